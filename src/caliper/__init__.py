@@ -1,0 +1,1 @@
+"""Caliper: evaluate image and video captioning checkpoints on three benchmarks."""

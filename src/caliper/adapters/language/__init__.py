@@ -1,0 +1,1 @@
+"""Noun taggers and embedders that need a model."""

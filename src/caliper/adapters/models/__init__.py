@@ -1,0 +1,1 @@
+"""Whatever answers: recorded replies, chat servers."""

@@ -1,0 +1,1 @@
+"""report.html: templates and what fills them."""

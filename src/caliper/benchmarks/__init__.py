@@ -1,0 +1,1 @@
+"""The three benchmarks, pure: layout, questions, prompts, reading, scoring."""

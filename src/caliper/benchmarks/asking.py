@@ -1,0 +1,71 @@
+"""Asking and reading, as every benchmark does it: once, and once more what was unreadable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from caliper.core.outcome import Evidence, Outcome, Reason, Unscored, Verdict
+from caliper.core.question import Answer, Ask, Failure, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reply was read as: an outcome, and how it was come by.
+
+    An `Unscored(unreadable)` reading makes `ask_and_read` ask once more.
+    """
+
+    outcome: Outcome
+    explanation: str = ""
+    repaired: bool = False
+
+
+Reader = Callable[[Ask, str], Reading]
+UNREADABLE = Unscored(Reason.UNREADABLE)
+
+
+def ask_and_read(
+    asks: Sequence[Ask], read: Reader
+) -> Generator[tuple[Ask, ...], Any, list[tuple[Outcome, Evidence]]]:
+    """Ask all at once, read the replies, and ask the unreadable ones once more.
+
+    Returns one (outcome, evidence) an ask, in order.
+    """
+    if not asks:
+        return []
+    answers: Sequence[Answer] = yield tuple(asks)
+    results = [_read(ask, answer, read) for ask, answer in zip(asks, answers, strict=True)]
+    again = [place for place, (outcome, _) in enumerate(results) if outcome == UNREADABLE]
+    if again:
+        second = tuple(replace(asks[place], attempt=1) for place in again)
+        answers = yield second
+        for place, ask, answer in zip(again, second, answers, strict=True):
+            if isinstance(answer, Reply):
+                results[place] = _read(ask, answer, read)
+    return results
+
+
+def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
+    if isinstance(answer, Failure):
+        return Unscored(answer.reason), Evidence(explanation=answer.detail)
+    if not answer.text.strip():
+        return Unscored(Reason.NO_REPLY), Evidence(explanation="the reply was empty")
+    reading = read(ask, answer.text)
+    outcome = reading.outcome
+    if outcome == UNREADABLE and answer.truncated:
+        outcome = Unscored(Reason.TRUNCATED)
+    return outcome, Evidence(answer.text, reading.explanation, reading.repaired)
+
+
+def verdicts_of(
+    positions: Sequence[int], results: Sequence[tuple[Outcome, Evidence]]
+) -> tuple[Verdict, ...]:
+    """Verdicts from plan indices and what `ask_and_read` returned for them."""
+    return tuple(
+        Verdict(index, outcome, evidence)
+        for index, (outcome, evidence) in zip(positions, results, strict=True)
+    )
+
+

@@ -1,0 +1,167 @@
+"""What a benchmark is to the rest of the house.
+
+A benchmark is a folder of pure functions behind this one interface: it reads rows into
+items, examines a caption by yielding what it needs, and turns outcomes into sums and
+figures. It does no I/O and keeps no state. docs/add-a-benchmark.md walks through one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from caliper.core.outcome import Outcome
+from caliper.core.question import Examination, Item, Question, Source
+from caliper.core.report import Figure, Path, Table
+from caliper.core.sample import Row
+from caliper.core.tally import Tally
+
+Settings = Mapping[str, str]
+RecordKey = tuple[str, ...]
+Outcomes = Mapping[tuple[int, int], Outcome]
+"""The outcomes of one item by (ordinal, repeat)."""
+
+
+class FileFormat(StrEnum):
+    """How rows lie in files. adapters/datasets has one reader for each."""
+
+    JSONL_FOLDER = "a folder with one JSON Lines file a task"
+    TABLE = "rows in a parquet, JSON or JSON Lines file, or a folder of them"
+    OBJECT = "one JSON object, key to value"
+    OBJECT_FOLDER = "every JSON file in a folder, each an object, key to value"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the rows of a dataset, caption set or recorded replies are.
+
+    `stems` lists the known file stems of a folder (the tasks); a row's `Row.file` tells
+    which it came from. OBJECT formats give rows with the fields `key` and `value`.
+    """
+
+    format: FileFormat
+    stems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One protocol choice: its name, what it may be, what it is when nobody says.
+
+    `choices` is empty for a number, whose least and greatest value are in `range`.
+    """
+
+    name: str
+    default: str
+    help: str
+    choices: tuple[str, ...] = ()
+    range: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What planning depends on beside the rows.
+
+    `captions` holds the caption keys that were supplied, None when a model will write
+    them. `qa_rows` are the rows of the dataset in question form, None when questions from
+    the media are not asked; benchmarks whose own questions serve take an empty iterable.
+    """
+
+    settings: Settings
+    seed: int = 0
+    repeats: int | None = None
+    captions: frozenset[str] | None = None
+    qa_rows: Iterable[Row] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A question told to people: its dimension, its text, and the expected answer."""
+
+    dimension: str
+    question: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLayout:
+    """Which figures a benchmark reports for a tally, and the tables that show them."""
+
+    headline: Path
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Benchmark(Protocol):
+    """One benchmark. `role` says who answers questions about a caption: judge or reader."""
+
+    name: str
+    title: str
+    role: str
+    settings: tuple[Setting, ...]
+    data: Layout
+    captions: Layout
+    replies: Layout
+    qa_data: Layout | None
+    qa_replies: Layout | None
+    needs_language: bool
+
+    def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
+        """Items in the order of the rows, `first` left at 0.
+
+        A row that no question can be made of raises InvalidInput when the file itself is
+        broken (a missing id, a duplicate, an unknown task), and becomes an item whose
+        question is Unscored(bad_input) when only this sample is (`Question.note` says why).
+        """
+        ...
+
+    def group(self, item: Item) -> str:
+        """The task or domain that `--limit` counts in."""
+        ...
+
+    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+        """(sample id, text) of supplied captions. Raises InvalidInput naming file and line."""
+        ...
+
+    def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
+        """The template of the prompt pack, and its fields, that ask a model for a caption."""
+        ...
+
+    def encode(self, question: Question[Any]) -> dict[str, Any]:
+        """The payload as a JSON object with its schema number; `decode` reads it back."""
+        ...
+
+    def decode(self, written: Mapping[str, Any]) -> Any:
+        """The payload that `encode` wrote. Raises NewerSchema or InvalidInput."""
+        ...
+
+    def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
+        """Ask all questions of the item. `caption` is None for items asked from the media."""
+        ...
+
+    def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+        """Recorded replies by key, as the model gave them."""
+        ...
+
+    def record_key(self, item: Item, question: Question[Any], repeat: int) -> RecordKey:
+        """The key under which `recorded` yields the reply to this question."""
+        ...
+
+    def describe(self, item: Item, question: Question[Any]) -> Described:
+        """The question as people read it."""
+        ...
+
+    def label(self, question: Question[Any], outcome: Outcome) -> str:
+        """The word for an outcome: correct, wrong, not mentioned, cannot answer, unscored ..."""
+        ...
+
+    def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
+        """The tally of items with their outcomes, in plan order. Merging tallies of whole
+        samples gives the tally of all."""
+        ...
+
+    def report(self, tally: Tally, settings: Settings) -> ReportLayout:
+        """The figures and tables for what the tally holds."""
+        ...

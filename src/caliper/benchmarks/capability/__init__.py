@@ -1,0 +1,1 @@
+"""CAPability: 13 tasks judged for correctness and thoroughness."""

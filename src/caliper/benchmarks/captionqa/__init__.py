@@ -1,0 +1,1 @@
+"""CaptionQA: multiple-choice questions answered from the caption alone."""

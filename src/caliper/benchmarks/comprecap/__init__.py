@@ -1,0 +1,1 @@
+"""CompreCap: coverage of a directed scene graph."""

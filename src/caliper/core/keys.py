@@ -1,0 +1,53 @@
+"""Names that are computed: canonical bytes, digests, and the keys built from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one way to write `value`: sorted keys, no white space, UTF-8, no NaN.
+
+    Raises ValueError for NaN and infinities, TypeError for what JSON cannot hold.
+    """
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    # A lone surrogate (a broken escape in somebody's JSON) has no UTF-8 form of its own.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of the canonical JSON of `value`, 64 hexadecimal digits."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def run_id(fingerprint: str) -> str:
+    """The first 16 hexadecimal digits of a resolved spec's fingerprint."""
+    return fingerprint[:16]
+
+
+def question_id(dataset_digest: str, item: str, ordinal: int) -> str:
+    """Names a question free of any run, so that two runs can be paired on it."""
+    return digest(["question", dataset_digest, item, ordinal])[:32]
+
+
+def reply_key(identity: Any, messages: Any, decoding: Any, position: tuple[int, int], salt: str) -> str:
+    """Names one reply of one model: equal keys may be served from the store.
+
+    `identity` is the model's identity and revision, `messages` the rendered messages with
+    media digests, `position` the repeat and the ask (0, or 1 when asked once more).
+    """
+    return digest(["reply", identity, messages, decoding, list(position), salt])
+
+
+def job_key(caption_digest: str, questions: Iterable[Any], ports: Any, salt: str) -> str:
+    """Names a job before any call is made.
+
+    `questions` are the encoded items, `ports` whatever of the models, pack, decoding and
+    repeats can change a reply.
+    """
+    return digest(["job", caption_digest, list(questions), ports, salt])

@@ -1,0 +1,111 @@
+"""What became of a question: a score, or the reason why there is none.
+
+A failure of the instrument (no reply, unreadable reply, dead backend) is a value of its
+own. It is never a zero, and never left out of the counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from caliper.core.keys import canonical_json
+
+
+class Reason(StrEnum):
+    """Why a question has no score. The list is closed."""
+
+    NO_CAPTION = "no_caption"
+    BAD_INPUT = "bad_input"
+    MEDIA_MISSING = "media_missing"
+    BAD_GROUND_TRUTH = "bad_ground_truth"
+    NO_REPLY = "no_reply"
+    REFUSED = "refused"
+    UNREADABLE = "unreadable"
+    TRUNCATED = "truncated"
+    BACKEND = "backend"
+    TIMEOUT = "timeout"
+    BUDGET = "budget"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A score, exact. What its range means is the benchmark's business."""
+
+    score: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """No score, and why."""
+
+    reason: Reason
+
+
+Outcome = Scored | Unscored
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an outcome rests on, for people who look at single verdicts.
+
+    `reply` is the raw reply, `explanation` what the judge said or what went wrong,
+    `repaired` tells that the reply broke its format and was still readable.
+    """
+
+    reply: str = ""
+    explanation: str = ""
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of one (question, repeat), by its dense index in the plan of the run."""
+
+    index: int
+    outcome: Outcome
+    evidence: Evidence = field(default_factory=Evidence)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; `from_json` reads it back to an equal verdict."""
+        written: dict[str, Any] = {"index": self.index}
+        if isinstance(self.outcome, Scored):
+            written["score"] = str(self.outcome.score)
+        else:
+            written["unscored"] = str(self.outcome.reason)
+        if self.evidence.reply:
+            written["reply"] = self.evidence.reply
+        if self.evidence.explanation:
+            written["explanation"] = self.evidence.explanation
+        if self.evidence.repaired:
+            written["repaired"] = True
+        return written
+
+    @classmethod
+    def from_json(cls, written: dict[str, Any]) -> Verdict:
+        """The verdict that `to_json` wrote. Raises KeyError or ValueError for anything else."""
+        outcome: Outcome
+        if "score" in written:
+            outcome = Scored(Fraction(written["score"]))
+        else:
+            outcome = Unscored(Reason(written["unscored"]))
+        evidence = Evidence(
+            written.get("reply", ""), written.get("explanation", ""), written.get("repaired", False)
+        )
+        return cls(int(written["index"]), outcome, evidence)
+
+
+def better(first: Verdict, second: Verdict) -> Verdict:
+    """The one of two verdicts about the same index that stands.
+
+    Scored beats Unscored, then the smaller canonical bytes: commutative and associative,
+    so redelivery and order change nothing.
+    """
+    return min(first, second, key=_rank)
+
+
+def _rank(verdict: Verdict) -> tuple[bool, bytes]:
+    return isinstance(verdict.outcome, Unscored), canonical_json(verdict.to_json())

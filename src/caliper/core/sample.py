@@ -1,0 +1,46 @@
+"""Rows of datasets, and the media that samples are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.core.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a file that somebody gave us, with the place it was read from.
+
+    `line` counts from 1: the line of a JSONL file, the position in a list or table.
+    """
+
+    file: str
+    line: int
+    fields: Mapping[str, Any]
+
+    def wrong(self, field: str, message: str) -> InvalidInput:
+        """The error to raise when `field` cannot be used."""
+        return InvalidInput(message, file=self.file, line=self.line, field=field)
+
+    def text(self, field: str) -> str:
+        """The text in `field`. Raises InvalidInput when it is absent, empty or no text."""
+        value = self.fields.get(field)
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str) or not value.strip():
+            found = "missing" if value is None else f"expected text, found {value!r:.60}"
+            raise self.wrong(field, found)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The media that a caption is about: one clip, or one or more pictures.
+
+    `media` holds paths relative to the media folder, as the dataset names them.
+    """
+
+    id: str
+    media: tuple[str, ...]

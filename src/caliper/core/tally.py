@@ -1,0 +1,63 @@
+"""Exact sums that can be merged in any order.
+
+A tally keeps, per cell (a task, a domain, a repeat of one) and per cluster (the media
+file), named amounts. Amounts are integers or Fractions, so merging is associative and
+commutative to the last bit, and a metric is a function of the sums of some cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+Amount = int | Fraction
+Sums = Mapping[str, Amount]
+
+
+class Tally:
+    """Sums per (cell, cluster)."""
+
+    def __init__(self) -> None:
+        self._cells: dict[str, dict[str, dict[str, Amount]]] = {}
+
+    def add(self, cell: str, cluster: str, **amounts: Amount) -> None:
+        """Add amounts to what the cell has of the cluster."""
+        sums = self._cells.setdefault(cell, {}).setdefault(cluster, {})
+        for name, amount in amounts.items():
+            sums[name] = sums.get(name, 0) + amount
+
+    def merge(self, other: Tally) -> Tally:
+        """A new tally that holds both."""
+        merged = Tally()
+        for tally in (self, other):
+            for cell, clusters in tally._cells.items():
+                for cluster, sums in clusters.items():
+                    merged.add(cell, cluster, **sums)
+        return merged
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tally) and self._cells == other._cells
+
+    def __contains__(self, cell: str) -> bool:
+        return cell in self._cells
+
+    def __iter__(self) -> Iterator[str]:
+        """The cells, in the order they were first added to."""
+        return iter(self._cells)
+
+    def clusters(self, cell: str) -> Mapping[str, Sums]:
+        """The sums of each cluster of a cell; empty when the cell is unknown."""
+        return self._cells.get(cell, {})
+
+    def total(self, cell: str) -> dict[str, Amount]:
+        """The sums of a cell over its clusters; empty when the cell is unknown."""
+        return add_up(self.clusters(cell).values())
+
+
+def add_up(parts: Iterable[Sums]) -> dict[str, Amount]:
+    """The sums of several sums, name by name."""
+    total: dict[str, Amount] = {}
+    for sums in parts:
+        for name, amount in sums.items():
+            total[name] = total.get(name, 0) + amount
+    return total

@@ -1,0 +1,1 @@
+"""The five stages of a run: start, plan, caption, examine, aggregate."""

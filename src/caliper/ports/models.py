@@ -1,0 +1,120 @@
+"""Ports to whatever answers, tags and embeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from caliper.core.question import Answer, Ask, Decoding, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).
+
+    `revision` changes whenever replies may change: a commit, a hash of rules or of
+    recorded replies. `cached` tells whether replies are worth keeping in the store.
+    """
+
+    kind: str
+    name: str
+    revision: str
+    cached: bool = False
+
+    @property
+    def label(self) -> str:
+        """How reports name the model."""
+        return f"{self.name} ({self.kind}, {self.revision[:12]})" if self.revision else self.name
+
+
+class Answerer(Protocol):
+    """Answers an Ask: a model behind a prompt, rules over words, or recorded replies."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    async def answer(self, ask: Ask) -> Answer:
+        """A reply, or a Failure that asking again would not change.
+
+        Raises BackendError when the model cannot be reached, ModelChanged when another one
+        answered.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An encoded picture (JPEG or PNG bytes) as part of a message."""
+
+    data: bytes
+    mime: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message. `role` is system or user; `content` its parts in order."""
+
+    role: str
+    content: tuple[str | Image, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, as the server counts them; `cached` were served from its cache."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a chat model wrote. `finish` is stop, length, refusal or what the server said."""
+
+    text: str
+    finish: str = "stop"
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+
+
+class ChatModel(Protocol):
+    """A chat model: captioner, judge and reader all use it."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        decoding: Decoding,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Completion:
+        """One completion. Raises a BackendError subclass; never invents text."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class NounTagger(Protocol):
+    """Finds nouns."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """The nouns of each text: lower-cased lemmas in order, repeats kept."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns words and short texts into vectors whose cosine is their similarity."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, all of the same length."""
+        ...

@@ -1,0 +1,1 @@
+"""Process mechanics: building stages from settings, workers, life cycle."""

@@ -1,0 +1,1 @@
+"""All stages in one process."""
