@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # The stamp carries a hash of the locks, so that a changed lock installs anew.
 LOCKS := requirements.lock pyproject.toml
 DEV_LOCKS := $(LOCKS) requirements-dev.lock
+LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format bench docs lock clean
@@ -43,6 +44,10 @@ format: $(VENV)/.installed-dev ## Put the code in shape
 
 bench: $(VENV)/.installed-dev ## Measure; every figure is printed beside its bound or peer
 	$(BIN)/python -m bench
+
+lock: ## Resolve the locks anew (needs uv)
+	uv pip compile $(LOCK_FLAGS) --group build -o requirements.lock pyproject.toml
+	uv pip compile $(LOCK_FLAGS) -c requirements.lock --group dev -o requirements-dev.lock
 
 clean: ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
