@@ -67,5 +67,3 @@ def verdicts_of(
         Verdict(index, outcome, evidence)
         for index, (outcome, evidence) in zip(positions, results, strict=True)
     )
-
-

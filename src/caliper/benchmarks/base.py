@@ -159,7 +159,8 @@ class Benchmark(Protocol):
 
     def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
         """The tally of items with their outcomes, in plan order. Merging tallies of whole
-        samples gives the tally of all."""
+        samples gives the tally of all.
+        """
         ...
 
     def report(self, tally: Tally, settings: Settings) -> ReportLayout:

@@ -35,7 +35,9 @@ def question_id(dataset_digest: str, item: str, ordinal: int) -> str:
     return digest(["question", dataset_digest, item, ordinal])[:32]
 
 
-def reply_key(identity: Any, messages: Any, decoding: Any, position: tuple[int, int], salt: str) -> str:
+def reply_key(
+    identity: Any, messages: Any, decoding: Any, position: tuple[int, int], salt: str
+) -> str:
     """Names one reply of one model: equal keys may be served from the store.
 
     `identity` is the model's identity and revision, `messages` the rendered messages with

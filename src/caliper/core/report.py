@@ -21,8 +21,8 @@ class Kind(StrEnum):
     """How a figure's uncertainty is estimated."""
 
     PROPORTION = "proportion"  # a share of questions: `shares` names its two sums
-    RATIO = "ratio"            # anything else: the jackknife over clusters
-    COUNT = "count"            # a whole number, without an interval
+    RATIO = "ratio"  # anything else: the jackknife over clusters
+    COUNT = "count"  # a whole number, without an interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ Sums = Mapping[str, Amount]
 class Tally:
     """Sums per (cell, cluster)."""
 
+    __hash__ = None  # type: ignore[assignment]  # it changes while it is filled
+
     def __init__(self) -> None:
         self._cells: dict[str, dict[str, dict[str, Amount]]] = {}
 
@@ -30,8 +32,8 @@ class Tally:
         """A new tally that holds both."""
         merged = Tally()
         for tally in (self, other):
-            for cell, clusters in tally._cells.items():
-                for cluster, sums in clusters.items():
+            for cell in tally:
+                for cluster, sums in tally.clusters(cell).items():
                     merged.add(cell, cluster, **sums)
         return merged
 

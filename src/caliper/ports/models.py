@@ -7,25 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from caliper.core.question import Answer, Ask, Decoding, Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).
-
-    `revision` changes whenever replies may change: a commit, a hash of rules or of
-    recorded replies. `cached` tells whether replies are worth keeping in the store.
-    """
-
-    kind: str
-    name: str
-    revision: str
-    cached: bool = False
-
-    @property
-    def label(self) -> str:
-        """How reports name the model."""
-        return f"{self.name} ({self.kind}, {self.revision[:12]})" if self.revision else self.name
+from caliper.core.run import Identity
 
 
 class Answerer(Protocol):
@@ -43,6 +25,19 @@ class Answerer(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+__all__ = [
+    "Answerer",
+    "ChatModel",
+    "Completion",
+    "Embedder",
+    "Identity",
+    "Image",
+    "Message",
+    "NounTagger",
+    "Usage",
+]
 
 
 @dataclass(frozen=True, slots=True)

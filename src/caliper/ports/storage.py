@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from caliper.benchmarks.base import Layout
+from caliper.core.outcome import Verdict
 from caliper.core.report import Report, VerdictRow
 from caliper.core.sample import Row
 
@@ -40,12 +40,18 @@ class Dataset(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SampleCaption:
-    """A caption for the report's browser: whose, and its text."""
+class VerdictLog(Protocol):
+    """An append-only record of verdicts, read back by place."""
 
-    sample: str
-    text: str
+    def append(self, verdicts: Sequence[Verdict]) -> list[int]:
+        """Append and return the place of each. Raises StoreUnavailable or StoreFull."""
+        ...
+
+    def read(self, place: int) -> Verdict: ...
+
+    def __iter__(self) -> Iterator[tuple[int, Verdict]]:
+        """Every (place, verdict) so far, in order."""
+        ...
 
 
 class ReportSink(Protocol):

@@ -1,0 +1,195 @@
+"""A run: what was measured, resolved so far that its fingerprint names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.keys import digest, run_id
+
+SCHEMA = 1
+
+
+class RunState(StrEnum):
+    """Where a run stands. `finished`: every question has an outcome; `complete`: and enough
+    of them are scores. Only the report of a complete run is more than partial.
+    """
+
+    PLANNING = "planning"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+    FINISHED = "finished"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).
+
+    `revision` changes whenever replies may change: a commit, a hash of rules or of
+    recorded replies. `cached` tells whether replies are worth keeping in the store.
+    """
+
+    kind: str
+    name: str
+    revision: str
+    cached: bool = False
+
+    @property
+    def label(self) -> str:
+        """How reports name the model."""
+        return f"{self.name} ({self.kind}, {self.revision[:12]})" if self.revision else self.name
+
+    def to_json(self) -> dict[str, str]:
+        """What of the identity is part of keys and specs."""
+        return {"kind": self.kind, "name": self.name, "revision": self.revision}
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkSpec:
+    """One benchmark of a run. Data are named by digest, models by identity.
+
+    `prompt` is the caption prompt's name: used by a captioner, recorded when captions
+    are supplied. `models` maps the roles (captioner, judge, reader, media, tagger,
+    embedder) to identities; `media` answers the questions that are asked from the media.
+    """
+
+    name: str
+    data: str
+    captions: str | None
+    settings: Mapping[str, str]
+    models: Mapping[str, Identity]
+    qa_data: str | None = None
+    prompt: str = "simple"
+    repeats: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **{name: getattr(self, name) for name in ("name", "data", "captions", "qa_data")},
+            "prompt": self.prompt,
+            "repeats": self.repeats,
+            "settings": dict(self.settings),
+            "models": {role: model.to_json() for role, model in self.models.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """Everything that can change a figure, and nothing that cannot.
+
+    No path, URL, output folder or concurrency. `limit` items a task or domain are drawn
+    by `seed`; `replicate` tells deliberate repetitions of a run apart.
+    """
+
+    name: str
+    version: str
+    pack: str
+    benchmarks: tuple[BenchmarkSpec, ...]
+    seed: int = 0
+    limit: int | None = None
+    replicate: int = 0
+    coverage_floor: float = 0.99
+    schema: int = SCHEMA
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON of the whole spec."""
+        return digest(self.to_json())
+
+    @property
+    def run_id(self) -> str:
+        """The first 16 hexadecimal digits of the fingerprint."""
+        return run_id(self.fingerprint)
+
+    def benchmark(self, name: str) -> BenchmarkSpec:
+        """The part of that benchmark. Raises KeyError when it is not in the run."""
+        for spec in self.benchmarks:
+            if spec.name == name:
+                return spec
+        raise KeyError(name)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; `from_json` reads it back to an equal spec."""
+        plain = ("name", "version", "pack", "seed", "limit", "replicate", "coverage_floor")
+        return {
+            "schema": self.schema,
+            **{name: getattr(self, name) for name in plain},
+            "benchmarks": [spec.to_json() for spec in self.benchmarks],
+        }
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any], *, file: str = "") -> RunSpec:
+        """The spec that `to_json` wrote.
+
+        Raises NewerSchema for a spec of a newer release, InvalidInput for anything else.
+        """
+        refuse_newer(written.get("schema"), file)
+        try:
+            parts = dict(written)
+            benchmarks = tuple(_benchmark_from_json(part) for part in parts.pop("benchmarks"))
+            return cls(benchmarks=benchmarks, **parts)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise InvalidInput(f"this is no run spec: {error}", file=file) from error
+
+
+def refuse_newer(schema: object, file: str) -> None:
+    """Raise NewerSchema when `schema` is newer than this release reads, InvalidInput when
+    it is no schema number.
+    """
+    if not isinstance(schema, int):
+        raise InvalidInput("no schema number", file=file, field="schema")
+    if schema > SCHEMA:
+        raise NewerSchema(
+            f"written with schema {schema} by a newer Caliper; this one reads up to {SCHEMA}",
+            file=file,
+            field="schema",
+        )
+
+
+def _benchmark_from_json(written: Mapping[str, Any]) -> BenchmarkSpec:
+    parts = dict(written)
+    models = {role: Identity(**model) for role, model in parts.pop("models").items()}
+    return BenchmarkSpec(models=models, **parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBenchmark:
+    """What planning made of one benchmark: `first` is its first dense index."""
+
+    name: str
+    first: int
+    questions: int
+    items: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary:
+    """The end of a plan: written after its shards, so that its presence says they are whole."""
+
+    run: str
+    shards: int
+    benchmarks: tuple[PlannedBenchmark, ...] = field(default_factory=tuple)
+
+    @property
+    def questions(self) -> int:
+        """All (question, repeat) pairs of the run: indices go from 0 to this."""
+        return sum(planned.questions for planned in self.benchmarks)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"schema": SCHEMA, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any], *, file: str = "") -> PlanSummary:
+        """The summary that `to_json` wrote. Raises NewerSchema or InvalidInput."""
+        refuse_newer(written.get("schema"), file)
+        try:
+            benchmarks = tuple(PlannedBenchmark(**part) for part in written["benchmarks"])
+            return cls(written["run"], written["shards"], benchmarks)
+        except (TypeError, KeyError) as error:
+            raise InvalidInput(f"this is no plan: {error}", file=file) from error

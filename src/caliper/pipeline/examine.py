@@ -1,0 +1,192 @@
+"""Examining: all questions of one job are asked, and their verdicts come out.
+
+judge and reader are this one stage with another model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import CaliperError, InvalidInput, JobFate, handling
+from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
+from caliper.core.question import (
+    Answer,
+    Ask,
+    Embed,
+    Examination,
+    Failure,
+    Item,
+    Nouns,
+    Source,
+    Vector,
+)
+from caliper.core.run import RunSpec
+from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job, salt_of
+from caliper.ports.codec import ExamineJob, Verdicts
+from caliper.ports.models import Answerer, Embedder, NounTagger
+from caliper.ports.storage import ObjectStore
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Who answers: `answerers` by role (judge, reader, media), and the language ports."""
+
+    answerers: Mapping[str, Answerer]
+    tagger: NounTagger | None = None
+    embedder: Embedder | None = None
+
+
+class Examiner:
+    """Examines the jobs of one run. `store` keeps replies; None keeps nothing."""
+
+    def __init__(self, spec: RunSpec, models: Models, store: ObjectStore | None = None) -> None:
+        self._spec = spec
+        self._models = models
+        self._store = store
+
+    async def examine(self, job: ExamineJob, *, final: bool = False) -> Verdicts:
+        """The verdicts of a job.
+
+        A failure of a model raises its BackendError once the good replies are kept, so
+        that the job can be tried again; with `final` it becomes Unscored instead.
+        Raises ModelChanged, StoreUnavailable.
+        """
+        answerer = self._answerer(job)
+        uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
+        kept = answerer.identity.cached or (uses_language and self._language_cached)
+        store = self._store if kept else None
+        key = key_of_job(self._spec, job) if store else ""
+        book = await ReplyBook.open(store, key, salt_of(self._spec))
+        outside = _Outside(answerer, self._models, book)
+        verdicts: list[Verdict] = []
+        try:
+            for item in job.items:
+                verdicts.extend(await self._item(item, job, outside))
+        finally:
+            await book.save(store)
+        if outside.troubles and not final:
+            raise outside.troubles[0]
+        return Verdicts(job.run, job.benchmark, job.sample, tuple(verdicts))
+
+    async def _item(self, item: Item, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
+        caption = job.caption.text if job.caption else None
+        settings = self._spec.benchmark(job.benchmark).settings
+        return await drive(benchmark(job.benchmark).examine(item, caption, settings), outside)
+
+    def _answerer(self, job: ExamineJob) -> Answerer:
+        from_media = job.items[0].source is Source.MEDIA
+        role = "media" if from_media else benchmark(job.benchmark).role
+        return self._models.answerers[f"{job.benchmark}/{role}"]
+
+    @property
+    def _language_cached(self) -> bool:
+        language = (self._models.tagger, self._models.embedder)
+        return any(port is not None and port.identity.cached for port in language)
+
+
+def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
+    """Unscored for every question of a job that is not tried again."""
+    reason = handling(error).reason or Reason.INTERNAL
+    evidence = Evidence(explanation=f"{type(error).__name__}: {error}"[:2000])
+    verdicts = tuple(
+        Verdict(index, Unscored(reason), evidence)
+        for item in job.items
+        for index, _, _ in item.positions()
+    )
+    return Verdicts(job.run, job.benchmark, job.sample, verdicts)
+
+
+async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, ...]:
+    """Run an examination to its end, answering each batch through the ports."""
+    try:
+        batch = next(examination)
+        while True:
+            answers: Sequence[Any]
+            match batch:
+                case Nouns(texts):
+                    answers = outside.nouns(texts)
+                case Embed(texts):
+                    answers = outside.embed(texts)
+                case asks:
+                    answers = await asyncio.gather(*(outside.answer(ask) for ask in asks))
+                    outside.raise_fatal()
+            batch = examination.send(answers)
+    except StopIteration as stop:
+        verdicts: tuple[Verdict, ...] = stop.value
+        return verdicts
+
+
+class _Outside:
+    """The ports of one job, with its book of replies between them and the examination."""
+
+    def __init__(self, answerer: Answerer, models: Models, book: ReplyBook) -> None:
+        self._answerer = answerer
+        self._models = models
+        self._book = book
+        self._fatal: CaliperError | None = None
+        self.troubles: list[CaliperError] = []
+
+    async def answer(self, ask: Ask) -> Answer:
+        key = ""
+        if isinstance(self._answerer, Rendering) and self._answerer.identity.cached:
+            request = self._answerer.request(ask)
+            key = self._book.key_of_ask(self._answerer.identity, ask, request)
+            reply = self._book.reply(key)
+            if reply is not None:
+                return reply
+        try:
+            answer = await self._answerer.answer(ask)
+        except CaliperError as error:
+            return self._trouble(error)
+        if key:
+            self._book.keep(key, answer)
+        return answer
+
+    def _trouble(self, error: CaliperError) -> Failure:
+        """What a failed call is to the examination; errors of the whole run wait for the
+        other calls of the batch, so that none is left running.
+        """
+        row = handling(error)
+        if row.fate in (JobFate.FAIL_RUN, JobFate.PAUSE):
+            self._fatal = error
+        elif row.fate in (JobFate.RETRY, JobFate.RETRY_ONCE):
+            self.troubles.append(error)
+        return Failure(row.reason or Reason.INTERNAL, str(error))
+
+    def raise_fatal(self) -> None:
+        if self._fatal is not None:
+            raise self._fatal
+
+    def nouns(self, texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+        tagger = self._models.tagger
+        if tagger is None:
+            raise InvalidInput("this benchmark needs a noun tagger")
+        found = self._texts(tagger, "nouns", texts, tagger.nouns)
+        return [tuple(nouns) for nouns in found]
+
+    def embed(self, texts: tuple[str, ...]) -> list[Vector]:
+        embedder = self._models.embedder
+        if embedder is None:
+            raise InvalidInput("this benchmark needs an embedder")
+        return [tuple(vector) for vector in self._texts(embedder, "embed", texts, embedder.embed)]
+
+    def _texts(
+        self,
+        port: NounTagger | Embedder,
+        kind: str,
+        texts: tuple[str, ...],
+        call: Callable[[Sequence[str]], Sequence[Sequence[Any]]],
+    ) -> list[Sequence[Any]]:
+        if not port.identity.cached:
+            return list(call(texts))
+        keys = [self._book.key_of_text(port.identity, kind, text) for text in texts]
+        values = {key: self._book.values(key) for key in keys}
+        absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
+        for key, found in zip(absent, call(list(absent.values())), strict=True):
+            self._book.keep(key, found)
+            values[key] = found
+        return [values[key] or () for key in keys]

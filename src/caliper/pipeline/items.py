@@ -1,0 +1,63 @@
+"""Items as JSON: how plan shards and job messages carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.outcome import Reason
+from caliper.core.question import Item, Question, Source
+
+
+def encode_item(item: Item) -> dict[str, Any]:
+    """A JSON object that `decode_item` reads back to an equal item."""
+    encode = benchmark(item.benchmark).encode
+    return {
+        "benchmark": item.benchmark,
+        "key": item.key,
+        "sample": item.sample,
+        "cluster": item.cluster,
+        "media": list(item.media),
+        "source": str(item.source),
+        "first": item.first,
+        "questions": [
+            {
+                "ordinal": question.ordinal,
+                "repeats": question.repeats,
+                "unscored": question.unscored and str(question.unscored),
+                "note": question.note,
+                "payload": encode(question),
+            }
+            for question in item.questions
+        ],
+    }
+
+
+def decode_item(written: Mapping[str, Any]) -> Item:
+    """The item that `encode_item` wrote. Raises InvalidInput for anything else."""
+    try:
+        decode = benchmark(written["benchmark"]).decode
+        questions = tuple(
+            Question(
+                ordinal=question["ordinal"],
+                payload=decode(question["payload"]),
+                repeats=question["repeats"],
+                unscored=Reason(question["unscored"]) if question["unscored"] else None,
+                note=question["note"],
+            )
+            for question in written["questions"]
+        )
+        return Item(
+            benchmark=written["benchmark"],
+            key=written["key"],
+            sample=written["sample"],
+            cluster=written["cluster"],
+            media=tuple(written["media"]),
+            questions=questions,
+            source=Source(written["source"]),
+            first=written["first"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"this is no item of a plan: {error!r}") from error

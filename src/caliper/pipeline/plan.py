@@ -1,0 +1,163 @@
+"""Planning: a spec and its datasets become items with dense indices, kept as shards.
+
+Every (question, repeat) that can ever be asked gets its index here, and whatever depends
+on order or chance is fixed here. Planning twice writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json
+from caliper.core.question import Item, Source
+from caliper.core.run import BenchmarkSpec, PlannedBenchmark, PlanSummary, RunSpec
+from caliper.core.sample import Row
+from caliper.pipeline.items import decode_item, encode_item
+from caliper.ports.storage import Dataset, ObjectStore
+
+SHARD_ITEMS = 1000
+SUMMARY = "plan/summary.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where planning reads one benchmark's rows. `captions` are the texts by sample id,
+    None when a model writes them.
+    """
+
+    data: Dataset
+    captions: Mapping[str, str] | None
+    qa_data: Dataset | None = None
+
+
+def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Item]:
+    """The items of one benchmark, drawn and grouped by sample, `first` still 0.
+
+    Raises InvalidInput naming file, line and field of what is wrong with the rows.
+    """
+    chosen = benchmark(part.name)
+    request = PlanRequest(
+        settings=part.settings,
+        seed=spec.seed,
+        repeats=part.repeats,
+        captions=None if sources.captions is None else frozenset(sources.captions),
+        qa_rows=_qa_rows(part, sources),
+    )
+    items = list(chosen.plan(sources.data.rows(chosen.data), request))
+    if not items:
+        raise InvalidInput(f"no questions for {part.name} in the data")
+    if spec.limit is not None:
+        items = draw(items, spec.limit, spec.seed, chosen.group)
+    return _by_sample(items)
+
+
+def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
+    if "media" not in part.models:
+        return None
+    layout = benchmark(part.name).qa_data
+    if layout is None:
+        return ()
+    if sources.qa_data is None:
+        raise InvalidInput(f"{part.name}: questions from the media need their own data (--qa)")
+    return sources.qa_data.rows(layout)
+
+
+def draw(items: list[Item], limit: int, seed: int, group: Callable[[Item], str]) -> list[Item]:
+    """At most `limit` items of each group, chosen by a hash of seed and item.
+
+    The choice depends on nothing else, keeps the order of the rows, and takes the
+    questions from the media along with the items they belong to.
+    """
+    groups: dict[tuple[str, Source], list[Item]] = {}
+    for item in items:
+        groups.setdefault((group(item), item.source), []).append(item)
+    kept = {
+        id(item)
+        for members in groups.values()
+        for item in sorted(members, key=lambda item: _rank(seed, item))[:limit]
+    }
+    return [item for item in items if id(item) in kept]
+
+
+def _rank(seed: int, item: Item) -> bytes:
+    return hashlib.sha256(f"{seed}\0{item.key.removeprefix('qa/')}".encode()).digest()
+
+
+def _by_sample(items: list[Item]) -> list[Item]:
+    """All items of one sample together, in order of first appearance."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.sample, []).append(item)
+    return [item for members in groups.values() for item in members]
+
+
+async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore) -> PlanSummary:
+    """Plan all benchmarks of a run and keep the plan in `store`. Planned before: reads it.
+
+    Raises InvalidInput for rows that cannot be planned, before anything is written.
+    """
+    planned = await read_summary(store)
+    if planned is not None and planned.run == spec.run_id:
+        return planned
+    parts: list[PlannedBenchmark] = []
+    numbered: list[Item] = []
+    first = 0
+    for part in spec.benchmarks:
+        start, begun = len(numbered), first
+        for item in plan_items(spec, part, sources[part.name]):
+            numbered.append(replace(item, first=first))
+            first += item.size
+        members = numbered[start:]
+        samples = len({item.sample for item in members})
+        parts.append(PlannedBenchmark(part.name, begun, first - begun, len(members), samples))
+    shards = 0
+    for shard in _shards(numbered):
+        await store.put(_shard_key(shards), shard)
+        shards += 1
+    summary = PlanSummary(spec.run_id, shards, tuple(parts))
+    await store.put(SUMMARY, canonical_json(summary.to_json()))
+    return summary
+
+
+def _shards(items: list[Item]) -> Iterator[bytes]:
+    """Shards of about SHARD_ITEMS items; a sample never spans two, so that each shard can be
+    reduced by itself.
+    """
+    start = 0
+    while start < len(items):
+        end = min(start + SHARD_ITEMS, len(items))
+        while end < len(items) and items[end].sample == items[end - 1].sample:
+            end += 1
+        lines = (canonical_json(encode_item(item)) for item in items[start:end])
+        # Without a time stamp in its header, planning twice gives the same bytes.
+        yield gzip.compress(b"\n".join(lines) + b"\n", compresslevel=6, mtime=0)
+        start = end
+
+
+def _shard_key(number: int) -> str:
+    return f"plan/{number:06}.jsonl.gz"
+
+
+async def read_summary(store: ObjectStore) -> PlanSummary | None:
+    """The plan's summary, None when there is no whole plan."""
+    written = await store.get(SUMMARY)
+    return None if written is None else PlanSummary.from_json(json.loads(written), file=SUMMARY)
+
+
+async def read_plan(store: ObjectStore, summary: PlanSummary) -> AsyncIterator[list[Item]]:
+    """The items in plan order, a shard at a time; all items of a sample are in one shard.
+
+    Raises InvalidInput when a shard is missing.
+    """
+    for number in range(summary.shards):
+        shard = await store.get(_shard_key(number))
+        if shard is None:
+            raise InvalidInput("the plan lost a shard", file=_shard_key(number))
+        yield [decode_item(json.loads(line)) for line in gzip.decompress(shard).splitlines()]
