@@ -31,11 +31,15 @@ class Tally:
     def merge(self, other: Tally) -> Tally:
         """A new tally that holds both."""
         merged = Tally()
-        for tally in (self, other):
-            for cell in tally:
-                for cluster, sums in tally.clusters(cell).items():
-                    merged.add(cell, cluster, **sums)
+        merged.absorb(self)
+        merged.absorb(other)
         return merged
+
+    def absorb(self, other: Tally) -> None:
+        """Add all that the other tally holds."""
+        for cell in other:
+            for cluster, sums in other.clusters(cell).items():
+                self.add(cell, cluster, **sums)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tally) and self._cells == other._cells

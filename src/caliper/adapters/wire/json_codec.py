@@ -1,0 +1,75 @@
+"""Messages as canonical JSON with a schema number: the codec of the stream in memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json
+from caliper.core.outcome import Verdict
+from caliper.core.run import SCHEMA, refuse_newer
+from caliper.pipeline.items import decode_item, encode_item
+from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
+
+
+class JsonCodec:
+    """ports.codec.Codec over JSON."""
+
+    def write(self, message: CaptionJob | ExamineJob | Verdicts) -> bytes:
+        written: dict[str, Any] = {
+            "schema": SCHEMA,
+            "run": message.run,
+            "benchmark": message.benchmark,
+            "sample": message.sample,
+        }
+        if isinstance(message, Verdicts):
+            written["verdicts"] = [verdict.to_json() for verdict in message.verdicts]
+        else:
+            written["items"] = [encode_item(item) for item in message.items]
+        if isinstance(message, ExamineJob) and message.caption is not None:
+            written["caption"] = {
+                "text": message.caption.text,
+                "truncated": message.caption.truncated,
+            }
+        return canonical_json(written)
+
+    def read_caption_job(self, data: bytes) -> CaptionJob:
+        written = _read(data, "items")
+        items = tuple(decode_item(item) for item in written["items"])
+        return CaptionJob(written["run"], written["benchmark"], written["sample"], items)
+
+    def read_examine_job(self, data: bytes) -> ExamineJob:
+        written = _read(data, "items")
+        items = tuple(decode_item(item) for item in written["items"])
+        caption = written.get("caption")
+        return ExamineJob(
+            run=written["run"],
+            benchmark=written["benchmark"],
+            sample=written["sample"],
+            caption=None if caption is None else Caption(written["sample"], **caption),
+            items=items,
+        )
+
+    def read_verdicts(self, data: bytes) -> Verdicts:
+        written = _read(data, "verdicts")
+        try:
+            verdicts = tuple(Verdict.from_json(verdict) for verdict in written["verdicts"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"this message holds no verdict: {error!r}") from error
+        return Verdicts(written["run"], written["benchmark"], written["sample"], verdicts)
+
+
+def _read(data: bytes, kind: str) -> dict[str, Any]:
+    try:
+        written = json.loads(data)
+    except ValueError as error:
+        raise InvalidInput(f"a message is no JSON: {error}") from error
+    if not isinstance(written, dict):
+        raise InvalidInput("a message is no JSON object")
+    refuse_newer(written.get("schema"), "message")
+    missing = {"run", "benchmark", "sample", kind} - written.keys()
+    if missing:
+        raise InvalidInput(f"a message lacks {', '.join(sorted(missing))}")
+    return written

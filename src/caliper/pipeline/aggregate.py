@@ -1,0 +1,147 @@
+"""Aggregating: outcomes become a report, reduced over the plan order.
+
+Whoever computes it, and in whatever order verdicts came, the report is the same to the
+last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from math import fsum
+
+from caliper.analysis.intervals import estimate_all
+from caliper.benchmarks.registry import benchmark
+from caliper.core.keys import question_id
+from caliper.core.outcome import Scored, Verdict
+from caliper.core.question import Item, Question, Source
+from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
+from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
+from caliper.core.tally import Tally
+from caliper.pipeline.ledger import Ledger
+
+CAPTION_LENGTH: Path = ("caption_length",)
+_LEXICAL = (
+    "Judged or read by rules over words, without a model: for smoke runs and trends, "
+    "never for comparison with published figures."
+)
+_RULES = (
+    "Nouns or similarities come from rules instead of spaCy and Sentence-BERT: figures are "
+    "not comparable with published ones."
+)
+
+PlanReader = Callable[[], AsyncIterator[list[Item]]]
+Captions = Mapping[str, Mapping[str, str]]
+"""Caption texts by benchmark and sample."""
+
+
+async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, Tally]:
+    """The tally of each benchmark over the whole plan."""
+    totals = {part.name: Tally() for part in spec.benchmarks}
+    async for items in plan():
+        for part in spec.benchmarks:
+            members = (
+                (item, ledger.outcomes(item)) for item in items if item.benchmark == part.name
+            )
+            totals[part.name].absorb(benchmark(part.name).reduce(members, part.settings))
+    return totals
+
+
+async def report(
+    spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger, captions: Captions
+) -> Report:
+    """The report of a run as far as its ledger goes.
+
+    Its state is `complete` when every question has an outcome and each benchmark's coverage
+    reaches the floor, `finished` when only the former holds, else `running`.
+    """
+    totals = await tallies(spec, plan, ledger)
+    parts = []
+    for planned in summary.benchmarks:
+        scored, reasons = ledger.count(planned.first, planned.questions)
+        coverage = Coverage(planned.questions, scored, reasons)
+        part = spec.benchmark(planned.name)
+        texts = captions.get(planned.name, {})
+        parts.append(_part(part, totals[planned.name], coverage, texts))
+    state = RunState.RUNNING
+    if ledger.finished:
+        covered = all(part.coverage.share >= spec.coverage_floor for part in parts)
+        state = RunState.COMPLETE if covered else RunState.FINISHED
+    return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
+
+
+def _part(
+    part: BenchmarkSpec, tally: Tally, coverage: Coverage, texts: Mapping[str, str]
+) -> BenchmarkReport:
+    chosen = benchmark(part.name)
+    layout = chosen.report(tally, part.settings)
+    estimates = estimate_all(layout.figures, tally)
+    if texts:
+        words = [len(text.split()) for text in texts.values()]
+        estimates[CAPTION_LENGTH] = Estimate(fsum(words) / len(words))
+    return BenchmarkReport(
+        name=part.name,
+        title=chosen.title,
+        headline=layout.headline,
+        estimates=estimates,
+        tables=layout.tables,
+        coverage=coverage,
+        settings={**part.settings, "prompt": part.prompt},
+        models={role: model.label for role, model in sorted(part.models.items())},
+        notes=(*_model_notes(part), *layout.notes),
+    )
+
+
+def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
+    kinds = {role: model.kind for role, model in part.models.items()}
+    if "lexical" in (kinds.get("judge"), kinds.get("reader"), kinds.get("media")):
+        yield _LEXICAL
+    if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
+        yield _RULES
+
+
+def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
+    """The resolved spec, with nothing in it that differs between equal runs."""
+    return {**spec.to_json(), "fingerprint": spec.fingerprint}
+
+
+async def verdict_rows(
+    spec: RunSpec, plan: PlanReader, ledger: Ledger
+) -> AsyncIterator[VerdictRow]:
+    """One row a (question, repeat) that has an outcome, in plan order."""
+    async for items in plan():
+        for item in items:
+            positions = {index: (question, repeat) for index, question, repeat in item.positions()}
+            for index, verdict in ledger.verdicts(item):
+                if verdict is not None:
+                    yield _row(spec.benchmark(item.benchmark), item, positions[index], verdict)
+
+
+def _row(
+    part: BenchmarkSpec, item: Item, position: tuple[Question[object], int], verdict: Verdict
+) -> VerdictRow:
+    question, repeat = position
+    chosen = benchmark(item.benchmark)
+    told = chosen.describe(item, question)
+    outcome = verdict.outcome
+    from_media = item.source is Source.MEDIA
+    data = part.qa_data if from_media and part.qa_data else part.data
+    return VerdictRow(
+        index=verdict.index,
+        benchmark=item.benchmark,
+        dimension=told.dimension,
+        item=item.key,
+        sample=item.sample,
+        cluster=item.cluster,
+        media=item.media,
+        question_id=question_id(data, item.key, question.ordinal),
+        question=told.question,
+        expected=told.expected,
+        repeat=repeat,
+        outcome=chosen.label(question, outcome),
+        score=float(outcome.score) if isinstance(outcome, Scored) else None,
+        reason="" if isinstance(outcome, Scored) else str(outcome.reason),
+        explanation=verdict.evidence.explanation,
+        reply=verdict.evidence.reply,
+        repaired=verdict.evidence.repaired,
+        judge=part.models["media" if from_media else chosen.role].label,
+    )
