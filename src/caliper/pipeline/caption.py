@@ -1,0 +1,92 @@
+"""Captioning: one sample, one caption, kept so that it is never asked for twice."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import Caption
+from caliper.core.keys import canonical_json, reply_key
+from caliper.core.question import Decoding
+from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+from caliper.pipeline.rendering import messages_json, render
+from caliper.pipeline.replies import salt_of
+from caliper.ports.codec import CaptionJob
+from caliper.ports.media import Media
+from caliper.ports.models import ChatModel, Image, Message
+from caliper.ports.prompts import PromptPack
+from caliper.ports.storage import ObjectStore
+
+MAX_TOKENS = 8192
+"""At most so many output tokens a caption (CAPability, settings of open models)."""
+
+
+class Captioner:
+    """Writes the captions of one run with the checkpoint under test.
+
+    `media` opens what a benchmark's samples show, by benchmark name.
+    """
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        model: ChatModel,
+        pack: PromptPack,
+        media: dict[str, Media],
+        store: ObjectStore,
+    ) -> None:
+        self._spec = spec
+        self._model = model
+        self._pack = pack
+        self._media = media
+        self._store = store
+
+    async def caption(self, job: CaptionJob) -> Caption:
+        """The caption of a sample. An empty one is a caption that says nothing.
+
+        Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
+        """
+        item = job.items[0]
+        prompt = self._spec.benchmark(job.benchmark).prompt
+        template, fields = benchmark(job.benchmark).caption_prompt(item, prompt)
+        images = await self._media[job.benchmark].images(item.media)
+        messages = _with_images(render(self._pack.template(template), fields), images)
+        decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)
+        key = _object(
+            reply_key(
+                self._model.identity.to_json(),
+                messages_json(messages),
+                asdict(decoding),
+                (0, 0),
+                salt_of(self._spec),
+            )
+        )
+        kept = await self._store.get(key)
+        if kept is not None:
+            return _read(kept, key, job.sample)
+        completion = await self._model.complete(messages, decoding)
+        caption = Caption(job.sample, completion.text.strip(), completion.finish == "length")
+        if caption.text:
+            await self._store.put(key, _write(caption))
+        return caption
+
+
+def _with_images(messages: tuple[Message, ...], images: list[Image]) -> tuple[Message, ...]:
+    """The images stand before the words of the last message."""
+    *before, last = messages
+    return (*before, Message(last.role, (*images, *last.content)))
+
+
+def _object(key: str) -> str:
+    return f"captions/{key[:2]}/{key}.json"
+
+
+def _write(caption: Caption) -> bytes:
+    return canonical_json({"schema": SCHEMA, "text": caption.text, "truncated": caption.truncated})
+
+
+def _read(data: bytes, key: str, sample: str) -> Caption:
+    written = json.loads(data)
+    refuse_newer(written.get("schema"), key)
+    return Caption(sample, written["text"], written["truncated"])

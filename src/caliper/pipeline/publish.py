@@ -1,0 +1,79 @@
+"""Publishing what is missing: the plan's jobs whose outcomes are not known yet.
+
+One rule for a new run, a run taken up again after Ctrl-C, and a lost topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import Caption
+from caliper.core.question import Item, Source
+from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.pipeline.ledger import Ledger
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob
+from caliper.ports.stream import JobStream, Message
+
+CAPTION_JOBS = "caption-jobs"
+JUDGE_JOBS = "judge-jobs"
+QA_JOBS = "qa-jobs"
+VERDICTS = "verdicts"
+_TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
+
+
+class Publisher:
+    """Turns the plan of one run into jobs. `captions` are the known ones."""
+
+    def __init__(self, run: str, stream: JobStream, codec: Codec, captions: Captions) -> None:
+        self._run = run
+        self._stream = stream
+        self._codec = codec
+        self._captions = captions
+
+    async def publish_missing(
+        self, plan: PlanReader, ledger: Ledger, captioning: frozenset[str]
+    ) -> int:
+        """Publish every job that the ledger lacks an outcome of; returns how many.
+
+        Benchmarks in `captioning` get caption-jobs where no caption is known.
+        """
+        published = 0
+        async for items in plan():
+            for members in jobs(items):
+                if any(ledger.lacks(item) for item in members):
+                    await self._publish(members, captioning)
+                    published += 1
+        return published
+
+    async def _publish(self, items: tuple[Item, ...], captioning: frozenset[str]) -> None:
+        first = items[0]
+        text = self._captions.get(first.benchmark, {}).get(first.sample)
+        if first.source is Source.MEDIA:
+            await self.examine(items, None)
+        elif text is None and first.benchmark in captioning:
+            job = CaptionJob(self._run, first.benchmark, first.sample, items)
+            await self._send(CAPTION_JOBS, job)
+        else:
+            await self.examine(items, None if text is None else Caption(first.sample, text))
+
+    async def examine(self, items: tuple[Item, ...], caption: Caption | None) -> None:
+        """Publish the examination of one caption, or of one sample's media."""
+        first = items[0]
+        job = ExamineJob(self._run, first.benchmark, first.sample, caption, items)
+        await self._send(_TOPIC_OF_ROLE[benchmark(first.benchmark).role], job)
+
+    async def _send(self, topic: str, job: CaptionJob | ExamineJob) -> None:
+        key = f"{job.run}/{job.benchmark}/{job.sample}"
+        await self._stream.publish(Message(topic, key, self._codec.write(job)))
+
+
+def jobs(items: list[Item]) -> Iterator[tuple[Item, ...]]:
+    """The items of each job: one benchmark, one sample, one source."""
+    for _, members in groupby(items, key=lambda item: (item.benchmark, item.sample)):
+        together = tuple(members)
+        for source in Source:
+            job = tuple(item for item in together if item.source is source)
+            if job:
+                yield job

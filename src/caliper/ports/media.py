@@ -1,0 +1,20 @@
+"""Port to pictures and clips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from caliper.ports.models import Image
+
+
+class Media(Protocol):
+    """What a captioning model is shown."""
+
+    async def images(self, paths: Sequence[str]) -> list[Image]:
+        """The pictures of a sample, or frames of its clip, in order, bounded in size.
+
+        `paths` are relative to the media folder. Raises MediaMissing, and InvalidInput for
+        what cannot be decoded or is too large.
+        """
+        ...

@@ -1,0 +1,133 @@
+"""Models by SPEC: the one place where an adapter is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.models.replay import ReplayAnswerer, record
+from caliper.adapters.models.tgi import TgiModel
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.question import Source
+from caliper.lexical.answerer import LexicalAnswerer
+from caliper.lexical.ngrams import NgramEmbedder
+from caliper.lexical.tagger import RuleTagger
+from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.ports.clock import Clock
+from caliper.ports.models import Answerer, Embedder, NounTagger
+from caliper.ports.prompts import PromptPack
+from caliper.runtime.metering import MeteredChatModel, Spent
+
+KINDS = ("lexical", "tgi:URL[#model]", "replay:DIR")
+TAGGERS = ("rules", "spacy:MODEL")
+EMBEDDERS = ("ngram", "minilm", "minilm:DIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How this process reaches endpoints. `token` is a bearer token and never shown."""
+
+    token: str | None = None
+    timeout: float = 120.0
+    in_flight: int = 64
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """The kind of a SPEC, and what stands behind its colon. Raises UnknownName."""
+    kind, _, rest = spec.partition(":")
+    if kind not in ("lexical", "tgi", "replay") or (kind != "lexical") != bool(rest):
+        raise UnknownName("model", spec, KINDS)
+    return kind, rest
+
+
+class ModelRoom:
+    """The models of one process. Asked twice for the same endpoint, it gives the same model."""
+
+    def __init__(self, access: Access, clock: Clock) -> None:
+        self._access = access
+        self._clock = clock
+        self._chat_models: dict[str, MeteredChatModel] = {}
+
+    async def chat_model(self, spec: str) -> MeteredChatModel:
+        """The chat model behind a SPEC, its identity resolved.
+
+        Raises UnknownName, InvalidInput for a SPEC that is no chat model, BackendError when
+        the endpoint does not answer.
+        """
+        kind, rest = split_spec(spec)
+        if kind != "tgi":
+            raise InvalidInput(f"{spec} cannot look at pictures; a captioner is tgi:URL[#model]")
+        if spec not in self._chat_models:
+            model = TgiModel(rest, self._access)
+            try:
+                await model.resolve()
+            except BaseException:
+                await model.close()
+                raise
+            self._chat_models[spec] = MeteredChatModel(model, self._clock)
+        return self._chat_models[spec]
+
+    async def answerer(self, spec: str, name: str, pack: PromptPack) -> Answerer:
+        """Who answers the questions about captions of benchmark `name`. Raises like
+        `chat_model`, and InvalidInput naming file and line of unreadable recordings.
+        """
+        kind, rest = split_spec(spec)
+        if kind == "lexical":
+            return LexicalAnswerer()
+        if kind == "replay":
+            return self.replay(name, Path(rest), Source.CAPTION)
+        return PromptingAnswerer(await self.chat_model(spec), pack)
+
+    @staticmethod
+    def replay(name: str, folder: Path, source: Source) -> Answerer:
+        """Recorded replies to a benchmark's questions about captions, or from the media.
+
+        Raises InvalidInput naming file and line of what cannot be read.
+        """
+        chosen = benchmark(name)
+        layout = chosen.replies if source is Source.CAPTION else chosen.qa_replies
+        if layout is None:
+            raise InvalidInput(f"{name} has no questions from the media")
+        dataset = open_dataset(folder)
+        recording = record(chosen, dataset.rows(layout), source, dataset.digest(layout))
+        return ReplayAnswerer({name: recording})
+
+    @staticmethod
+    def tagger(spec: str) -> NounTagger:
+        """The noun tagger of that name. Raises UnknownName, or InvalidInput when its model
+        is not installed.
+        """
+        if spec == "rules":
+            return RuleTagger()
+        kind, _, model = spec.partition(":")
+        if kind == "spacy" and model:
+            from caliper.adapters.language.spacy import SpacyTagger  # noqa: PLC0415 - an extra
+
+            return SpacyTagger(model)
+        raise UnknownName("tagger", spec, TAGGERS)
+
+    @staticmethod
+    def embedder(spec: str) -> Embedder:
+        """The embedder of that name. Raises UnknownName, or InvalidInput when its model is
+        not installed.
+        """
+        if spec == "ngram":
+            return NgramEmbedder()
+        kind, _, folder = spec.partition(":")
+        if kind == "minilm":
+            from caliper.adapters.language.minilm import MiniLmEmbedder  # noqa: PLC0415 - an extra
+
+            return MiniLmEmbedder(Path(folder) if folder else None)
+        raise UnknownName("embedder", spec, EMBEDDERS)
+
+    @property
+    def spent(self) -> dict[str, Spent]:
+        """What each chat model's calls cost, by the label of its identity."""
+        return {model.identity.label: model.spent for model in self._chat_models.values()}
+
+    async def close(self) -> None:
+        """Close every model that was opened."""
+        for model in self._chat_models.values():
+            await model.close()

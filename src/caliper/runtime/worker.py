@@ -1,0 +1,116 @@
+"""A worker: takes jobs off a topic, a bounded number at a time, and sees each to its end.
+
+What becomes of a job that fails is decided by the table of failures, nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from caliper.core.errors import JobFate, handling
+from caliper.ports.clock import Clock
+from caliper.ports.stream import Consumer, Delivery
+
+Handle = Callable[[bytes, bool], Awaitable[None]]
+"""Handles a job. The flag says that it is the last attempt: trouble becomes Unscored."""
+
+GiveUp = Callable[[bytes, BaseException], Awaitable[None]]
+"""Publishes Unscored for a job that is not tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`in_flight` jobs at once; `budget` seconds for the retries of one job, with waits that
+    double from `first_wait` to `longest_wait` seconds, each shortened by up to a half at random
+    so that workers do not return in step.
+    """
+
+    in_flight: int = 32
+    budget: float = 600.0
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+
+
+class Worker:
+    """Runs jobs of one consumer until its topic is closed and drained.
+
+    Failures of the run as a whole (ModelChanged, a store that is down) end the worker by
+    raising; whatever was not acknowledged is delivered again to the next one.
+    """
+
+    def __init__(
+        self, consumer: Consumer, handle: Handle, give_up: GiveUp, clock: Clock, limits: Limits
+    ) -> None:
+        self._consumer = consumer
+        self._handle = handle
+        self._give_up = give_up
+        self._clock = clock
+        self._limits = limits
+        self._begun: dict[int, float] = {}
+
+    async def run(self) -> None:
+        """Work until the topic ends. Raises the first failure of the run as a whole."""
+        room = asyncio.Semaphore(self._limits.in_flight)
+        try:
+            async with asyncio.TaskGroup() as group:
+                while (delivery := await self._next(room)) is not None:
+                    group.create_task(self._see_through(delivery, room))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        finally:
+            await self._consumer.leave()
+
+    async def _next(self, room: asyncio.Semaphore) -> Delivery | None:
+        await room.acquire()
+        return await self._consumer.receive()
+
+    async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
+        self._begun.setdefault(delivery.position, self._clock.monotonic())
+        try:
+            await self._handle(delivery.message.value, False)
+        except Exception as error:  # noqa: BLE001 - the table of failures knows every class
+            await self._after(delivery, error)
+        else:
+            await self._done(delivery)
+        finally:
+            room.release()
+
+    async def _after(self, delivery: Delivery, error: Exception) -> None:
+        match handling(error).fate:
+            case JobFate.FAIL_RUN | JobFate.PAUSE:
+                raise error
+            case JobFate.RETRY if self._time_left(delivery) > 0:
+                await self._again(delivery, error)
+            case JobFate.RETRY:
+                await self._handle(delivery.message.value, True)
+                await self._bury(delivery, error)
+            case JobFate.RETRY_ONCE if delivery.attempt == 1:
+                await self._again(delivery, error)
+            case _:
+                await self._give_up(delivery.message.value, error)
+                await self._bury(delivery, error)
+
+    def _time_left(self, delivery: Delivery) -> float:
+        spent = self._clock.monotonic() - self._begun[delivery.position]
+        return self._limits.budget - spent
+
+    async def _again(self, delivery: Delivery, error: Exception) -> None:
+        longest = min(
+            self._limits.first_wait * 2 ** (delivery.attempt - 1), self._limits.longest_wait
+        )
+        asked = getattr(error, "retry_after", None) or 0.0
+        # Not a secret: only meant to differ between workers.
+        wait = max(asked, longest * random.uniform(0.5, 1.0))  # noqa: S311
+        await self._clock.sleep(max(0.0, min(wait, self._time_left(delivery))))
+        await self._consumer.retry(delivery)
+
+    async def _bury(self, delivery: Delivery, error: Exception) -> None:
+        self._begun.pop(delivery.position, None)
+        await self._consumer.dead_letter(delivery, f"{type(error).__name__}: {error}")
+
+    async def _done(self, delivery: Delivery) -> None:
+        self._begun.pop(delivery.position, None)
+        await self._consumer.acknowledge(delivery)

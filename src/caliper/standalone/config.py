@@ -1,0 +1,197 @@
+"""The configuration of a local run: what the command line and run.yaml can say.
+
+What is measured is resolved from it into a RunSpec; where things are (paths, endpoints,
+concurrency) stays here and is never part of a fingerprint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.core.errors import InvalidInput, UnknownName
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BenchmarkConfig(_Strict):
+    """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
+
+    Models are named by SPEC: `lexical`, `tgi:URL[#model]` or `replay:DIR`. `media` is the
+    folder that the dataset's media paths are relative to, by default that of the data.
+    `qa` is the dataset in question form, `qa_replies` the recorded replies to questions
+    that are asked from the media.
+    """
+
+    data: Path
+    captions: Path | None = None
+    captioner: str | None = None
+    prompt: str = "simple"
+    judge: str | None = None
+    reader: str | None = None
+    tagger: str = "rules"
+    embedder: str = "ngram"
+    media: Path | None = None
+    qa: Path | None = None
+    qa_replies: Path | None = None
+    repeats: int | None = Field(default=None, ge=1, le=100)
+    set: Mapping[str, str] = Field(default_factory=dict)
+
+    @field_validator("set", mode="before")
+    @classmethod
+    def _plain_values(cls, value: object) -> object:
+        """YAML reads `max_tokens: 4` as a number; settings are texts."""
+        if isinstance(value, Mapping):
+            return {name: str(chosen) for name, chosen in value.items()}
+        return value
+
+    @model_validator(mode="after")
+    def _one_source_of_captions(self) -> Self:
+        if (self.captions is None) == (self.captioner is None):
+            raise ValueError("give exactly one of captions and captioner")
+        return self
+
+
+class RunConfig(_Strict):
+    """A run over one or more benchmarks.
+
+    `name` is the checkpoint's label, `limit` draws that many items a task or domain by
+    `seed`, `out` the run's directory and `store` where replies are kept between runs.
+    """
+
+    benchmarks: Mapping[str, BenchmarkConfig] = Field(min_length=1)
+    name: str | None = None
+    seed: int = Field(default=0, ge=0)
+    limit: int | None = Field(default=None, ge=1)
+    replicate: int = Field(default=0, ge=0)
+    coverage_floor: float = Field(default=0.99, ge=0, le=1)
+    concurrency: int = Field(default=64, ge=1, le=4096)
+    pack: Path | None = None
+    out: Path | None = None
+    store: Path | None = None
+
+    @field_validator("benchmarks")
+    @classmethod
+    def _known_benchmarks(
+        cls, value: Mapping[str, BenchmarkConfig]
+    ) -> Mapping[str, BenchmarkConfig]:
+        unknown = sorted(set(value) - set(NAMES))
+        if unknown:
+            raise ValueError(f"unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES)}")
+        # One order for all, so that the same benchmarks named in another order are one run.
+        return {name: value[name] for name in NAMES if name in value}
+
+    @property
+    def label(self) -> str:
+        """The checkpoint's label: its name, else the stem of its first captions."""
+        if self.name:
+            return self.name
+        for part in self.benchmarks.values():
+            if part.captions is not None:
+                return part.captions.stem or "captions"
+        captioner = next(iter(self.benchmarks.values())).captioner or "run"
+        return captioner.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+
+
+def checked(written: Mapping[str, Any], *, file: str = "") -> RunConfig:
+    """A configuration from plain values. Raises InvalidInput naming file and field."""
+    try:
+        return RunConfig.model_validate(written)
+    except ValidationError as error:
+        raise _first_problem(error, file) from error
+
+
+def _first_problem(error: ValidationError, file: str) -> InvalidInput:
+    problem = error.errors()[0]
+    field = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        model = BenchmarkConfig if len(problem["loc"]) > 1 else RunConfig
+        known = ", ".join(sorted(model.model_fields))
+        return InvalidInput(f"unknown key; known: {known}", file=file, field=field)
+    return InvalidInput(problem["msg"].removeprefix("Value error, "), file=file, field=field)
+
+
+def read_config(path: Path) -> RunConfig:
+    """The configuration in a YAML file; its paths are relative to the file's folder.
+
+    Raises InvalidInput naming file, line and field.
+    """
+    try:
+        written = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"cannot read it: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput("not UTF-8", file=str(path)) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else None
+        message = getattr(error, "problem", None) or "not YAML"
+        raise InvalidInput(str(message), file=str(path), line=line) from error
+    if not isinstance(written, dict):
+        raise InvalidInput("expected a mapping with the key benchmarks", file=str(path))
+    return relative_to(checked(written, file=str(path)), path.parent)
+
+
+def relative_to(config: RunConfig, folder: Path) -> RunConfig:
+    """The configuration with its relative paths taken from `folder`."""
+    parts = {
+        name: part.model_copy(
+            update={
+                **{key: _under(folder, getattr(part, key)) for key in _PATHS},
+                **{key: _spec_under(folder, getattr(part, key)) for key in _SPECS},
+            }
+        )
+        for name, part in config.benchmarks.items()
+    }
+    places = {key: _under(folder, getattr(config, key)) for key in ("pack", "out", "store")}
+    return config.model_copy(update={"benchmarks": parts, **places})
+
+
+_PATHS = ("data", "captions", "media", "qa", "qa_replies")
+_SPECS = ("judge", "reader", "captioner")
+
+
+def _under(folder: Path, path: Path | None) -> Path | None:
+    return None if path is None else folder / path
+
+
+def _spec_under(folder: Path, spec: str | None) -> str | None:
+    if spec is None or not spec.startswith("replay:"):
+        return spec
+    return f"replay:{folder / spec.removeprefix('replay:')}"
+
+
+def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Every protocol choice of a benchmark: those given, else the defaults.
+
+    Raises UnknownName for a setting or a value that is on no list, InvalidInput for a
+    number out of its range.
+    """
+    known = {setting.name: setting for setting in benchmark(name).settings}
+    settings = {setting.name: setting.default for setting in known.values()}
+    for key, value in given.items():
+        if key not in known:
+            raise UnknownName(f"setting of {name}", key, tuple(known))
+        setting = known[key]
+        if setting.choices and value not in setting.choices:
+            raise UnknownName(f"value of {key}", value, setting.choices)
+        if setting.range is not None:
+            _check_range(key, value, setting.range)
+        settings[key] = value
+    return settings
+
+
+def _check_range(key: str, value: str, bounds: tuple[float, float]) -> None:
+    try:
+        number = float(value)
+    except ValueError:
+        raise InvalidInput(f"expected a number, found {value!r}", field=key) from None
+    if not bounds[0] <= number <= bounds[1]:
+        raise InvalidInput(f"{value} is not from {bounds[0]:g} to {bounds[1]:g}", field=key)

@@ -1,0 +1,165 @@
+"""A run's directory: what people keep, and below `state/` what resuming needs.
+
+run.yaml         everything resolved: the spec, and where things were
+captions.jsonl   the captions that were examined
+verdicts.*       one row a question, as JSON lines and as Parquet
+report.*         the report for machines, for reading, and for browsing
+execution.json   how the run went: times, calls, tokens (never part of a figure)
+state/           the plan and the journal of verdicts
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from caliper.adapters.files import write_atomically
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.stores.journal import Journal
+from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+
+DEFAULT_ROOT = Path("runs")
+
+
+class RunDirectory:
+    """The directory of one run. Nothing is created before `claim`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def default(cls, spec: RunSpec) -> RunDirectory:
+        """`runs/<name>-<run id>`, with what no file system likes left out of the name."""
+        name = re.sub(r"[^\w.+-]+", "-", spec.name).strip("-.") or "run"
+        return cls(DEFAULT_ROOT / f"{name[:80]}-{spec.run_id}")
+
+    @property
+    def store(self) -> DirectoryStore:
+        """The run's own objects: its plan."""
+        return DirectoryStore(self.path / "state")
+
+    def journal(self, run: str) -> Journal:
+        """The journal of verdicts. Raises InvalidInput when it is another run's."""
+        return Journal(self.path / "state" / "journal.jsonl", run)
+
+    @contextmanager
+    def claim(self, spec: RunSpec, places: Mapping[str, Any]) -> Iterator[None]:
+        """Hold the directory for this run and keep run.yaml in it.
+
+        Raises InvalidInput when it holds another run or another process works in it,
+        NewerSchema when a newer release wrote it, StoreUnavailable when it cannot be
+        written.
+        """
+        state = self.path / "state"
+        try:
+            state.mkdir(parents=True, exist_ok=True)
+            lock = (state / "lock").open("w")
+        except OSError as error:
+            raise StoreUnavailable(
+                f"cannot write the run directory {self.path}: {error.strerror}; choose another "
+                "with --out"
+            ) from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise InvalidInput(
+                    "another process is working on this run", file=str(self.path)
+                ) from error
+            self._keep_spec(spec, places)
+            yield
+
+    def _keep_spec(self, spec: RunSpec, places: Mapping[str, Any]) -> None:
+        if (self.path / "run.yaml").exists():
+            held = self.read_spec()
+            if held.fingerprint != spec.fingerprint:
+                raise InvalidInput(
+                    f"holds run {held.run_id} ({held.name}), not {spec.run_id}; choose another "
+                    "directory with --out",
+                    file=str(self.path),
+                )
+        written = {
+            "schema": SCHEMA,
+            "run": spec.run_id,
+            "fingerprint": spec.fingerprint,
+            "spec": spec.to_json(),
+            "places": dict(places),
+        }
+        text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
+        write_atomically(self.path / "run.yaml", text.encode())
+
+    def read_run(self) -> dict[str, Any]:
+        """What run.yaml holds. Raises NewerSchema, or InvalidInput when it is none."""
+        file = self.path / "run.yaml"
+        try:
+            written = yaml.safe_load(file.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise InvalidInput(f"this is no run directory: {error}", file=str(file)) from error
+        if not isinstance(written, dict):
+            raise InvalidInput("this is no run.yaml", file=str(file))
+        refuse_newer(written.get("schema"), str(file))
+        return written
+
+    def read_spec(self) -> RunSpec:
+        """The resolved spec in run.yaml. Raises NewerSchema or InvalidInput."""
+        file = str(self.path / "run.yaml")
+        spec = self.read_run().get("spec")
+        if not isinstance(spec, dict):
+            raise InvalidInput("no resolved spec", file=file, field="spec")
+        return RunSpec.from_json(spec, file=file)
+
+    def write_captions(self, captions: Mapping[str, Mapping[str, str]]) -> None:
+        """captions.jsonl: one row a caption. Raises StoreFull or StoreUnavailable."""
+        rows = (
+            {"benchmark": name, "sample": sample, "caption": text}
+            for name, texts in captions.items()
+            for sample, text in texts.items()
+        )
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        data = "".join(f"{line}\n" for line in lines)
+        write_atomically(self.path / "captions.jsonl", data.encode("utf-8", "surrogatepass"))
+
+    def read_captions(self) -> dict[str, dict[str, str]]:
+        """Caption texts by benchmark and sample. Raises InvalidInput naming the line."""
+        file = self.path / "captions.jsonl"
+        captions: dict[str, dict[str, str]] = {}
+        try:
+            lines = file.read_bytes().splitlines()
+        except OSError as error:
+            raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error
+        for number, line in enumerate(lines, start=1):
+            try:
+                row = json.loads(line)
+                captions.setdefault(row["benchmark"], {})[row["sample"]] = row["caption"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise InvalidInput("no caption", file=str(file), line=number) from error
+        return captions
+
+    def write_execution(self, figures: Mapping[str, Any]) -> None:
+        """execution.json. Raises StoreFull or StoreUnavailable."""
+        text = json.dumps({"schema": SCHEMA, **figures}, indent=2, sort_keys=True)
+        write_atomically(self.path / "execution.json", text.encode() + b"\n")
+
+
+def find_run(name: str) -> RunDirectory:
+    """The run directory at a path, or the one below `runs/` with that name or run id.
+
+    Raises InvalidInput saying which runs there are.
+    """
+    path = Path(name)
+    if (path / "run.yaml").is_file():
+        return RunDirectory(path)
+    known = sorted(file.parent for file in DEFAULT_ROOT.glob("*/run.yaml"))
+    matching = [run for run in known if run.name == name or run.name.endswith(f"-{name}")]
+    if len(matching) == 1:
+        return RunDirectory(matching[0])
+    there = ", ".join(run.name for run in known[-10:]) or "none yet"
+    raise InvalidInput(f"no run directory; below {DEFAULT_ROOT}/ there are: {there}", file=name)

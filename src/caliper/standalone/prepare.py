@@ -1,0 +1,173 @@
+"""Preparing a local run: files are opened, models resolved, and the spec follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import digest
+from caliper.core.question import Source
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.pipeline.examine import Models
+from caliper.pipeline.plan import Sources
+from caliper.ports.clock import Clock
+from caliper.ports.models import Answerer, Embedder, NounTagger
+from caliper.ports.prompts import PromptPack
+from caliper.runtime.metering import MeteredChatModel
+from caliper.runtime.models import Access, ModelRoom
+from caliper.standalone.config import BenchmarkConfig, RunConfig, resolved_settings
+from caliper.version import __version__
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A run that is ready to be planned. `captioners` by benchmark, where one writes."""
+
+    config: RunConfig
+    spec: RunSpec
+    sources: dict[str, Sources]
+    models: Models
+    captioners: dict[str, MeteredChatModel]
+    pack: PromptPack
+    room: ModelRoom
+
+    @property
+    def captions(self) -> dict[str, dict[str, str]]:
+        """The supplied captions by benchmark and sample."""
+        return {
+            name: dict(source.captions)
+            for name, source in self.sources.items()
+            if source.captions is not None
+        }
+
+    def media_root(self, name: str) -> Path:
+        """The folder that a benchmark's media paths are relative to."""
+        part = self.config.benchmarks[name]
+        return part.media or (part.data if part.data.is_dir() else part.data.parent)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What preparing gathers, benchmark by benchmark."""
+
+    specs: list[BenchmarkSpec] = field(default_factory=list)
+    sources: dict[str, Sources] = field(default_factory=dict)
+    answerers: dict[str, Answerer] = field(default_factory=dict)
+    captioners: dict[str, MeteredChatModel] = field(default_factory=dict)
+    tagger: NounTagger | None = None
+    embedder: Embedder | None = None
+
+
+async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
+    """Open, read and resolve everything that a run depends on.
+
+    Raises InvalidInput naming file, line and field; BackendError when an endpoint that a
+    model is resolved at does not answer.
+    """
+    pack = folder_pack(config.pack) if config.pack else shipped_pack()
+    room = ModelRoom(access, clock)
+    parts = _Parts()
+    try:
+        for name, part in config.benchmarks.items():
+            await _prepare_part(name, part, parts, pack, room)
+    except BaseException:
+        await room.close()
+        raise
+    spec = RunSpec(
+        name=config.label,
+        version=__version__,
+        pack=pack.digest,
+        benchmarks=tuple(parts.specs),
+        seed=config.seed,
+        limit=config.limit,
+        replicate=config.replicate,
+        coverage_floor=config.coverage_floor,
+    )
+    models = Models(parts.answerers, parts.tagger, parts.embedder)
+    return Prepared(config, spec, parts.sources, models, parts.captioners, pack, room)
+
+
+async def _prepare_part(
+    name: str, part: BenchmarkConfig, parts: _Parts, pack: PromptPack, room: ModelRoom
+) -> None:
+    chosen = benchmark(name)
+    settings = resolved_settings(name, part.set)
+    sources = _sources(name, part)
+    models: dict[str, Identity] = {}
+    answerer = await room.answerer(_answering_spec(name, part), name, pack)
+    parts.answerers[f"{name}/{chosen.role}"] = answerer
+    models[chosen.role] = answerer.identity
+    if part.captioner is not None:
+        parts.captioners[name] = await room.chat_model(part.captioner)
+        models["captioner"] = parts.captioners[name].identity
+    if part.qa_replies is not None:
+        media = room.replay(name, part.qa_replies, Source.MEDIA)
+        parts.answerers[f"{name}/media"] = media
+        models["media"] = media.identity
+    elif part.qa is not None:
+        raise InvalidInput(
+            f"{name}: questions from the media need recorded replies (--qa-replies)",
+            field="qa_replies",
+        )
+    if chosen.needs_language:
+        parts.tagger = room.tagger(part.tagger)
+        parts.embedder = room.embedder(part.embedder)
+        models["tagger"] = parts.tagger.identity
+        models["embedder"] = parts.embedder.identity
+    parts.sources[name] = sources
+    parts.specs.append(_spec_of(name, part, settings, sources, models))
+
+
+def _spec_of(
+    name: str,
+    part: BenchmarkConfig,
+    settings: Mapping[str, str],
+    sources: Sources,
+    models: Mapping[str, Identity],
+) -> BenchmarkSpec:
+    chosen = benchmark(name)
+    qa_data = None
+    if sources.qa_data is not None and chosen.qa_data is not None:
+        qa_data = sources.qa_data.digest(chosen.qa_data)
+    return BenchmarkSpec(
+        name=name,
+        data=sources.data.digest(chosen.data),
+        captions=None if sources.captions is None else digest(sources.captions),
+        settings=settings,
+        models=models,
+        qa_data=qa_data,
+        prompt=part.prompt,
+        repeats=part.repeats,
+    )
+
+
+def _answering_spec(name: str, part: BenchmarkConfig) -> str:
+    """The SPEC of who judges or reads; a role that the benchmark does not have is refused."""
+    given: dict[str, Any] = {"judge": part.judge, "reader": part.reader}
+    role = benchmark(name).role
+    for other, spec in given.items():
+        if other != role and spec is not None:
+            raise InvalidInput(f"{name} has no {other}; it has a {role}", field=other)
+    return given[role] or "lexical"
+
+
+def _sources(name: str, part: BenchmarkConfig) -> Sources:
+    qa_data = open_dataset(part.qa) if part.qa is not None else None
+    return Sources(open_dataset(part.data), _captions(name, part), qa_data)
+
+
+def _captions(name: str, part: BenchmarkConfig) -> dict[str, str] | None:
+    if part.captions is None:
+        return None
+    chosen = benchmark(name)
+    rows = open_dataset(part.captions).rows(chosen.captions)
+    captions = dict(chosen.read_captions(rows))
+    if not captions:
+        raise InvalidInput("no captions", file=str(part.captions))
+    return captions

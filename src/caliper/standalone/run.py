@@ -1,0 +1,200 @@
+"""A whole run in one process: plan, publish what is missing, work, report."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.core.question import Item
+from caliper.core.report import Report
+from caliper.core.run import PlanSummary
+from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.caption import Captioner
+from caliper.pipeline.examine import Examiner
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import plan, read_plan
+from caliper.pipeline.publish import Publisher, jobs
+from caliper.ports.clock import Clock
+from caliper.ports.telemetry import Watcher
+from caliper.runtime.worker import Limits
+from caliper.standalone.directory import RunDirectory
+from caliper.standalone.outputs import write_outputs
+from caliper.standalone.prepare import Prepared
+from caliper.standalone.stages import Stages
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a run ended: its report, where it is kept, and how many jobs it still had to do."""
+
+    report: Report
+    directory: Path
+    worked: int
+
+
+async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
+    """Run to the end, or take up where an earlier process left off.
+
+    Raises InvalidInput for rows that cannot be planned, ModelChanged, StoreUnavailable and
+    StoreFull; what is done by then is kept, and the same call goes on from there.
+    """
+    directory = run_directory(prepared)
+    begun = clock.monotonic()
+    started = clock.now()
+    with directory.claim(prepared.spec, places(prepared)):
+        summary = await plan(prepared.spec, prepared.sources, directory.store)
+        watcher.planned(summary)
+        with closing(directory.journal(prepared.spec.run_id)) as journal:
+            ledger = Ledger.resume(summary.questions, journal)
+            run = _Run(prepared, directory, summary, ledger)
+            missing = await run.missing()
+            if missing == 0 and run.written:
+                return Finished(await run.report(), directory.path, 0)
+            await run.work(watcher, clock)
+            journal.sync()
+            found = await run.report()
+            await run.write(found)
+        directory.write_execution(
+            {
+                "run": prepared.spec.run_id,
+                "state": found.state,
+                "started": started.isoformat(timespec="seconds"),
+                "finished": clock.now().isoformat(timespec="seconds"),
+                "seconds": round(clock.monotonic() - begun, 3),
+                "jobs": missing,
+                "models": {name: asdict(spent) for name, spent in prepared.room.spent.items()},
+                **_surroundings(),
+            }
+        )
+    return Finished(found, directory.path, missing)
+
+
+def run_directory(prepared: Prepared) -> RunDirectory:
+    """Where the run is kept: `--out`, else below `runs/`."""
+    if prepared.config.out is not None:
+        return RunDirectory(prepared.config.out)
+    return RunDirectory.default(prepared.spec)
+
+
+def places(prepared: Prepared) -> dict[str, Any]:
+    """Where things were, for run.yaml: absolute paths and endpoints, never a secret."""
+    config = prepared.config
+    return {
+        "concurrency": config.concurrency,
+        "benchmarks": {
+            name: {
+                **{
+                    key: str(path.absolute())
+                    for key in ("data", "captions", "qa", "qa_replies")
+                    if (path := getattr(part, key)) is not None
+                },
+                "media": str(prepared.media_root(name).absolute()),
+                **{
+                    key: given
+                    for key in ("judge", "reader", "captioner", "tagger", "embedder")
+                    if (given := getattr(part, key)) is not None
+                },
+            }
+            for name, part in config.benchmarks.items()
+        },
+    }
+
+
+class _Run:
+    """One planned run with its ledger."""
+
+    def __init__(
+        self, prepared: Prepared, directory: RunDirectory, summary: PlanSummary, ledger: Ledger
+    ) -> None:
+        self._prepared = prepared
+        self._directory = directory
+        self._summary = summary
+        self._ledger = ledger
+        self._captions: dict[str, dict[str, str]] = prepared.captions
+
+    def plan(self) -> AsyncIterator[list[Item]]:
+        return read_plan(self._directory.store, self._summary)
+
+    @property
+    def written(self) -> bool:
+        """Whether an earlier process got as far as the last file of the directory."""
+        return (self._directory.path / "execution.json").exists()
+
+    async def missing(self) -> int:
+        """How many jobs lack an outcome."""
+        count = 0
+        async for items in self.plan():
+            count += sum(
+                any(self._ledger.lacks(item) for item in members) for members in jobs(items)
+            )
+        return count
+
+    async def work(self, watcher: Watcher, clock: Clock) -> None:
+        prepared, spec = self._prepared, self._prepared.spec
+        store = DirectoryStore(prepared.config.store or self._directory.path.parent / ".store")
+        if prepared.captioners and (self._directory.path / "captions.jsonl").exists():
+            self._captions = {**self._directory.read_captions(), **self._captions}
+        stream, codec = MemoryStream(), JsonCodec()
+        stages = Stages(
+            publisher=Publisher(spec.run_id, stream, codec, self._captions),
+            examiner=Examiner(spec, prepared.models, store),
+            captioners={
+                name: Captioner(spec, model, prepared.pack, self._media(), store)
+                for name, model in prepared.captioners.items()
+            },
+            ledger=self._ledger,
+            stream=stream,
+            codec=codec,
+            watcher=watcher,
+            clock=clock,
+            limits=Limits(in_flight=prepared.config.concurrency),
+        )
+        await stages.run(self.plan)
+        for name, texts in stages.captions.items():
+            self._captions.setdefault(name, {}).update(texts)
+
+    def _media(self) -> dict[str, MediaFolder]:
+        return {
+            name: MediaFolder(self._prepared.media_root(name)) for name in self._prepared.captioners
+        }
+
+    async def planned_captions(self) -> dict[str, dict[str, str]]:
+        """The captions of planned samples, in plan order."""
+        planned: dict[str, dict[str, str]] = {}
+        async for items in self.plan():
+            for item in items:
+                text = self._captions.get(item.benchmark, {}).get(item.sample)
+                if text is not None:
+                    planned.setdefault(item.benchmark, {})[item.sample] = text
+        return planned
+
+    async def report(self) -> Report:
+        captions = await self.planned_captions()
+        return await report(self._prepared.spec, self._summary, self.plan, self._ledger, captions)
+
+    async def write(self, found: Report) -> None:
+        captions = await self.planned_captions()
+        self._directory.write_captions(captions)
+        roots = {name: self._prepared.media_root(name) for name in self._prepared.sources}
+        rows = verdict_rows(self._prepared.spec, self.plan, self._ledger)
+        await write_outputs(self._directory.path, found, rows, captions, roots)
+
+
+def _surroundings() -> dict[str, Any]:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "host": platform.node(),
+        "python": sys.version.split()[0],
+        "peak_memory_mib": round(usage.ru_maxrss / 1024, 1),
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
+    }

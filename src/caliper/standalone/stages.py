@@ -1,0 +1,112 @@
+"""The stages of one run in one process, joined by the stream in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from caliper.core.question import Item
+from caliper.pipeline.aggregate import PlanReader
+from caliper.pipeline.caption import Captioner
+from caliper.pipeline.examine import Examiner, give_up
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, Publisher
+from caliper.ports.clock import Clock
+from caliper.ports.codec import Codec, ExamineJob, Verdicts
+from caliper.ports.stream import JobStream, Message
+from caliper.ports.telemetry import Watcher
+from caliper.runtime.worker import GiveUp, Handle, Limits, Worker
+
+
+@dataclass(slots=True)
+class Stages:
+    """Publishes the missing jobs of a run and works until none is left.
+
+    `captions` gathers what the captioners wrote, by benchmark and sample.
+    """
+
+    publisher: Publisher
+    examiner: Examiner
+    captioners: dict[str, Captioner]
+    ledger: Ledger
+    stream: JobStream
+    codec: Codec
+    watcher: Watcher
+    clock: Clock
+    limits: Limits
+    captions: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    async def run(self, plan: PlanReader) -> None:
+        """Work the run to its end.
+
+        Raises ModelChanged or StoreUnavailable as soon as a stage meets one; what is done
+        by then is kept.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._publish(plan))
+                group.create_task(self._caption_then_examine())
+                group.create_task(self._worker(VERDICTS, self._aggregate, _never))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+
+    async def _publish(self, plan: PlanReader) -> None:
+        await self.publisher.publish_missing(plan, self.ledger, frozenset(self.captioners))
+        await self.stream.close_topic(CAPTION_JOBS)
+
+    async def _caption_then_examine(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._captioning())
+            for topic in (JUDGE_JOBS, QA_JOBS):
+                group.create_task(self._worker(topic, self._examine, self._give_up))
+        await self.stream.close_topic(VERDICTS)
+
+    async def _captioning(self) -> None:
+        await self._worker(CAPTION_JOBS, self._caption, self._give_up_captioning)
+        for topic in (JUDGE_JOBS, QA_JOBS):
+            await self.stream.close_topic(topic)
+
+    async def _worker(self, topic: str, handle: Handle, give_up: GiveUp) -> None:
+        consumer = self.stream.consumer(topic, group=topic)
+        await Worker(consumer, handle, give_up, self.clock, self.limits).run()
+
+    async def _caption(self, data: bytes, final: bool) -> None:  # noqa: FBT001 - Worker's Handle
+        job = self.codec.read_caption_job(data)
+        caption = await self.captioners[job.benchmark].caption(job)
+        self.captions.setdefault(job.benchmark, {})[job.sample] = caption.text
+        self.watcher.captioned(job.benchmark, job.sample)
+        await self.publisher.examine(job.items, caption)
+
+    async def _give_up_captioning(self, data: bytes, error: BaseException) -> None:
+        job = self.codec.read_caption_job(data)
+        await self._conclude(_without_caption(job.run, job.items), error)
+
+    async def _examine(self, data: bytes, final: bool) -> None:  # noqa: FBT001 - Worker's Handle
+        job = self.codec.read_examine_job(data)
+        verdicts = await self.examiner.examine(job, final=final)
+        await self._send(verdicts)
+        self.watcher.examined(job, verdicts)
+
+    async def _give_up(self, data: bytes, error: BaseException) -> None:
+        await self._conclude(self.codec.read_examine_job(data), error)
+
+    async def _conclude(self, job: ExamineJob, error: BaseException) -> None:
+        verdicts = give_up(job, error)
+        await self._send(verdicts)
+        self.watcher.examined(job, verdicts)
+
+    async def _send(self, verdicts: Verdicts) -> None:
+        key = f"{verdicts.run}/{verdicts.benchmark}/{verdicts.sample}"
+        await self.stream.publish(Message(VERDICTS, key, self.codec.write(verdicts)))
+
+    async def _aggregate(self, data: bytes, final: bool) -> None:  # noqa: FBT001 - Worker's Handle
+        self.ledger.merge(self.codec.read_verdicts(data).verdicts)
+
+
+def _without_caption(run: str, items: tuple[Item, ...]) -> ExamineJob:
+    return ExamineJob(run, items[0].benchmark, items[0].sample, None, items)
+
+
+async def _never(data: bytes, error: BaseException) -> None:
+    """A message of verdicts that cannot be read is our own defect: let it be seen."""
+    raise error
