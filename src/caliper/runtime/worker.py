@@ -14,8 +14,17 @@ from caliper.core.errors import JobFate, handling
 from caliper.ports.clock import Clock
 from caliper.ports.stream import Consumer, Delivery
 
-Handle = Callable[[bytes, bool], Awaitable[None]]
-"""Handles a job. The flag says that it is the last attempt: trouble becomes Unscored."""
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a job. `final`: it is the last, and trouble becomes Unscored."""
+
+    data: bytes
+    final: bool = False
+
+
+Handle = Callable[[Attempt], Awaitable[None]]
+"""Handles a job."""
 
 GiveUp = Callable[[bytes, BaseException], Awaitable[None]]
 """Publishes Unscored for a job that is not tried again."""
@@ -70,7 +79,7 @@ class Worker:
     async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
         self._begun.setdefault(delivery.position, self._clock.monotonic())
         try:
-            await self._handle(delivery.message.value, False)
+            await self._handle(Attempt(delivery.message.value))
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             await self._after(delivery, error)
         else:
@@ -85,7 +94,7 @@ class Worker:
             case JobFate.RETRY if self._time_left(delivery) > 0:
                 await self._again(delivery, error)
             case JobFate.RETRY:
-                await self._handle(delivery.message.value, True)
+                await self._handle(Attempt(delivery.message.value, final=True))
                 await self._bury(delivery, error)
             case JobFate.RETRY_ONCE if delivery.attempt == 1:
                 await self._again(delivery, error)

@@ -56,6 +56,9 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
         watcher.planned(summary)
         with closing(directory.journal(prepared.spec.run_id)) as journal:
             ledger = Ledger.resume(summary.questions, journal)
+            for planned in summary.benchmarks:
+                scored, unscored = ledger.count(planned.first, planned.questions)
+                watcher.resumed(planned.name, scored + sum(unscored.values()))
             run = _Run(prepared, directory, summary, ledger)
             missing = await run.missing()
             if missing == 0 and run.written:
@@ -121,6 +124,8 @@ class _Run:
         self._summary = summary
         self._ledger = ledger
         self._captions: dict[str, dict[str, str]] = prepared.captions
+        if prepared.captioners and (directory.path / "captions.jsonl").exists():
+            self._captions = {**directory.read_captions(), **self._captions}
 
     def plan(self) -> AsyncIterator[list[Item]]:
         return read_plan(self._directory.store, self._summary)
@@ -142,8 +147,6 @@ class _Run:
     async def work(self, watcher: Watcher, clock: Clock) -> None:
         prepared, spec = self._prepared, self._prepared.spec
         store = DirectoryStore(prepared.config.store or self._directory.path.parent / ".store")
-        if prepared.captioners and (self._directory.path / "captions.jsonl").exists():
-            self._captions = {**self._directory.read_captions(), **self._captions}
         stream, codec = MemoryStream(), JsonCodec()
         stages = Stages(
             publisher=Publisher(spec.run_id, stream, codec, self._captions),

@@ -15,7 +15,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, ExamineJob, Verdicts
 from caliper.ports.stream import JobStream, Message
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.worker import GiveUp, Handle, Limits, Worker
+from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker
 
 
 @dataclass(slots=True)
@@ -70,8 +70,8 @@ class Stages:
         consumer = self.stream.consumer(topic, group=topic)
         await Worker(consumer, handle, give_up, self.clock, self.limits).run()
 
-    async def _caption(self, data: bytes, final: bool) -> None:  # noqa: FBT001 - Worker's Handle
-        job = self.codec.read_caption_job(data)
+    async def _caption(self, attempt: Attempt) -> None:
+        job = self.codec.read_caption_job(attempt.data)
         caption = await self.captioners[job.benchmark].caption(job)
         self.captions.setdefault(job.benchmark, {})[job.sample] = caption.text
         self.watcher.captioned(job.benchmark, job.sample)
@@ -81,9 +81,9 @@ class Stages:
         job = self.codec.read_caption_job(data)
         await self._conclude(_without_caption(job.run, job.items), error)
 
-    async def _examine(self, data: bytes, final: bool) -> None:  # noqa: FBT001 - Worker's Handle
-        job = self.codec.read_examine_job(data)
-        verdicts = await self.examiner.examine(job, final=final)
+    async def _examine(self, attempt: Attempt) -> None:
+        job = self.codec.read_examine_job(attempt.data)
+        verdicts = await self.examiner.examine(job, final=attempt.final)
         await self._send(verdicts)
         self.watcher.examined(job, verdicts)
 
@@ -99,14 +99,14 @@ class Stages:
         key = f"{verdicts.run}/{verdicts.benchmark}/{verdicts.sample}"
         await self.stream.publish(Message(VERDICTS, key, self.codec.write(verdicts)))
 
-    async def _aggregate(self, data: bytes, final: bool) -> None:  # noqa: FBT001 - Worker's Handle
-        self.ledger.merge(self.codec.read_verdicts(data).verdicts)
+    async def _aggregate(self, attempt: Attempt) -> None:
+        self.ledger.merge(self.codec.read_verdicts(attempt.data).verdicts)
 
 
 def _without_caption(run: str, items: tuple[Item, ...]) -> ExamineJob:
     return ExamineJob(run, items[0].benchmark, items[0].sample, None, items)
 
 
-async def _never(data: bytes, error: BaseException) -> None:
+async def _never(_: bytes, error: BaseException) -> None:
     """A message of verdicts that cannot be read is our own defect: let it be seen."""
     raise error

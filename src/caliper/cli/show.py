@@ -1,0 +1,60 @@
+"""A report on the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from caliper.core.report import BenchmarkReport, Estimate, Report, Table
+
+
+def show_report(report: Report, console: Console) -> None:
+    """Print the tables of every benchmark, their coverage and their notes."""
+    for part in report.benchmarks:
+        console.print()
+        headline = shown(part.estimates.get(part.headline))
+        title = f"[bold]{escape(part.title)}[/bold]  {escape(report.name)}"
+        console.print(f"{title}  [bold]{headline}[/bold] {' '.join(part.headline)}")
+        for table in part.tables:
+            if table.rows:
+                console.print(_grid(part, table))
+        console.print(_coverage(part))
+        for note in part.notes:
+            console.print(f"[yellow]{escape(note)}[/yellow]")
+    if report.partial:
+        console.print(
+            f"\n[bold red]Partial report[/bold red]: the run is {report.state}, not complete; "
+            "its figures gate nothing."
+        )
+
+
+def _grid(part: BenchmarkReport, table: Table) -> Grid:
+    grid = Grid(title=escape(table.title), title_justify="left", box=None, pad_edge=False)
+    grid.add_column(table.columns[0] if len(table.columns) > len(table.rows[0].cells) else "")
+    for column in table.columns[-len(table.rows[0].cells) :]:
+        grid.add_column(column, justify="right")
+    for row in table.rows:
+        cells = (shown(part.estimates.get(path) if path else None) for path in row.cells)
+        grid.add_row(escape(row.label), *cells)
+    return grid
+
+
+def shown(estimate: Estimate | None) -> str:
+    """A figure as people read it: the value, and half of its interval's width."""
+    if estimate is None or estimate.value is None:
+        return "–"
+    if not estimate.method and float(estimate.value).is_integer():
+        return f"{estimate.value:,.0f}"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} [dim]({estimate.low:.1f}–{estimate.high:.1f})[/dim]"
+
+
+def _coverage(part: BenchmarkReport) -> str:
+    coverage = part.coverage
+    told = f"[dim]{coverage.scored:,} of {coverage.askable:,} askable questions scored"
+    if coverage.unscored:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in coverage.unscored.items())
+        told += f"; unscored: {reasons}"
+    return f"{told}[/dim]"
