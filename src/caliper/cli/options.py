@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -192,40 +193,126 @@ ConfigFile = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The options that `--config` may be overridden by; None: not given."""
+    """The options that every run has; over `--config` they win. None: not given."""
 
-    name: str | None = None
-    settings: Sequence[str] = ()
-    limit: int | None = None
-    seed: int | None = None
-    repeats: int | None = None
-    replicate: int | None = None
-    coverage_floor: float | None = None
-    pack: Path | None = None
-    concurrency: int | None = None
-    out: Path | None = None
-    store: Path | None = None
+    name: Name = None
+    settings: Set = None
+    limit: Limit = None
+    seed: Seed = None
+    repeats: Repeats = None
+    replicate: Replicate = None
+    coverage_floor: CoverageFloor = None
+    pack: Pack = None
+    concurrency: Concurrency = None
+    out: Out = None
+    store: Store = None
 
     def run_values(self) -> dict[str, Any]:
         """The values of RunConfig that were given."""
-        names = (
-            "name",
-            "limit",
-            "seed",
-            "replicate",
-            "coverage_floor",
-            "pack",
-            "concurrency",
-            "out",
-            "store",
+        not_of_the_run = {"settings", "repeats"}
+        return {
+            name: given
+            for name in (field.name for field in fields(self))
+            if name not in not_of_the_run and (given := getattr(self, name)) is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """The option of a run over several benchmarks."""
+
+    config: ConfigFile = None
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityPart:
+    """What can be said of CAPability."""
+
+    data: Data
+    captions: Captions = None
+    captioner: CaptionerSpec = None
+    prompt: Prompt = "simple"
+    judge: Judge = None
+    media: MediaRoot = None
+    qa: Qa = None
+    qa_replies: QaReplies = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionQaPart:
+    """What can be said of CaptionQA."""
+
+    data: Data
+    captions: Captions = None
+    captioner: CaptionerSpec = None
+    prompt: Prompt = "simple"
+    reader: Reader = None
+    media: MediaRoot = None
+    qa_replies: QaReplies = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompreCapPart:
+    """What can be said of CompreCap."""
+
+    data: Data
+    captions: Captions = None
+    captioner: CaptionerSpec = None
+    prompt: Prompt = "simple"
+    judge: Judge = None
+    tagger: Tagger = "rules"
+    embedder: EmbedderSpec = "ngram"
+    media: MediaRoot = None
+    qa: Qa = None
+    qa_replies: QaReplies = None
+
+
+Part = CapabilityPart | CaptionQaPart | CompreCapPart
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a command shows its result."""
+
+    json: Json = False
+    quiet: Quiet = False
+
+
+def taking(act: Callable[..., int], *groups: type) -> Callable[..., int]:
+    """A function for typer whose parameters are the fields of the dataclasses `groups`.
+
+    It builds one value of each and hands them to `act`: an option is declared once and
+    serves every command that has it.
+    """
+    hints = {name: hint for group in groups for name, hint in _hints(group).items()}
+
+    def command(**values: Any) -> int:
+        built = (group(**{name: values[name] for name in _hints(group)}) for group in groups)
+        return act(*built)
+
+    parameters = [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
         )
-        return {name: given for name in names if (given := getattr(self, name)) is not None}
+        for group in groups
+        for field in fields(group)
+    ]
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = hints
+    return command
 
 
-def from_flags(name: str, part: Mapping[str, Any], shared: Shared) -> RunConfig:
+def _hints(group: type) -> dict[str, Any]:
+    return get_type_hints(group, include_extras=True)
+
+
+def from_flags(name: str, part: Part, shared: Shared) -> RunConfig:
     """The configuration of a run over one benchmark. Raises InvalidInput."""
-    values = {key: value for key, value in part.items() if value is not None}
-    values["set"] = split_settings(shared.settings, (name,))[name]
+    values = {key: value for key, value in asdict(part).items() if value is not None}
+    values["set"] = split_settings(shared.settings or (), (name,))[name]
     if shared.repeats is not None:
         values["repeats"] = shared.repeats
     return checked({"benchmarks": {name: values}, **shared.run_values()}, file="command line")
@@ -235,7 +322,7 @@ def from_file(path: Path, shared: Shared) -> RunConfig:
     """The configuration in a file, with the flags over it. Raises InvalidInput."""
     config = read_config(path)
     names = tuple(config.benchmarks)
-    given = split_settings(shared.settings, names)
+    given = split_settings(shared.settings or (), names)
     parts = {}
     for name, part in config.benchmarks.items():
         update: dict[str, Any] = {"set": {**part.set, **given[name]}}

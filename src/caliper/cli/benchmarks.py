@@ -1,0 +1,71 @@
+"""The sub-commands that `evaluate` and `plan` share: one a benchmark, and `--config`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+import typer
+
+from caliper.cli.exits import Exit
+from caliper.cli.options import (
+    CapabilityPart,
+    CaptionQaPart,
+    CompreCapPart,
+    FromFile,
+    Part,
+    Shared,
+    Shown,
+    from_file,
+    from_flags,
+    taking,
+)
+from caliper.core.errors import InvalidInput
+from caliper.standalone.config import RunConfig
+
+Act = Callable[[RunConfig, Shown], int]
+
+_CAPABILITY = """CAPability: 13 tasks, judged for correctness and thoroughness.
+
+--data is a folder with one JSON Lines file a task, --captions a folder of the same kind with
+rows of file_id and caption.
+"""
+_CAPTIONQA = """CaptionQA: multiple-choice questions, answered from the caption alone.
+
+--data is a parquet, JSON or JSON Lines file (or a folder of them), --captions a JSON object
+from id to text.
+"""
+_COMPRECAP = """CompreCap: coverage of objects, attributes and relations of a scene graph.
+
+--data is anno.json with masks, --captions a JSON object from image name to text.
+"""
+_PARTS: dict[str, tuple[type, str]] = {
+    "capability": (CapabilityPart, _CAPABILITY),
+    "captionqa": (CaptionQaPart, _CAPTIONQA),
+    "comprecap": (CompreCapPart, _COMPRECAP),
+}
+
+
+def benchmark_commands(act: Act, help_text: str) -> typer.Typer:
+    """A group of commands, each of which builds a configuration and hands it to `act`."""
+    app = typer.Typer(help=help_text)
+
+    def several(given: FromFile, shared: Shared, shown: Shown) -> int:
+        if click.get_current_context().invoked_subcommand is not None:
+            return Exit.DONE
+        if given.config is None:
+            raise InvalidInput(f"name a benchmark ({', '.join(_PARTS)}) or give --config FILE")
+        return act(from_file(given.config, shared), shown)
+
+    app.callback(invoke_without_command=True)(taking(several, FromFile, Shared, Shown))
+    for name, (part, text) in _PARTS.items():
+        command = taking(_one(name, act), part, Shared, Shown)
+        app.command(name, help=text)(command)
+    return app
+
+
+def _one(name: str, act: Act) -> Callable[[Part, Shared, Shown], int]:
+    def one(part: Part, shared: Shared, shown: Shown) -> int:
+        return act(from_flags(name, part, shared), shown)
+
+    return one

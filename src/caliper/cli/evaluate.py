@@ -1,0 +1,73 @@
+"""`caliper evaluate`: run, or take up, an evaluation."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from contextlib import AbstractContextManager, nullcontext
+
+import uvloop
+from rich.markup import escape
+
+from caliper.adapters.exports.json import report_text
+from caliper.cli.benchmarks import benchmark_commands
+from caliper.cli.console import ERR, OUT
+from caliper.cli.exits import Exit
+from caliper.cli.options import Shown
+from caliper.cli.progress import ProgressWatcher
+from caliper.cli.show import show_report
+from caliper.ports.telemetry import Watcher
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.settings import access
+from caliper.standalone.captions import compared_with_plan
+from caliper.standalone.config import RunConfig
+from caliper.standalone.prepare import Prepared, prepare
+from caliper.standalone.run import Finished, evaluate
+from caliper.standalone.watching import SilentWatcher
+
+
+def _evaluate(config: RunConfig, shown: Shown) -> int:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        finished = runner.run(_run(config, shown))
+    _tell(finished, shown)
+    return Exit.DONE if not finished.report.partial else Exit.NO
+
+
+async def _run(config: RunConfig, shown: Shown) -> Finished:
+    """The run, ended by SIGTERM as by Ctrl-C: what is done is kept."""
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - a coroutine that runs has a task
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    clock = SystemClock()
+    prepared = await prepare(config, access(config.concurrency), clock)
+    try:
+        for warning in compared_with_plan(prepared):
+            ERR.print(f"[yellow]Warning:[/yellow] {escape(warning)}", soft_wrap=True)
+        with _watcher(prepared, shown) as watcher:
+            return await evaluate(prepared, watcher, clock)
+    finally:
+        await prepared.room.close()
+
+
+def _watcher(prepared: Prepared, shown: Shown) -> AbstractContextManager[Watcher]:
+    if shown.quiet or not sys.stderr.isatty():
+        return nullcontext(SilentWatcher())
+    return ProgressWatcher(prepared.spec, captioning=bool(prepared.captioners))
+
+
+def _tell(finished: Finished, shown: Shown) -> None:
+    if shown.json:
+        sys.stdout.write(report_text(finished.report))
+    elif not shown.quiet:
+        show_report(finished.report, OUT)
+        if finished.worked == 0:
+            OUT.print("[dim]Nothing was missing: no question was asked.[/dim]")
+        OUT.print(f"\n{finished.directory / 'report.html'}", soft_wrap=True, highlight=False)
+
+
+
+
+app = benchmark_commands(
+    _evaluate, "Evaluate captions, or a checkpoint, on one benchmark or on several from a file."
+)

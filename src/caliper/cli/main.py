@@ -1,0 +1,99 @@
+"""The command `caliper`."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from typing import Annotated
+
+import click
+import typer
+from rich.markup import escape
+
+from caliper.cli import compare, evaluate, plan, report, validate
+from caliper.cli.console import ERR
+from caliper.cli.exits import Exit
+from caliper.core.errors import (
+    BackendError,
+    CaliperError,
+    InvalidInput,
+    MediaMissing,
+    ModelChanged,
+    StoreUnavailable,
+    StreamUnavailable,
+)
+from caliper.version import __version__
+
+app = typer.Typer(
+    name="caliper",
+    help="Evaluate image and video captioning checkpoints on CAPability, CaptionQA and "
+    "CompreCap.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done or passed; 1 the answer is no (coverage under the floor); 2 bad "
+    "input or usage; 3 inconclusive; 4 surroundings (disk, endpoint); 70 a defect of Caliper; "
+    "130 interrupted, run the same command to go on.",
+)
+app.add_typer(evaluate.app, name="evaluate")
+app.add_typer(plan.app, name="plan")
+app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("validate")(validate.validate)
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001 - typer hands the flag over by position
+    if asked:
+        typer.echo(f"caliper {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+def run() -> None:
+    """Run the command and exit with the house's codes (see `Exit`)."""
+    try:
+        code = app(standalone_mode=False)
+    except (KeyboardInterrupt, click.Abort):
+        ERR.print("[yellow]Interrupted.[/yellow] Run the same command to go on.")
+        code = Exit.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = Exit.BAD_INPUT
+    except CaliperError as error:
+        ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
+        code = _code(error)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python would complain while closing it.
+        sys.stderr.close()
+        code = Exit.SURROUNDINGS
+    except OSError as error:
+        ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+            ERR.print_exception()
+        code = Exit.SURROUNDINGS
+    except Exception:  # noqa: BLE001 - the last resort says that the defect is ours
+        ERR.print_exception()
+        ERR.print("[bold red]This is a defect of Caliper.[/bold red] Please report it.")
+        code = Exit.DEFECT
+    sys.exit(int(code or Exit.DONE))
+
+
+def _code(error: CaliperError) -> Exit:
+    match error:
+        case InvalidInput() | MediaMissing():
+            return Exit.BAD_INPUT
+        case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
+            return Exit.SURROUNDINGS
+        case _:
+            return Exit.DEFECT

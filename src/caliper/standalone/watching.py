@@ -1,0 +1,22 @@
+"""A watcher for runs that nobody watches."""
+
+from __future__ import annotations
+
+from caliper.core.run import PlanSummary
+from caliper.ports.codec import ExamineJob, Verdicts
+
+
+class SilentWatcher:
+    """ports.telemetry.Watcher that lets everything pass."""
+
+    def planned(self, summary: PlanSummary) -> None:
+        """Nothing to tell."""
+
+    def resumed(self, benchmark: str, known: int) -> None:
+        """Nothing to tell."""
+
+    def captioned(self, benchmark: str, sample: str) -> None:
+        """Nothing to tell."""
+
+    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        """Nothing to tell."""
