@@ -26,7 +26,8 @@ class MediaQuestion:
     """A question of the QA form, asked on the picture or clip itself (paper 3.4, KT-bar).
 
     `options` carry their letters ("A. 2"); none for an open question. `joins` names the
-    caption item and ordinal whose outcome KT-bar sets against this one's.
+    caption item and ordinal whose outcome KT-bar sets against this one's, None when no
+    annotation belongs to the question. `question_id` is the row index of the QA file.
     """
 
     task: str
@@ -34,3 +35,4 @@ class MediaQuestion:
     options: tuple[str, ...]
     answer: str
     joins: tuple[str, int] | None
+    question_id: str = ""

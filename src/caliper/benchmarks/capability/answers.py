@@ -1,0 +1,106 @@
+"""Reading what the model under test answers to a question about the media.
+
+The protocol leaves open how letters are read and how open answers are judged; the rules
+here are ours, deterministic, and model-free:
+
+- multiple choice, strict: the reply is a letter in range ("B", "(B)", "B."), a letter
+  with its option's text ("B. 7"), or an option's text. Lenient also takes what stands
+  behind the last "answer is" or "Answer:", or the only capital letter in range that stands
+  alone. A reply that holds none of these is unreadable.
+- open (object_color, OCR, character_identification): texts are compared after Unicode
+  compatibility folding, without case, accents, punctuation and articles. A colour is right
+  when every word of it occurs in the reply; a text or name when its words occur in a row
+  (anywhere, without word borders, in scripts that are written without spaces). The work
+  that a character is from ("... from the game ...") need not be named.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
+_LETTERED = re.compile(r"\(?([A-Z])\)?[.):]\s*(.*)", re.DOTALL)
+_BEHIND_ANSWER = re.compile(r"\banswer(?:\s+is)?\s*:?\s*\(?([A-Z])\b", re.IGNORECASE)
+_CAPITAL = re.compile(r"(?<![A-Za-z0-9'])([A-Z])(?![A-Za-z0-9'])")
+_ARTICLES = frozenset(("a", "an", "the", "and"))
+_FROM = re.compile(r"\s+from\s+", re.IGNORECASE)
+_FIRST_UNSPACED_SCRIPT = "\u2e80"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The letter that a reply chooses; `repaired` when only lenience found it."""
+
+    letter: str
+    repaired: bool = False
+
+
+def right_letter(answer: str, options: Sequence[str]) -> str | None:
+    """The letter of the right option; None when `answer` is none of them."""
+    return _plain_choice(answer, _texts(options))
+
+
+def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> Choice | None:
+    """The letter that a reply chooses among options that carry theirs; None if unreadable."""
+    texts = _texts(options)
+    letter = _plain_choice(text, texts)
+    if letter is not None:
+        return Choice(letter)
+    if not lenient:
+        return None
+    told = text.rsplit("</think>", 1)[-1]
+    behind = [letter.upper() for letter in _BEHIND_ANSWER.findall(told)]
+    candidates = [letter for letter in behind if letter in texts][-1:]
+    letters = candidates or {letter for letter in _CAPITAL.findall(told) if letter in texts}
+    return Choice(next(iter(letters)), repaired=True) if len(letters) == 1 else None
+
+
+def _texts(options: Sequence[str]) -> dict[str, str]:
+    """The options' folded texts by letter: the written one, or that of the position."""
+    texts = {}
+    for place, option in enumerate(options):
+        match = _LETTERED.fullmatch(option.strip())
+        letter, text = (match[1], match[2]) if match else (chr(ord("A") + place), option)
+        texts[letter] = " ".join(words(text))
+    return texts
+
+
+def _plain_choice(text: str, texts: dict[str, str]) -> str | None:
+    text = text.strip()
+    if (match := _ALONE.fullmatch(text)) and match[1] in texts:
+        return match[1]
+    if (match := _LETTERED.fullmatch(text)) and texts.get(match[1]) == " ".join(words(match[2])):
+        return match[1]
+    same = [
+        letter for letter, option in texts.items() if option and option == " ".join(words(text))
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def open_answer_right(task: str, expected: str, answer: str) -> bool:
+    """Whether an open answer holds the expected one, by the rules above."""
+    if task == "character_identification":
+        expected = _FROM.split(expected, maxsplit=1)[0]
+    wanted, given = words(expected), words(answer)
+    if not wanted:
+        return expected.strip() != "" and expected.strip() in answer
+    if task == "object_color":
+        return set(wanted) <= set(given)
+    if any(character >= _FIRST_UNSPACED_SCRIPT for word in wanted for character in word):
+        return "".join(wanted) in "".join(given)
+    return f" {' '.join(wanted)} " in f" {' '.join(given)} "
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text, articles and "and" left out unless nothing else is there."""
+    folded = unicodedata.normalize("NFKD", text.casefold())
+    kept = (
+        " " if unicodedata.category(character)[0] in "PSZC" else character
+        for character in folded
+        if not unicodedata.combining(character)
+    )
+    found = "".join(kept).split()
+    return [word for word in found if word not in _ARTICLES] or found

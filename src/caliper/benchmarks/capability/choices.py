@@ -1,0 +1,41 @@
+"""The protocol choices of CAPability (protocol, section 1)."""
+
+from __future__ import annotations
+
+from caliper.benchmarks.base import Setting, Settings
+
+SETTINGS = (
+    Setting(
+        name="reply_reading",
+        default="lenient",
+        help="how judges' replies are read: lenient also recovers trailing commas, prose around"
+        " the object and bare labels; strict reads what the released script reads",
+        choices=("lenient", "strict"),
+    ),
+    Setting(
+        name="category_labels",
+        default="any",
+        help="camera angle, style and camera movement: any = the judge lists every category stated"
+        " and one of them has to be the annotated one (released); one = exactly one (Fig. A3)",
+        choices=("any", "one"),
+    ),
+)
+_DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
+_NOTES = {
+    ("reply_reading", "strict"): "Replies were read strictly, as by the released script;"
+    " whatever breaks the format is unscored.",
+    ("category_labels", "one"): "The category tasks ask the judge for exactly one category"
+    " (Fig. A3); published figures come from lists of which any may match.",
+}
+
+
+def chosen(settings: Settings, name: str) -> str:
+    """The choice in force: the default where the settings do not say."""
+    return settings.get(name, _DEFAULTS[name])
+
+
+def notes(settings: Settings) -> tuple[str, ...]:
+    """A sentence for every choice that is not the default."""
+    return tuple(
+        note for (name, choice), note in _NOTES.items() if chosen(settings, name) == choice
+    )

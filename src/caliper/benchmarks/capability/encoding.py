@@ -1,0 +1,42 @@
+"""The payloads as JSON objects with a schema number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
+from caliper.core.errors import InvalidInput, NewerSchema
+
+SCHEMA = 1
+Payload = ElementQuestion | MediaQuestion
+
+
+def encode(payload: Payload) -> dict[str, Any]:
+    """A JSON object; `decode` reads it back to an equal payload."""
+    kind = "element" if isinstance(payload, ElementQuestion) else "media"
+    return {"schema": SCHEMA, "kind": kind} | asdict(payload)
+
+
+def decode(written: Mapping[str, Any]) -> Payload:
+    """The payload that `encode` wrote.
+
+    Raises NewerSchema for a schema of a later release, InvalidInput for anything else.
+    """
+    try:
+        if int(written["schema"]) > SCHEMA:
+            raise NewerSchema(f"schema {written['schema']} is newer than {SCHEMA}", field="schema")
+        fields = {name: value for name, value in written.items() if name not in ("schema", "kind")}
+        if written["kind"] == "element":
+            return ElementQuestion(**fields)
+        if written["kind"] == "media":
+            joins = fields["joins"]
+            fields |= {
+                "options": tuple(fields["options"]),
+                "joins": (str(joins[0]), int(joins[1])) if joins else None,
+            }
+            return MediaQuestion(**fields)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InvalidInput(f"not a question of CAPability: {error!r}") from error
+    raise InvalidInput(f"unknown kind {written['kind']!r}", field="kind")

@@ -1,0 +1,144 @@
+"""One examination: what is asked about an item, and how the replies become verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from caliper.benchmarks.asking import UNREADABLE, Reader, Reading, ask_and_read
+from caliper.benchmarks.base import Settings
+from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
+from caliper.benchmarks.capability.choices import chosen
+from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
+from caliper.benchmarks.capability.reading import read_labels, read_score
+from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.question import Ask, Examination, Item, Question, Source
+
+CORRECT, WRONG, NOT_MENTIONED = Fraction(1), Fraction(-1), Fraction(0)
+MEDIA_WRONG = Fraction(0)
+
+
+def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
+    """Ask everything about the item at once; what is unreadable is asked once more.
+
+    A missing or blank caption makes its questions Unscored(no_caption) without a call.
+    """
+    verdicts: dict[int, Verdict] = {}
+    asks: dict[int, Ask] = {}
+    for index, question, repeat in item.positions():
+        reason, note = _no_need_to_ask(item, question, caption)
+        if reason is not None:
+            verdicts[index] = Verdict(index, Unscored(reason), Evidence(explanation=note))
+        else:
+            asks[index] = _ask(item, question, repeat, caption or "", settings)
+    results = yield from ask_and_read(tuple(asks.values()), reader(settings))
+    for index, (outcome, evidence) in zip(asks, results, strict=True):
+        verdicts[index] = Verdict(index, outcome, evidence)
+    return tuple(verdicts[index] for index, _, _ in item.positions())
+
+
+def _no_need_to_ask(
+    item: Item, question: Question[Any], caption: str | None
+) -> tuple[Reason | None, str]:
+    if question.unscored is not None:
+        return question.unscored, question.note
+    if item.source is Source.CAPTION and not (caption or "").strip():
+        return Reason.NO_CAPTION, "there is no caption" if caption is None else "it is blank"
+    return None, ""
+
+
+def _ask(item: Item, question: Question[Any], repeat: int, caption: str, settings: Settings) -> Ask:
+    payload = question.payload
+    if isinstance(payload, MediaQuestion):
+        prompt, fields, schema = _media_request(payload)
+    else:
+        prompt, fields, schema = _caption_request(payload, caption, settings)
+    return Ask(item, question, repeat, f"capability/{prompt}", fields, schema=schema)
+
+
+def _media_request(
+    payload: MediaQuestion,
+) -> tuple[str, Mapping[str, str], Mapping[str, Any] | None]:
+    fields = {"question": payload.question, "options": "\n".join(payload.options)}
+    return ("qa_choice" if payload.options else "qa_open"), fields, None
+
+
+def _caption_request(
+    payload: ElementQuestion, caption: str, settings: Settings
+) -> tuple[str, Mapping[str, str], Mapping[str, Any]]:
+    task = TASKS[payload.task]
+    if task.form is not Form.CATEGORY:
+        fields = {"caption": caption, "object": payload.object, "element": payload.element}
+        return task.name, fields, _object(score={"enum": ["-1", "0", "1"]})
+    fields = {
+        "caption": caption,
+        # As Fig. A3 puts the list into its prompt: the way Python writes it.
+        "categories": str(list(task.labels)),
+        "explanations": "\n".join(category.line for category in task.categories),
+    }
+    label = {"enum": [*task.labels, NOT_STATED.upper()]}
+    if chosen(settings, "category_labels") == "one":
+        return task.name, fields, _object(pred=label)
+    several = {"type": "array", "items": label, "minItems": 1}
+    return f"{task.name}_labels", fields, _object(pred=several)
+
+
+def _object(**answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The JSON schema of a reply: the answer, and the judge's reason."""
+    return {
+        "type": "object",
+        "properties": answer | {"reason": {"type": "string"}},
+        "required": [*answer, "reason"],
+    }
+
+
+def reader(settings: Settings) -> Reader:
+    """How replies are read under these settings: the score of one question."""
+    lenient = chosen(settings, "reply_reading") == "lenient"
+    several = chosen(settings, "category_labels") == "any"
+
+    def read(ask: Ask, text: str) -> Reading:
+        payload = ask.question.payload
+        if isinstance(payload, MediaQuestion):
+            return _read_media(payload, text, lenient=lenient)
+        if TASKS[payload.task].form is Form.CATEGORY:
+            return _read_category(payload, text, lenient=lenient, several=several)
+        found = read_score(text, lenient=lenient)
+        if found is None:
+            return Reading(UNREADABLE)
+        return Reading(Scored(Fraction(found.value)), found.reason, found.repaired)
+
+    return read
+
+
+def _read_category(payload: ElementQuestion, text: str, *, lenient: bool, several: bool) -> Reading:
+    found = read_labels(text, TASKS[payload.task].labels, lenient=lenient)
+    if found is None:
+        return Reading(UNREADABLE)
+    score = category_score(payload.element, found.value, several=several)
+    return Reading(Scored(score), found.reason, found.repaired)
+
+
+def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) -> Fraction:
+    """The score of the categories that the judge found in a caption.
+
+    N/A, alone or among others, is a miss. Released script (`several`): right if the
+    annotated category is any of them. Fig. A3: exactly one category, the annotated one.
+    """
+    if NOT_STATED in labels:
+        return NOT_MENTIONED
+    right = annotated in labels if several else set(labels) == {annotated}
+    return CORRECT if right else WRONG
+
+
+def _read_media(payload: MediaQuestion, text: str, *, lenient: bool) -> Reading:
+    if not payload.options:
+        right = open_answer_right(payload.task, payload.answer, text)
+        return Reading(Scored(CORRECT if right else MEDIA_WRONG))
+    choice = read_choice(text, payload.options, lenient=lenient)
+    if choice is None:
+        return Reading(UNREADABLE)
+    right = choice.letter == right_letter(payload.answer, payload.options)
+    return Reading(Scored(CORRECT if right else MEDIA_WRONG), repaired=choice.repaired)

@@ -1,0 +1,120 @@
+"""Reading a JSON or Python literal that stands somewhere in a text.
+
+Judges answer in either notation, or mix them: `{'score': 1, "reason": null,}`. The
+standard parsers each know one, cannot start inside prose, and `ast` warns about escapes
+in somebody else's text; this one grammar covers both and says what it had to overlook.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_SPACE = re.compile(r"\s*")
+_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"' r"|'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(?:(\.[0-9]{1,18})|(?![0-9.eE]))")
+_NAME = re.compile(r"[A-Za-z]+")
+_NAMES = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", '"': '"', "'": "'"}
+_ESCAPED |= {"\\": "\\", "\n": ""}
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
+_DEEPEST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value, where it ends, and whether its notation was broken.
+
+    Tuples are read as lists. `repaired`: a trailing comma, or a bare line break in a string.
+    """
+
+    value: Any
+    end: int
+    repaired: bool = False
+
+
+def read_literal(text: str, start: int = 0) -> Literal | None:
+    """The literal that begins at `start`, white space skipped; None when there is none."""
+    try:
+        return _value(text, _skip(text, start), _DEEPEST)
+    except _NoLiteralError:
+        return None
+
+
+def literal_list(text: str) -> list[Any] | None:
+    """The list that is the whole of `text`; None when it is anything else."""
+    found = read_literal(text)
+    if found is None or text[found.end :].strip() or not isinstance(found.value, list):
+        return None
+    return found.value
+
+
+class _NoLiteralError(Exception):
+    pass
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _value(text: str, at: int, depth: int) -> Literal:
+    opener = text[at : at + 1]
+    if opener == "{" and depth:
+        return _container(text, at, depth, pairs=True)
+    if opener in ("[", "(") and depth:
+        return _container(text, at, depth, pairs=False)
+    return _scalar(text, at)
+
+
+def _scalar(text: str, at: int) -> Literal:
+    if match := _STRING.match(text, at):
+        raw = match[1] if match[1] is not None else match[2]
+        return Literal(_unescape(raw), match.end(), "\n" in raw or "\r" in raw)
+    if match := _NUMBER.match(text, at):
+        return Literal(float(match[0]) if match[1] else int(match[0]), match.end())
+    if (match := _NAME.match(text, at)) and match[0] in _NAMES:
+        return Literal(_NAMES[match[0]], match.end())
+    raise _NoLiteralError
+
+
+def _container(text: str, at: int, depth: int, *, pairs: bool) -> Literal:
+    """A dict (`pairs`) or list. A closer right after a comma is a trailing comma."""
+    closer, elements, repaired = _CLOSERS[text[at]], [], False
+    at = _skip(text, at + 1)
+    while text[at : at + 1] != closer:
+        found = _pair(text, at, depth - 1) if pairs else _value(text, at, depth - 1)
+        elements.append(found.value)
+        repaired |= found.repaired
+        at = _skip(text, found.end)
+        if text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+            repaired |= text[at : at + 1] == closer
+        elif text[at : at + 1] != closer:
+            raise _NoLiteralError
+    return Literal(dict(elements) if pairs else elements, at + 1, repaired)
+
+
+def _pair(text: str, at: int, depth: int) -> Literal:
+    key = _scalar(text, at)
+    at = _skip(text, key.end)
+    if text[at : at + 1] != ":":
+        raise _NoLiteralError
+    value = _value(text, _skip(text, at + 1), depth)
+    return Literal((key.value, value.value), value.end, key.repaired or value.repaired)
+
+
+def _unescape(raw: str) -> str:
+    if "\\" not in raw:
+        return raw
+    plain = _ESCAPE.sub(_character, raw)
+    # JSON writes characters beyond the basic plane as two halves: join them.
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _character(match: re.Match[str]) -> str:
+    if digits := match[1] or match[2]:
+        return chr(int(digits, 16))
+    return _ESCAPED.get(match[3], match[0])

@@ -1,0 +1,143 @@
+"""CAPability-QA: the annotations asked as questions about the media (paper 3.2, B.4).
+
+A `question_id` is a row index and no annotation's file_id, so rows are joined on
+file_path. Where several annotated elements lie on one path (the objects of
+dynamic_object_number), a question belongs to the object that it names; when names do not
+settle that, questions and elements correspond in their order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from caliper.benchmarks.capability.answers import right_letter
+from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
+from caliper.benchmarks.capability.rows import Seen, claim, row_task
+from caliper.benchmarks.capability.tasks import Task
+from caliper.core.outcome import Reason
+from caliper.core.question import Item, Question, Source
+from caliper.core.sample import Row
+
+_Place = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """An annotated element that a question may belong to."""
+
+    item: Item
+    ordinal: int
+    object: str
+
+
+def plan_media(captioned: Sequence[Item], rows: Iterable[Row]) -> Iterator[Item]:
+    """Items asked from the media: `qa/` + the key they belong to, in the order of the rows.
+
+    Each question is asked once: repeats are repeats of the judging. Questions that belong
+    to no annotation are asked too, but do not enter KT-bar. Raises InvalidInput when a
+    field is missing or a question_id occurs twice.
+    """
+    slots = _slots(captioned)
+    seen: Seen = set()
+    by_place: dict[_Place, list[tuple[str, Row]]] = defaultdict(list)
+    for row in rows:
+        task = row_task(row)
+        question_id = claim(row, seen, task, "question_id")
+        row.text("question")
+        by_place[task.name, row.text("file_path")].append((question_id, row))
+    for (task_name, path), asked in by_place.items():
+        yield from _items_of(task_name, path, asked, slots.get((task_name, path), []))
+
+
+def _slots(captioned: Sequence[Item]) -> dict[_Place, list[_Slot]]:
+    slots: dict[_Place, list[_Slot]] = defaultdict(list)
+    for item in captioned:
+        for question in item.questions:
+            element: ElementQuestion = question.payload
+            slot = _Slot(item, question.ordinal, element.object)
+            slots[element.task, item.media[0]].append(slot)
+    return slots
+
+
+def _items_of(
+    task: str, path: str, asked: Sequence[tuple[str, Row]], slots: Sequence[_Slot]
+) -> Iterator[Item]:
+    """The items of one path: the questions of each annotation together."""
+    joined = join([row.text("question") for _, row in asked], [slot.object for slot in slots])
+    grouped: dict[str, list[tuple[str, Row, _Slot | None]]] = defaultdict(list)
+    for (question_id, row), place in zip(asked, joined, strict=True):
+        slot = None if place is None else slots[place]
+        key = f"{task}/unjoined-{question_id}" if slot is None else slot.item.key
+        grouped[key].append((question_id, row, slot))
+    for key, members in grouped.items():
+        slot = members[0][2]
+        yield Item(
+            benchmark="capability",
+            key=f"qa/{key}",
+            sample=slot.item.sample if slot else f"qa/{key}",
+            cluster=path,
+            media=(path,),
+            questions=tuple(
+                _question(ordinal, question_id, row, joins)
+                for ordinal, (question_id, row, joins) in enumerate(members)
+            ),
+            source=Source.MEDIA,
+        )
+
+
+def join(questions: Sequence[str], objects: Sequence[str]) -> list[int | None]:
+    """For each question about one path the place of its annotated element, None if none is left.
+
+    `objects` are the elements' objects, empty where a task has none.
+    """
+    named = [_named(question, objects) for question in questions]
+    if None not in named and len(set(named)) == len(named):
+        return named
+    return [place if place < len(objects) else None for place in range(len(questions))]
+
+
+def _named(question: str, objects: Sequence[str]) -> int | None:
+    """The place of the longest object that the question names; None when it names none."""
+    found = [
+        place
+        for place, name in enumerate(objects)
+        if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
+    ]
+    return max(found, key=lambda place: len(objects[place]), default=None)
+
+
+def _question(
+    ordinal: int, question_id: str, row: Row, slot: _Slot | None
+) -> Question[MediaQuestion]:
+    task: Task = row_task(row)
+    options, problem = _options(row)
+    answer = row.fields.get("answer")
+    reason = Reason.BAD_INPUT if problem else None
+    if not isinstance(answer, str) or not answer.strip():
+        problem, reason = str(row.wrong("answer", "expected text")), Reason.BAD_INPUT
+    elif options and right_letter(answer, options) is None:
+        problem = str(row.wrong("answer", f"{answer!r:.60} is none of the options"))
+        reason = Reason.BAD_GROUND_TRUTH
+    payload = MediaQuestion(
+        task=task.name,
+        question=row.text("question"),
+        options=options,
+        answer=answer if isinstance(answer, str) else "",
+        joins=(slot.item.key, slot.ordinal) if slot else None,
+        question_id=question_id,
+    )
+    return Question(ordinal, payload, unscored=reason, note=problem)
+
+
+def _options(row: Row) -> tuple[tuple[str, ...], str]:
+    """The options with their letters, none for an open question; and what is wrong with them."""
+    given = row.fields.get("options")
+    if not given and row_task(row).open_qa:
+        return (), ""
+    listed = list(given) if isinstance(given, list | tuple) else []
+    if len(listed) < 2 or not all(isinstance(option, str) for option in listed):
+        return (), str(row.wrong("options", f"expected a list of texts, found {given!r:.80}"))
+    return tuple(listed), ""

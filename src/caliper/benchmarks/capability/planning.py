@@ -1,0 +1,149 @@
+"""Rows of the dataset become items: one question a row, or one an object with its number.
+
+A broken file (an unknown task, a missing or duplicate id) raises InvalidInput. An
+annotation that cannot be used makes its question Unscored(bad_input), with a note that
+names file, line and field: the other rows are still good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.capability.media_questions import plan_media
+from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.rows import Seen, claim, row_task
+from caliper.benchmarks.capability.tasks import Form, Task
+from caliper.core.outcome import Reason
+from caliper.core.question import Item, Question
+from caliper.core.sample import Row
+
+NAME = "capability"
+
+
+def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
+    """Items about captions in the order of the rows, then those about the media, if asked.
+
+    Raises InvalidInput when a file is broken.
+    """
+    if request.qa_rows is None:
+        yield from _caption_items(rows, request)
+        return
+    planned = []
+    for item in _caption_items(rows, request):
+        planned.append(item)
+        yield item
+    yield from plan_media(planned, request.qa_rows)
+
+
+def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
+    seen: Seen = set()
+    for row in rows:
+        task = row_task(row)
+        file_id = claim(row, seen, task, "file_id")
+        path = row.text("file_path")
+        yield Item(
+            benchmark=NAME,
+            key=f"{task.name}/{file_id}",
+            sample=_sample(task, file_id, request.captions),
+            cluster=path,
+            media=(path,),
+            questions=tuple(_questions(row, task, request.repeats or 1)),
+        )
+
+
+def _sample(task: Task, file_id: str, supplied: frozenset[str] | None) -> str:
+    """Whose caption: an action rides on the event's video unless it was given its own."""
+    own = f"{task.name}/{file_id}"
+    if task.name == "action" and own not in (supplied or ()):
+        return f"event/{file_id}"
+    return own
+
+
+def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQuestion]]:
+    found = _READERS[task.form](row.fields.get("annotation"), task)
+    for ordinal, element in enumerate(found):
+        yield Question(
+            ordinal=ordinal,
+            payload=ElementQuestion(task.name, element.value, element.object),
+            repeats=repeats,
+            unscored=Reason.BAD_INPUT if element.problem else None,
+            note=str(row.wrong("annotation", element.problem)) if element.problem else "",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """What an annotation says, of which object, and why it cannot be used ("" if it can)."""
+
+    value: str
+    object: str = ""
+    problem: str = ""
+
+
+def _text(annotation: object, _: Task) -> list[_Element]:
+    if isinstance(annotation, str) and annotation.strip():
+        return [_Element(annotation)]
+    return [_wrong("text", annotation)]
+
+
+def _category(annotation: object, task: Task) -> list[_Element]:
+    if annotation in task.labels:
+        return [_Element(str(annotation))]
+    return [_wrong(f"one of {', '.join(task.labels)}", annotation)]
+
+
+def _number(annotation: object, _: Task) -> list[_Element]:
+    return _one_pair(annotation, _count)
+
+
+def _colour(annotation: object, _: Task) -> list[_Element]:
+    return _one_pair(annotation, _color)
+
+
+def _numbers(annotation: object, _: Task) -> list[_Element]:
+    return _pairs(annotation, _count) or [_wrong("an object with at least one key", annotation)]
+
+
+def _one_pair(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
+    found = _pairs(annotation, read)
+    return found if len(found) == 1 else [_wrong("an object with exactly one key", annotation)]
+
+
+def _pairs(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
+    """The pairs of a dict in its order. Null entries are dropped: the parquet copy of the
+    data writes every key that occurs anywhere in the column into every row.
+    """
+    if not isinstance(annotation, Mapping):
+        return []
+    return [read(str(name), value) for name, value in annotation.items() if value is not None]
+
+
+def _count(name: str, value: object) -> _Element:
+    """A whole number; tables keep it as a float once nulls stand beside it."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0 or not name.strip():
+        return _wrong("a name with a whole number", {name: value}, name)
+    return _Element(str(value), name)
+
+
+def _color(name: str, value: object) -> _Element:
+    if not isinstance(value, str) or not value.strip() or not name.strip():
+        return _wrong("a name with a color", {name: value}, name)
+    return _Element(value, name)
+
+
+def _wrong(expected: str, found: object, name: str = "") -> _Element:
+    told = "nothing" if found is None else f"{found!r:.80}"
+    return _Element("", name, f"expected {expected}, found {told}")
+
+
+_READERS: dict[Form, Callable[[object, Task], list[_Element]]] = {
+    Form.TEXT: _text,
+    Form.NUMBER: _number,
+    Form.COLOUR: _colour,
+    Form.NUMBERS: _numbers,
+    Form.CATEGORY: _category,
+}

@@ -1,0 +1,149 @@
+"""What a judge's reply says: a score, or the categories that the caption states.
+
+`strict` reads what the released script reads: code fences around one JSON or Python
+literal; a score as a number or one of "-1", "0", "1"; labels as a text, a list, or a text
+that holds a list, trimmed and lower-cased, a repeated "name: explanation" line counting as
+the name. The annotation that the judge copied is not compared.
+
+`lenient` also recovers, marked `repaired`: a trailing comma, prose around the object, a
+bare score or label, labels parted by commas; of several well-formed verdicts the last.
+
+A label outside the task's list is a label that is not the annotated one, as in the
+released script. Neither mode ever raises, whatever the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from caliper.benchmarks.capability.literals import Literal, literal_list, read_literal
+from caliper.benchmarks.capability.tasks import NOT_STATED
+
+Value = TypeVar("Value")
+_SCORES = {"-1": -1, "0": 0, "1": 1}
+_LOOSE_SCORES = _SCORES | {"+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1}
+_WRAPPING = " \t\r\n\"'`.*"
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[Value]):
+    """A value out of a reply, the judge's reason, and whether the format was broken."""
+
+    value: Value
+    reason: str = ""
+    repaired: bool = False
+
+
+Extract = Callable[[Mapping[Any, Any]], Read[Value] | None]
+"""The value in an object of a reply, None when it has none."""
+
+
+def read_score(text: str, *, lenient: bool) -> Read[int] | None:
+    """The score of an open task, -1, 0 or 1; None when the reply holds none."""
+    found = _from_objects(text, partial(_score, lenient=lenient), lenient=lenient)
+    if found is None and lenient:
+        bare = _LOOSE_SCORES.get(unfenced(text).strip(_WRAPPING))
+        return None if bare is None else Read(bare, repaired=True)
+    return found
+
+
+def read_labels(
+    text: str, known: tuple[str, ...], *, lenient: bool
+) -> Read[tuple[str, ...]] | None:
+    """The labels of a category task, lower case, at least one; None when there are none.
+
+    `known` are the task's categories: a bare label has to be one of them or N/A.
+    """
+
+    def extract(fields: Mapping[Any, Any]) -> Read[tuple[str, ...]] | None:
+        found = _labels(fields.get("pred"), known, lenient=lenient)
+        return found and Read(found.value, _reason(fields), found.repaired)
+
+    found = _from_objects(text, extract, lenient=lenient)
+    if found is None and lenient:
+        bare = _labels(unfenced(text), known, lenient=True)
+        if bare and set(bare.value) <= {*known, NOT_STATED}:
+            return Read(bare.value, repaired=True)
+    return found
+
+
+def unfenced(text: str) -> str:
+    """The text inside code fences that wrap the whole of it; else the text, trimmed."""
+    text = text.strip()
+    if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):
+        return text
+    language, line_break, rest = text[3:-3].partition("\n")
+    if line_break and (not language.strip() or language.strip().isalpha()):
+        return rest.strip()
+    return text[3:-3].removeprefix("json").strip()
+
+
+def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[Value] | None:
+    inner = unfenced(text)
+    whole = read_literal(inner)
+    if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
+        found = extract(whole.value)
+        if found:
+            return found
+    if not lenient:
+        return None
+    last = None
+    for last in _verdicts(text, extract):
+        pass
+    return last and Read(last.value, last.reason, repaired=True)
+
+
+def _verdicts(text: str, extract: Extract[Value]) -> Iterator[Read[Value]]:
+    """Every object in the text that holds a value. Objects without one are looked into."""
+    at = text.find("{")
+    while at >= 0:
+        literal: Literal | None = read_literal(text, at)
+        found = extract(literal.value) if literal else None
+        if literal and found:
+            yield found
+            at = text.find("{", literal.end)
+        else:
+            at = text.find("{", at + 1)
+
+
+def _reason(fields: Mapping[Any, Any]) -> str:
+    reason = fields.get("reason")
+    return reason if isinstance(reason, str) else ""
+
+
+def _score(fields: Mapping[Any, Any], *, lenient: bool) -> Read[int] | None:
+    given = fields.get("score")
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return None
+    written = given if isinstance(given, str) else str(given)
+    exact = _SCORES.get(written)
+    if exact is not None:
+        return Read(exact, _reason(fields))
+    loose = _LOOSE_SCORES.get(written.strip(_WRAPPING)) if lenient else None
+    return None if loose is None else Read(loose, _reason(fields), repaired=True)
+
+
+def _labels(
+    given: object, known: tuple[str, ...], *, lenient: bool
+) -> Read[tuple[str, ...]] | None:
+    listed = literal_list(given) if isinstance(given, str) else given
+    if listed is None:
+        listed = [given]
+    if not isinstance(listed, list) or not listed:
+        return None
+    if not all(isinstance(label, str) and label.strip() for label in listed):
+        return None
+    exact = tuple(_folded(label) for label in listed)
+    if not lenient or set(exact) <= {*known, NOT_STATED}:
+        return Read(exact)
+    parts = tuple(_folded(part.strip(_WRAPPING)) for label in listed for part in label.split(","))
+    if set(parts) <= {*known, NOT_STATED}:
+        return Read(parts, repaired=True)
+    return Read(exact)
+
+
+def _folded(label: str) -> str:
+    return label.split(":", 1)[0].strip().lower()

@@ -1,0 +1,100 @@
+"""Outcomes become sums: one cell a task and repeat, of captions, of QA, and of KT-bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+from caliper.benchmarks.base import Outcomes
+from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
+from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item
+from caliper.core.tally import Tally
+
+CAPTION, QA, KT = "caption", "qa", "kt"
+
+
+class Cell(NamedTuple):
+    """What a cell's name tells: one of the kinds above, the task, and the repeat."""
+
+    kind: str
+    task: str
+    repeat: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}/{self.task}/{self.repeat}"
+
+    @classmethod
+    def named(cls, name: str) -> Cell:
+        """The cell of that name."""
+        kind, task, repeat = name.split("/")
+        return cls(kind, task, int(repeat))
+
+
+class _Known(NamedTuple):
+    """A question from the media that was answered right, and what KT-bar needs of it."""
+
+    task: str
+    cluster: str
+    joins: tuple[str, int]
+
+
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]]) -> Tally:
+    """The tally of items with their outcomes, in any order.
+
+    A caption and the questions from its media belong to one sample, so tallies of whole
+    samples add up to the tally of all.
+    """
+    tally = Tally()
+    told: dict[tuple[str, int], dict[int, Fraction]] = {}
+    known: list[_Known] = []
+    for item, by_position in outcomes:
+        for question in item.questions:
+            payload = question.payload
+            for repeat in range(question.repeats):
+                outcome = by_position.get((question.ordinal, repeat))
+                if outcome is None:
+                    continue
+                _count(tally, item, payload, repeat, outcome)
+                if not isinstance(outcome, Scored):
+                    continue
+                if isinstance(payload, ElementQuestion):
+                    told.setdefault((item.key, question.ordinal), {})[repeat] = outcome.score
+                elif payload.joins and outcome.score == 1:
+                    known.append(_Known(payload.task, item.cluster, payload.joins))
+    _set_against(tally, known, told)
+    return tally
+
+
+def _count(
+    tally: Tally,
+    item: Item,
+    payload: ElementQuestion | MediaQuestion,
+    repeat: int,
+    outcome: Outcome,
+) -> None:
+    kind = CAPTION if isinstance(payload, ElementQuestion) else QA
+    cell = Cell(kind, payload.task, repeat).name
+    if isinstance(outcome, Scored):
+        tally.add(
+            cell,
+            item.cluster,
+            scored=1,
+            hit=int(outcome.score != 0),
+            correct=int(outcome.score == 1),
+            unscored=0,
+        )
+    else:
+        tally.add(cell, item.cluster, scored=0, hit=0, correct=0, unscored=1)
+
+
+def _set_against(
+    tally: Tally, known: Iterable[_Known], told: dict[tuple[str, int], dict[int, Fraction]]
+) -> None:
+    """KT-bar's sums: what is known, beside what each repeat of the judging found told."""
+    for task, cluster, joins in known:
+        for repeat, score in told.get(joins, {}).items():
+            cell = Cell(KT, task, repeat).name
+            tally.add(cell, cluster, known=1, untold=int(score != 1))

@@ -1,0 +1,206 @@
+"""The figures and tables of CAPability: 13 columns and their plain mean (paper, Table 3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from caliper.benchmarks.base import ReportLayout, Settings
+from caliper.benchmarks.capability import choices, scoring
+from caliper.benchmarks.capability.reducing import CAPTION, KT, QA, Cell
+from caliper.benchmarks.capability.tasks import NAMES, TASKS
+from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
+from caliper.core.tally import Sums, Tally
+
+Measure = Callable[[Sums], float | None]
+Combine = Callable[[Iterable[float | None]], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Metric:
+    """A column: its name in report.json and in tables, the cells it is taken over, how.
+
+    `shares` is set where it is a share of questions.
+    """
+
+    name: str
+    title: str
+    kind: str
+    measure: Measure
+    shares: tuple[str, str] | None = None
+
+
+_METRICS = (
+    _Metric("precision", "Precision", CAPTION, scoring.precision),
+    _Metric("recall", "Recall", CAPTION, scoring.recall, ("correct", "scored")),
+    _Metric("f1", "F1", CAPTION, scoring.f1_score),
+    _Metric("hit_rate", "Hit rate", CAPTION, scoring.hit_rate, ("hit", "scored")),
+)
+_QA_METRICS = (
+    _Metric("qa_accuracy", "QA accuracy", QA, scoring.qa_accuracy, ("correct", "scored")),
+    _Metric("kt_bar", "KT-bar", KT, scoring.kt_bar, ("untold", "known")),
+)
+_COUNTS = {CAPTION: ("n_scored", "n_unscored"), QA: ("qa_n_scored", "qa_n_unscored")}
+_Columns = Mapping[tuple[str, str], tuple[str, ...]]
+"""The cells of each (kind, task), one a repeat, in order."""
+
+
+def report(tally: Tally, settings: Settings) -> ReportLayout:
+    """Figures for the tasks that the tally holds, and the tables over them."""
+    columns = _columns(tally)
+    figures = [
+        *_figures_of(_METRICS, columns),
+        *_figures_of(_QA_METRICS, columns),
+        *_ranges(columns),
+        *_counts(columns),
+    ]
+    paths = frozenset(figure.path for figure in figures)
+    scored = [task for task in NAMES if _has_data(tally, columns.get((CAPTION, task), ()))]
+    return ReportLayout(
+        headline=("average", "f1"),
+        figures=tuple(figures),
+        tables=tuple(_tables(columns, paths, len(scored))),
+        notes=(*_subset_note(scored), *choices.notes(settings)),
+    )
+
+
+def _columns(tally: Tally) -> _Columns:
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for cell in map(Cell.named, tally):
+        found.setdefault((cell.kind, cell.task), []).append(cell)
+    order = {name: place for place, name in enumerate(NAMES)}
+    return {
+        column: tuple(cell.name for cell in sorted(cells, key=lambda cell: cell.repeat))
+        for column, cells in sorted(found.items(), key=lambda entry: order[entry[0][1]])
+    }
+
+
+def _has_data(tally: Tally, cells: tuple[str, ...]) -> bool:
+    return any(tally.total(cell)["scored"] for cell in cells)
+
+
+def over_repeats(
+    measure: Measure, combine: Combine, cells: tuple[str, ...], sums: Mapping[str, Sums]
+) -> float | None:
+    """A task's figure: the figures of its repeats, combined (one repeat: its figure)."""
+    return combine(measure(sums.get(cell, {})) for cell in cells)
+
+
+def over_tasks(tasks: tuple[Statistic, ...], sums: Mapping[str, Sums]) -> float | None:
+    """The average row: the plain mean of the columns that have data (paper, Table 3)."""
+    return scoring.mean(statistic(sums) for statistic in tasks)
+
+
+def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]:
+    return [
+        figure
+        for metric in metrics
+        for figure in _column_figures(metric, metric.name, scoring.mean, columns)
+    ]
+
+
+def _ranges(columns: _Columns) -> list[Figure]:
+    """Stability: max - min over the repeats of the judging (paper 4.3), where there are any."""
+    if all(len(cells) < 2 for (kind, _), cells in columns.items() if kind == CAPTION):
+        return []
+    return [
+        figure
+        for metric in _METRICS
+        for figure in _column_figures(metric, f"range_{metric.name}", scoring.spread, columns)
+    ]
+
+
+def _column_figures(
+    metric: _Metric, name: str, combine: Combine, columns: _Columns
+) -> list[Figure]:
+    """A metric's figure for every task that has cells, and their average."""
+    figures = []
+    for (kind, task), cells in columns.items():
+        if kind != metric.kind:
+            continue
+        # Repeats may differ in what they scored: then the mean of shares is not the share
+        # of the sums, and the jackknife has to do.
+        single = metric.shares is not None and len(cells) == 1 and combine is scoring.mean
+        figures.append(
+            Figure(
+                path=("tasks", task, name),
+                cells=cells,
+                statistic=partial(over_repeats, metric.measure, combine, cells),
+                kind=Kind.PROPORTION if single else Kind.RATIO,
+                shares=metric.shares if single else None,
+            )
+        )
+    if not figures:
+        return []
+    average = Figure(
+        path=("average", name),
+        cells=tuple(cell for figure in figures for cell in figure.cells),
+        statistic=partial(over_tasks, tuple(figure.statistic for figure in figures)),
+    )
+    return [*figures, average]
+
+
+def _counts(columns: _Columns) -> list[Figure]:
+    return [
+        Figure(
+            path=("tasks", task, name),
+            cells=cells,
+            statistic=partial(_total, amount),
+            kind=Kind.COUNT,
+            scale=1.0,
+            bounds=(0.0, math.inf),
+        )
+        for (kind, task), cells in columns.items()
+        if kind in _COUNTS
+        for name, amount in zip(_COUNTS[kind], ("scored", "unscored"), strict=True)
+    ]
+
+
+def _total(amount: str, sums: Mapping[str, Sums]) -> float:
+    return float(sum(cell.get(amount, 0) for cell in sums.values()))
+
+
+def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[Table]:
+    main = [metric.name for metric in _METRICS]
+    title = "Precision, recall, F1 and hit rate (%)"
+    heads = [metric.title for metric in _METRICS]
+    yield _table(title, [*heads, "n"], [*main, "n_scored"], paths, _mean_note(scored))
+    asked = [metric.name for metric in _QA_METRICS]
+    if ("average", "qa_accuracy") in paths:
+        heads_qa = [metric.title for metric in _QA_METRICS]
+        note = "KT-bar: known when asked, but wrong or missing in the caption; lower is better."
+        title = "Questions about the media (%)"
+        yield _table(title, [*heads_qa, "n"], [*asked, "qa_n_scored"], paths, note)
+    if ("average", "range_f1") in paths:
+        repeats = max(len(cells) for cells in columns.values())
+        note = "The greatest figure less the least, per task; averaged over the tasks."
+        ranges = [f"range_{name}" for name in main]
+        yield _table(f"Range over {repeats} repeats (points)", heads, ranges, paths, note)
+
+
+def _table(
+    title: str, heads: list[str], names: list[str], paths: frozenset[Path], note: str
+) -> Table:
+    """Tasks by metrics, `average` last; F1 is what the bar chart draws."""
+    prefixes = [("tasks", task) for task in NAMES] + [("average",)]
+    rows = []
+    for prefix in prefixes:
+        cells = tuple(path if (path := (*prefix, name)) in paths else None for name in names)
+        if any(cells):
+            label = TASKS[prefix[1]].title if len(prefix) == 2 else "average"
+            rows.append(TableRow(label, cells))
+    chart = names.index("f1") if "f1" in names else 0
+    return Table(title, ("Task", *heads), tuple(rows), note, chart)
+
+
+def _mean_note(scored: int) -> str:
+    return f"average: the plain mean of {scored} of the {len(NAMES)} tasks."
+
+
+def _subset_note(scored: list[str]) -> tuple[str, ...]:
+    if len(scored) == len(NAMES):
+        return ()
+    missing = ", ".join(name for name in NAMES if name not in scored)
+    return (f"{_mean_note(len(scored)).capitalize()} Without data: {missing}.",)

@@ -1,0 +1,113 @@
+"""Rows of CAPability's files: which task they are of, captions, and recorded replies.
+
+Every file is named after its task and holds JSON Lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from caliper.benchmarks.base import RecordKey
+from caliper.benchmarks.capability.literals import literal_list
+from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form, Task
+from caliper.core.question import Source
+from caliper.core.sample import Row
+
+Seen = set[tuple[str, str]]
+
+
+def stem_task(row: Row) -> Task:
+    """The task that the row's file is named after. Raises InvalidInput for any other name."""
+    name = row.file.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    return _known(row, name)
+
+
+def row_task(row: Row) -> Task:
+    """The task of a dataset row.
+
+    Raises InvalidInput when the field is missing, names no task, or disagrees with the file.
+    """
+    task = _known(row, row.text("task"))
+    if stem_task(row) is not task:
+        raise row.wrong("task", f"{task.name!r} in a file that is named after another task")
+    return task
+
+
+def _known(row: Row, name: str) -> Task:
+    if name not in TASKS:
+        raise row.wrong("task", f"unknown task {name!r}; known: {', '.join(NAMES)}")
+    return TASKS[name]
+
+
+def claim(row: Row, seen: Seen, task: Task, field: str) -> str:
+    """The id in `field`, entered into `seen`. Raises InvalidInput for one met before."""
+    found = row.text(field)
+    if (task.name, found) in seen:
+        raise row.wrong(field, f"{found!r} occurs twice in task {task.name}")
+    seen.add((task.name, found))
+    return found
+
+
+def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """(`task/file_id`, caption) of rows {file_id, caption} (README, "Inference").
+
+    A null caption is an empty one. Raises InvalidInput for an unknown task, a missing or
+    duplicate file_id, and a caption that is missing or no text.
+    """
+    seen: Seen = set()
+    for row in rows:
+        task = stem_task(row)
+        file_id = claim(row, seen, task, "file_id")
+        if "caption" not in row.fields:
+            raise row.wrong("caption", "missing")
+        caption = row.fields["caption"]
+        if not isinstance(caption, str | None):
+            raise row.wrong("caption", f"expected text, found {caption!r:.60}")
+        yield f"{task.name}/{file_id}", caption or ""
+
+
+def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+    """Recorded replies by key, written as the model would have given them.
+
+    About captions: the judge's JSON fields plus `file_id`, key (task, file_id, ordinal);
+    `response` of dynamic_object_number holds one element an object, in the annotation's
+    order, each the judge's fields or a bare score. About media: {question_id, response},
+    key (qa, task, question_id). Raises InvalidInput for an unknown task and for a missing
+    or duplicate id.
+    """
+    seen: Seen = set()
+    for row in rows:
+        task = stem_task(row)
+        if source is Source.MEDIA:
+            question_id = claim(row, seen, task, "question_id")
+            yield ("qa", task.name, question_id), _text(row.fields.get("response"))
+            continue
+        file_id = claim(row, seen, task, "file_id")
+        for ordinal, fields in enumerate(_judged(row, task)):
+            yield (task.name, file_id, str(ordinal)), _text(fields)
+
+
+def _judged(row: Row, task: Task) -> list[object]:
+    if task.form is not Form.NUMBERS or "response" not in row.fields:
+        return [{name: value for name, value in row.fields.items() if name != "file_id"}]
+    response = row.fields["response"]
+    if isinstance(response, str):
+        response = literal_list(response) or response
+    elements = response if isinstance(response, list) else [response]
+    return [
+        element
+        if isinstance(element, dict | str) and element not in _SCORES
+        else {"score": element}
+        for element in elements
+    ]
+
+
+_SCORES = ("-1", "0", "1")
+
+
+def _text(value: object) -> str:
+    """What the model said: text as it stands, anything else as JSON, nothing for null."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)

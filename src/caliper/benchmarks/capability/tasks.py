@@ -1,0 +1,150 @@
+"""The 13 tasks of CAPability in the column order of the paper's tables, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+NOT_STATED = "n/a"
+"""What the judge of a category task lists when the caption states none (Fig. A3), folded."""
+
+
+class Media(StrEnum):
+    """What a task's samples are: static dimensions have images, dynamic ones videos."""
+
+    IMAGE = "image"
+    VIDEO = "video"
+
+
+class Form(StrEnum):
+    """How a task is annotated, and thereby how it is asked."""
+
+    TEXT = "a text"
+    NUMBER = "one object with its number"
+    COLOUR = "one object with its colour"
+    NUMBERS = "objects with their numbers"
+    CATEGORY = "one of the task's categories"
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category's exact annotation string, and how the judge's prompt explains it."""
+
+    name: str
+    explanation: str
+
+    @property
+    def line(self) -> str:
+        """`name: explanation`, as Fig. A3 lists it."""
+        return f"{self.name}: {self.explanation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One column. `asks` is the question as people read it, with an `{object}` gap.
+
+    `open_qa` tells that the QA form has no options (appendix B.4).
+    """
+
+    name: str
+    title: str
+    media: Media
+    form: Form
+    asks: str
+    categories: tuple[Category, ...] = ()
+    open_qa: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the categories; empty for an open task."""
+        return tuple(category.name for category in self.categories)
+
+
+# The explanations of the camera movements are those of Fig. A3, its "makeing" included.
+_MOVEMENTS = (
+    Category(
+        "left", "the camera angle swings left (pan left), or the camera moves left (track left)"
+    ),
+    Category(
+        "right",
+        "the camera angle swings right (pan right), or the camera moves right (track right)",
+    ),
+    Category("up", "the camera angle swings up (tilt up), or the camera moves up (boom up)"),
+    Category(
+        "down", "the camera angle swings down (tilt down), or the camera moves down (boom down)"
+    ),
+    Category("in", "camera pushes toward the subject (dolly in), or enlarges the frame (zoom in)"),
+    Category(
+        "out",
+        "camera moves away the subject (dolly out), or expands the visible area, makeing the subject"
+        " appear smaller (zoom out)",
+    ),
+    Category("fixed", "camera is almost fixed and does not change"),
+)
+# The paper prints no explanations for these two; the words are ours.
+_ANGLES = (
+    Category("level angle", "the camera looks straight ahead, at the height of the subject"),
+    Category("high angle", "the camera looks down on the subject from above"),
+    Category("low angle", "the camera looks up at the subject from below"),
+    Category("dutch angle", "the camera is tilted to one side, so that the horizon is slanted"),
+)
+_STYLES = (
+    Category(
+        "realistic", "it looks like a photograph of the real world, or is painted to look real"
+    ),
+    Category("animated", "it looks like a cartoon, an anime or a computer animation"),
+    Category("special effect", "a real shot altered by visual effects, compositing or filters"),
+    Category("old-fashioned", "it looks like an old photograph or film: faded, sepia or grainy"),
+    Category("pixel art", "it is drawn in coarse, visible pixels"),
+    Category("sketch art", "it is drawn in lines, as with a pencil, pen or charcoal"),
+    Category(
+        "abstract art", "it is made of shapes, colours and lines that depict nothing directly"
+    ),
+    Category("impressionism art", "it is painted in visible strokes that catch light and mood"),
+    Category("cubism art", "its subjects are broken into geometric forms seen from several sides"),
+)
+
+_TABLE = (
+    Task(
+        "object_category", "Object category", Media.IMAGE, Form.TEXT,
+        "Does the caption name this object?",
+    ),
+    Task(
+        "object_number", "Object number", Media.IMAGE, Form.NUMBER,
+        "How many {object} does the caption say there are?",
+    ),
+    Task(
+        "object_color", "Object color", Media.IMAGE, Form.COLOUR,
+        "What color does the caption say {object} is?", open_qa=True,
+    ),
+    Task(
+        "spatial_relation", "Spatial relation", Media.IMAGE, Form.TEXT,
+        "Does the caption state this spatial relation?",
+    ),
+    Task("scene", "Scene", Media.IMAGE, Form.TEXT, "Does the caption name this scene?"),
+    Task(
+        "camera_angle", "Camera angle", Media.IMAGE, Form.CATEGORY,
+        "Which camera angle does the caption state?", _ANGLES,
+    ),
+    Task("OCR", "OCR", Media.IMAGE, Form.TEXT, "Does the caption give this text?", open_qa=True),
+    Task(
+        "style", "Style", Media.IMAGE, Form.CATEGORY,
+        "Which style does the caption state?", _STYLES,
+    ),
+    Task(
+        "character_identification", "Character identification", Media.IMAGE, Form.TEXT,
+        "Does the caption name this character?", open_qa=True,
+    ),
+    Task(
+        "dynamic_object_number", "(D) Object number", Media.VIDEO, Form.NUMBERS,
+        "How many {object} does the caption say there are?",
+    ),
+    Task("action", "Action", Media.VIDEO, Form.TEXT, "Does the caption describe this action?"),
+    Task(
+        "camera_movement", "Camera movement", Media.VIDEO, Form.CATEGORY,
+        "Which camera movement does the caption state?", _MOVEMENTS,
+    ),
+    Task("event", "Event", Media.VIDEO, Form.TEXT, "Does the caption describe this event?"),
+)  # fmt: skip
+TASKS: dict[str, Task] = {task.name: task for task in _TABLE}
+NAMES = tuple(TASKS)
