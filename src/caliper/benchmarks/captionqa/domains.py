@@ -1,0 +1,53 @@
+"""The four domains (paper 3.2) and the ways in which files spell them."""
+
+from __future__ import annotations
+
+from caliper.core.sample import Row
+
+DOMAINS = ("natural", "document", "ecommerce", "embodiedai")
+
+TITLES = {
+    "natural": "Natural",
+    "document": "Document",
+    "ecommerce": "E-commerce",
+    "embodiedai": "Embodied AI",
+}
+PREFIXES = {
+    "nat_": "natural",
+    "doc_": "document",
+    "ecom_": "ecommerce",
+    "emb_": "embodiedai",
+}
+_SPELLINGS = {
+    **{domain: domain for domain in DOMAINS},
+    **{prefix.rstrip("_"): domain for prefix, domain in PREFIXES.items()},
+    "documents": "document",
+    "embodied": "embodiedai",
+}
+
+
+def domain_of(row: Row) -> str:
+    """The domain that a row states, or else the one that the prefix of its id tells.
+
+    Case, spaces, hyphens and underscores do not matter ("E-commerce", "Embodied AI").
+    Raises InvalidInput naming the known domains.
+    """
+    written = row.fields.get("domain")
+    if written is None or written == "":
+        return _from_prefix(row)
+    spelling = "".join(letter for letter in str(written).casefold() if letter.isalnum())
+    if spelling not in _SPELLINGS:
+        raise row.wrong("domain", f"unknown domain {written!r:.60}; known: {', '.join(DOMAINS)}")
+    return _SPELLINGS[spelling]
+
+
+def _from_prefix(row: Row) -> str:
+    identifier = row.text("id")
+    for prefix, domain in PREFIXES.items():
+        if identifier.startswith(prefix):
+            return domain
+    raise row.wrong(
+        "domain",
+        f"missing, and the id {identifier!r:.60} starts with none of {', '.join(PREFIXES)};"
+        f" known domains: {', '.join(DOMAINS)}",
+    )

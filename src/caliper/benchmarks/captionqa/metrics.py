@@ -1,0 +1,135 @@
+"""The figures of CaptionQA as functions of sums (paper 3.4).
+
+A cell's sums: `scored` questions, `points` (their scores added up), `correct` ones,
+`offered` (those that had the cannot option), `cannot` (those that chose it), `unscored`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+from caliper.core.report import Figure, Kind, Path
+from caliper.core.tally import Amount, Sums, add_up
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A share in percent: `part` over `whole`. A score is no proportion: it has partial credit."""
+
+    name: str
+    part: str
+    whole: str
+    kind: Kind = Kind.PROPORTION
+
+
+METRICS = (
+    Metric("score", "points", "scored", Kind.RATIO),
+    Metric("accuracy", "correct", "scored"),
+    # The paper's tables divide by the questions that have the option, the released script by all.
+    Metric("cannot", "cannot", "offered"),
+    Metric("cannot_of_all", "cannot", "scored"),
+)
+SCORE = METRICS[0]
+Pairs = tuple[tuple[str, str], ...]
+COUNTS = (("n_scored", "scored"), ("n_unscored", "unscored"))
+
+
+def percent(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
+    """The metric over all questions of the cells, in percent; None without data."""
+    return _plain(_share(metric, cells, sums))
+
+
+def mean_percent(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
+    """The unweighted mean of the metric over the cells, in percent; None if one has no data."""
+    return _plain(_mean(metric, cells, sums))
+
+
+def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
+    """The utility gap (paper 5): the score on the image minus that on the caption, in points.
+
+    `pairs` holds (image cell, caption cell) of each domain; `reading` is that of the overall,
+    domains or questions.
+    """
+    of = _OVERALL[reading]
+    on_image = of(SCORE, tuple(image for image, _ in pairs), sums)
+    on_caption = of(SCORE, tuple(caption for _, caption in pairs), sums)
+    return None if on_image is None or on_caption is None else _plain(on_image - on_caption)
+
+
+def count(amount: str, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float:
+    """The amount, added up over the cells."""
+    return float(_added(cells, sums).get(amount, 0))
+
+
+def _share(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
+    added = _added(cells, sums)
+    whole = added.get(metric.whole, 0)
+    return Fraction(added.get(metric.part, 0)) / whole * 100 if whole else None
+
+
+def _mean(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
+    values = [_share(metric, (cell,), sums) for cell in cells]
+    known = [value for value in values if value is not None]
+    return sum(known, Fraction()) / len(cells) if cells and len(known) == len(cells) else None
+
+
+_OVERALL = {"domains": _mean, "questions": _share}
+
+
+def _added(cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Mapping[str, Amount]:
+    return add_up(sums.get(cell, {}) for cell in cells)
+
+
+def _plain(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def over_questions(path: Path, cells: tuple[str, ...]) -> list[Figure]:
+    """All metrics and counts over the questions of the cells, below `path`."""
+    shares = [
+        Figure(
+            (*path, metric.name),
+            cells,
+            partial(percent, metric, cells),
+            metric.kind,
+            shares=(metric.part, metric.whole) if metric.kind is Kind.PROPORTION else None,
+        )
+        for metric in METRICS
+    ]
+    return shares + _counts(path, cells)
+
+
+def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
+    """All metrics as the unweighted mean over the cells, and the counts, below `path`.
+
+    A cell in which a metric has no data takes no part in its mean.
+    """
+    means = []
+    for metric in METRICS:
+        cells = tuple(cell for cell, sums in totals.items() if sums.get(metric.whole, 0))
+        means.append(Figure((*path, metric.name), cells, partial(mean_percent, metric, cells)))
+    return means + _counts(path, tuple(totals))
+
+
+def _counts(path: Path, cells: tuple[str, ...]) -> list[Figure]:
+    return [
+        Figure(
+            (*path, name),
+            cells,
+            partial(count, amount, cells),
+            Kind.COUNT,
+            scale=1.0,
+            bounds=(0.0, math.inf),
+        )
+        for name, amount in COUNTS
+    ]
+
+
+def gap_figure(path: Path, reading: str, pairs: Pairs) -> Figure:
+    """The utility gap over some domains, at `path`."""
+    cells = tuple(cell for pair in pairs for cell in pair)
+    return Figure(path, cells, partial(gap, reading, pairs), bounds=(-100.0, 100.0))

@@ -1,0 +1,135 @@
+"""From samples to items: ground truth, cannot option, order of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.captionqa import options, settings
+from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.captionqa.rows import Entry, RawSample, Stated, gather, read_entry
+from caliper.core.errors import InvalidInput
+from caliper.core.outcome import Reason
+from caliper.core.question import Item, Question, Source
+from caliper.core.sample import Row
+
+NAME = "captionqa"
+MEDIA_PREFIX = "qa/"
+
+# Draws the permutation of (item, ordinal, number of options).
+Draw = Callable[[str, int, int], options.Permutation]
+
+
+def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
+    """Items in the order of the dataset.
+
+    When questions from the media are asked, each item is followed by one with the same
+    questions in the same order of options, asked on the picture (paper 5).
+
+    Raises InvalidInput for a broken file, an unknown setting, and `shuffle: released`
+    without supplied captions.
+    """
+    draw = _draw(request)
+    rule = options.YES_NO_RULES[settings.choice(request.settings, settings.YES_NO)]
+    for sample in gather(rows):
+        item = _item(sample, request, rule, draw)
+        yield item
+        if request.qa_rows is not None:
+            yield _on_media(item)
+
+
+def _draw(request: PlanRequest) -> Draw:
+    def for_question(item: str, ordinal: int, size: int) -> options.Permutation:
+        return options.drawn_for_question(request.seed, item, ordinal, size)
+
+    if settings.choice(request.settings, settings.SHUFFLE) == "question":
+        return for_question
+    if request.captions is None:
+        raise InvalidInput(
+            "released depends on which captions exist: supply captions, or use shuffle=question",
+            field=settings.SHUFFLE.name,
+        )
+    captions, generator = request.captions, options.released_generator()
+
+    def released(item: str, ordinal: int, size: int) -> options.Permutation:
+        # The released script never asks about a sample without a caption, and does not
+        # advance its generator there. Asked on the picture, the order is Caliper's.
+        if item not in captions:
+            return for_question(item, ordinal, size)
+        return options.shuffled(generator, size)
+
+    return released
+
+
+def _item(sample: RawSample, request: PlanRequest, rule: options.YesNoRule, draw: Draw) -> Item:
+    questions = []
+    for ordinal, entry in enumerate(sample.entries):
+        question = _question(sample, ordinal, entry, rule, draw)
+        questions.append(replace(question, repeats=request.repeats or 1))
+    return Item(
+        benchmark=NAME,
+        key=sample.id,
+        sample=sample.id,
+        cluster=sample.media[0] if sample.media else sample.id,
+        media=sample.media,
+        questions=tuple(questions),
+    )
+
+
+def _question(
+    sample: RawSample, ordinal: int, entry: Entry, rule: options.YesNoRule, draw: Draw
+) -> Question[ChoiceQuestion]:
+    try:
+        stated = read_entry(entry)
+    except InvalidInput as error:
+        nothing = ChoiceQuestion(sample.domain, "", "", (), -1, has_cannot=False, permutation=())
+        return Question(ordinal, nothing, unscored=Reason.BAD_INPUT, note=str(error))
+    answer = ground_truth(stated)
+    has_cannot = not rule(stated.question, stated.choices)
+    size = len(stated.choices) + has_cannot
+    trouble = _trouble(stated, answer)
+    payload = ChoiceQuestion(
+        domain=sample.domain,
+        category=stated.category,
+        question=stated.question,
+        choices=stated.choices,
+        answer=-1 if trouble else answer,
+        has_cannot=has_cannot,
+        permutation=tuple(range(size)) if trouble else draw(sample.id, ordinal, size),
+    )
+    if not trouble:
+        return Question(ordinal, payload)
+    name, message = trouble
+    note = str(entry.row.wrong(entry.field(name), message))
+    return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)
+
+
+def ground_truth(stated: Stated) -> int:
+    """The first choice that equals the answer after trimming; -1 when none does."""
+    answer = stated.answer.strip()
+    trimmed = [choice.strip() for choice in stated.choices]
+    return trimmed.index(answer) if answer in trimmed else -1
+
+
+def _trouble(stated: Stated, answer: int) -> tuple[str, str] | None:
+    """The field and the fault of a question that cannot be scored."""
+    if len(stated.choices) < 2:
+        return "choices", f"expected at least 2 choices, found {len(stated.choices)}"
+    if answer < 0:
+        return "answer", f"{stated.answer!r:.60} is none of the choices"
+    return None
+
+
+def _on_media(item: Item) -> Item:
+    questions = item.questions
+    if not item.media:
+        note = f"the sample {item.sample} names no picture"
+        questions = tuple(
+            question
+            if question.unscored
+            else replace(question, unscored=Reason.MEDIA_MISSING, note=note)
+            for question in questions
+        )
+    key = MEDIA_PREFIX + item.key
+    return replace(item, key=key, questions=questions, source=Source.MEDIA)

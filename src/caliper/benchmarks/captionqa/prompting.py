@@ -1,0 +1,57 @@
+"""Which template asks for what, and what fills its gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from caliper.benchmarks.base import Settings
+from caliper.benchmarks.captionqa.options import label
+from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.captionqa.settings import max_tokens
+from caliper.benchmarks.captionqa.taxonomy import hints
+from caliper.core.errors import UnknownName
+from caliper.core.question import Ask, Decoding, Item, Question, Source
+
+CAPTION_PROMPTS = ("simple", "short", "long", "taxonomy")
+"""The four caption prompts of paper 3.3, the default first."""
+
+READER = "captionqa/reader"
+READER_ON_IMAGE = "captionqa/reader_on_image"
+
+
+def caption_prompt(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
+    """The template and fields of a caption prompt. Raises UnknownName with the four."""
+    if prompt not in CAPTION_PROMPTS:
+        raise UnknownName("caption prompt", prompt, CAPTION_PROMPTS)
+    fields = {"taxonomy": hints(domain)} if prompt == "taxonomy" else {}
+    return f"captionqa/caption_{prompt}", fields
+
+
+def ask(
+    item: Item,
+    question: Question[ChoiceQuestion],
+    repeat: int,
+    caption: str | None,
+    settings: Settings,
+) -> Ask:
+    """Ask for the letter of an option: temperature 0, and as many tokens as the settings say.
+
+    About a caption, the caption stands first in the prompt, so that all questions about it
+    share a prefix and the server's prefix cache serves it.
+    """
+    payload = question.payload
+    fields = {"question": payload.question, "options": lettered(payload.shown)}
+    on_image = item.source is Source.MEDIA
+    return Ask(
+        item=item,
+        question=question,
+        repeat=repeat,
+        prompt=READER_ON_IMAGE if on_image else READER,
+        fields=fields if on_image else {"caption": caption or "", **fields},
+        decoding=Decoding(temperature=0.0, max_tokens=max_tokens(settings)),
+    )
+
+
+def lettered(shown: tuple[str, ...]) -> str:
+    """The options one a line, each behind its letter."""
+    return "\n".join(f"{label(place)}. {text}" for place, text in enumerate(shown))

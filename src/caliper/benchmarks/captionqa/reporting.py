@@ -1,0 +1,202 @@
+"""From outcomes to sums, and from sums to figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from caliper.benchmarks.base import Described, Outcomes, ReportLayout, Settings
+from caliper.benchmarks.captionqa import settings as choices
+from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
+from caliper.benchmarks.captionqa.metrics import (
+    Pairs,
+    gap_figure,
+    over_domains,
+    over_questions,
+)
+from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.captionqa.scoring import RIGHT, WRONG
+from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item, Question, Source
+from caliper.core.report import Figure, Path, Table, TableRow
+from caliper.core.tally import Amount, Sums, Tally
+
+# Kinds of cells; a cell is named "kind/domain" or "kind/domain/category".
+CAPTION, IMAGE, TOP, FULL = "caption", "image", "top", "full"
+READINGS = {"domains": "mean of the domains", "questions": "mean over questions"}
+_COLUMNS = ("score", "accuracy", "cannot", "cannot_of_all", "n_scored")
+_HEADS = ("score", "accuracy", "cannot %", "cannot % of all", "n")
+_NOTE = (
+    "cannot % is the share of the questions that offer the cannot option (the paper's tables);"
+    " cannot % of all divides by all questions (the released script)."
+)
+
+
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]]) -> Tally:
+    """The tally of items with their outcomes.
+
+    Repeats of a question are added up, so that a figure is the mean over repeats. An index
+    without an outcome yet is left out.
+    """
+    tally = Tally()
+    for item, found in outcomes:
+        for question in item.questions:
+            for repeat in range(question.repeats):
+                outcome = found.get((question.ordinal, repeat))
+                if outcome is not None:
+                    amounts = amounts_of(question.payload, outcome)
+                    for cell in cells_of(item, question.payload):
+                        tally.add(cell, item.cluster, **amounts)
+    return tally
+
+
+def amounts_of(payload: ChoiceQuestion, outcome: Outcome) -> Mapping[str, Amount]:
+    """What one outcome adds to its cells (metrics.py says what the names mean)."""
+    if not isinstance(outcome, Scored):
+        return {"unscored": 1}
+    return {
+        "scored": 1,
+        "points": outcome.score,
+        "correct": int(outcome.score == RIGHT),
+        "offered": int(payload.has_cannot),
+        "cannot": int(outcome.score not in (RIGHT, WRONG)),
+    }
+
+
+def cells_of(item: Item, payload: ChoiceQuestion) -> tuple[str, ...]:
+    """The cells that a question counts in: its domain, top category and full category."""
+    domain = payload.domain
+    if item.source is Source.MEDIA:
+        return (f"{IMAGE}/{domain}",)
+    if not payload.category:
+        return (f"{CAPTION}/{domain}",)
+    top = payload.category.partition(" - ")[0].strip()
+    return f"{CAPTION}/{domain}", f"{TOP}/{domain}/{top}", f"{FULL}/{domain}/{payload.category}"
+
+
+def describe(item: Item, question: Question[ChoiceQuestion]) -> Described:
+    """The question as people read it; its dimension is the domain."""
+    payload = question.payload
+    expected = payload.choices[payload.answer] if payload.answer >= 0 else ""
+    on_image = " on the image" if item.source is Source.MEDIA else ""
+    return Described(payload.domain + on_image, payload.question, expected)
+
+
+def report(tally: Tally, settings: Settings) -> ReportLayout:
+    """Figures per domain, category and overall; tables of them; the utility gap if asked."""
+    reading = choices.choice(settings, choices.OVERALL)
+    domains = _totals(tally, CAPTION)
+    on_image = _totals(tally, IMAGE)
+    figures = [*_both_overall(domains, reading), *_by_domain("domains", domains)]
+    for name, kind in (("categories", TOP), ("subcategories", FULL)):
+        for cell in sorted(cell for cell in tally if cell.startswith(f"{kind}/")):
+            figures += over_questions((name, *cell.split("/", 2)[1:]), (cell,))
+    tables = [_main_table(domains, reading), *_category_tables(tally, domains)]
+    if on_image:
+        overall = _overall(("qa_on_image", "overall"), on_image, reading)
+        figures += [*overall, *_by_domain("qa_on_image", on_image)]
+        figures += _gaps(domains, on_image, reading)
+        tables.append(_gap_table(domains, on_image, reading))
+    return ReportLayout(
+        headline=("overall", "score"),
+        figures=tuple(figures),
+        tables=tuple(tables),
+        notes=_notes(domains, reading),
+    )
+
+
+def _totals(tally: Tally, kind: str) -> dict[str, Sums]:
+    """The sums of the cells of a kind, by cell, in the order of the domains."""
+    cells = [f"{kind}/{domain}" for domain in DOMAINS]
+    return {cell: tally.total(cell) for cell in cells if cell in tally}
+
+
+def _domain(cell: str) -> str:
+    return cell.split("/")[1]
+
+
+def _overall(path: Path, totals: Mapping[str, Sums], reading: str) -> list[Figure]:
+    return (
+        over_domains(path, totals) if reading == "domains" else over_questions(path, tuple(totals))
+    )
+
+
+def _both_overall(totals: Mapping[str, Sums], reading: str) -> list[Figure]:
+    figures = _overall(("overall",), totals, reading)
+    for name in READINGS:
+        figures += _overall(("overall_by", name), totals, name)
+    return figures
+
+
+def _by_domain(name: str, totals: Mapping[str, Sums]) -> list[Figure]:
+    return [figure for cell in totals for figure in over_questions((name, _domain(cell)), (cell,))]
+
+
+def _pairs(domains: Mapping[str, Sums], on_image: Mapping[str, Sums]) -> Pairs:
+    """(image cell, caption cell) of the domains in which both have scores."""
+    pairs = ((cell, f"{CAPTION}/{_domain(cell)}") for cell in on_image)
+    return tuple(
+        (image, caption)
+        for image, caption in pairs
+        if on_image[image].get("scored", 0) and domains.get(caption, {}).get("scored", 0)
+    )
+
+
+def _gaps(domains: Mapping[str, Sums], on_image: Mapping[str, Sums], reading: str) -> list[Figure]:
+    pairs = _pairs(domains, on_image)
+    each = [gap_figure(("utility_gap", _domain(pair[0])), reading, (pair,)) for pair in pairs]
+    return [*each, gap_figure(("utility_gap", "overall"), reading, pairs)]
+
+
+def _row(label: str, path: Path) -> TableRow:
+    return TableRow(label, tuple((*path, column) for column in _COLUMNS))
+
+
+def _main_table(totals: Mapping[str, Sums], reading: str) -> Table:
+    ordered = sorted(READINGS, key=lambda name: name != reading)
+    overall = [_row(f"Overall, {READINGS[name]}", ("overall_by", name)) for name in ordered]
+    rows = [_row(TITLES[_domain(cell)], ("domains", _domain(cell))) for cell in totals]
+    return Table("CaptionQA", _HEADS, (*overall, *rows), _NOTE, chart=0)
+
+
+def _category_tables(tally: Tally, totals: Mapping[str, Sums]) -> list[Table]:
+    tables = []
+    for domain in map(_domain, totals):
+        prefix = f"{TOP}/{domain}/"
+        tops = sorted(cell.removeprefix(prefix) for cell in tally if cell.startswith(prefix))
+        rows = tuple(_row(top, ("categories", domain, top)) for top in tops)
+        if rows:
+            tables.append(Table(f"{TITLES[domain]} by category", _HEADS, rows, chart=0))
+    return tables
+
+
+def _gap_table(domains: Mapping[str, Sums], on_image: Mapping[str, Sums], reading: str) -> Table:
+    pairs = _pairs(domains, on_image)
+    rows = [
+        TableRow(
+            TITLES[domain],
+            (
+                ("qa_on_image", domain, "score"),
+                ("domains", domain, "score"),
+                ("utility_gap", domain),
+            ),
+        )
+        for domain in (_domain(image) for image, _ in pairs)
+    ]
+    overall = TableRow(
+        f"Overall, {READINGS[reading]}",
+        (("qa_on_image", "overall", "score"), ("overall", "score"), ("utility_gap", "overall")),
+    )
+    heads = ("on the image", "on the caption", "gap")
+    note = "The same questions asked on the image and on the caption (paper 5); gap in points."
+    return Table("Utility gap", heads, (overall, *rows), note, chart=2)
+
+
+def _notes(totals: Mapping[str, Sums], reading: str) -> tuple[str, ...]:
+    notes = [f"Overall is the {READINGS[reading]}."]
+    empty = [TITLES[_domain(cell)] for cell, sums in totals.items() if not sums.get("scored", 0)]
+    if empty:
+        notes.append(
+            f"No question has a score in {', '.join(empty)}: the mean of the domains is over"
+            " the others."
+        )
+    return tuple(notes)

@@ -1,0 +1,139 @@
+"""Rows of the dataset, nested or flat, gathered into samples.
+
+Nested: `{id, images[], questions[], domain, image_paths}`, one row a sample. Flat: one
+question a row, its fields beside the sample's; rows with the same id are one sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from caliper.benchmarks.captionqa.domains import domain_of
+from caliper.core.sample import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A question as it stands in a file, unchecked. `place` names it within its row."""
+
+    row: Row
+    place: str
+    raw: Any
+
+    def field(self, name: str) -> str:
+        """The name of a field of the question, as errors give it."""
+        return f"{self.place}.{name}" if self.place else name
+
+
+@dataclass(slots=True)
+class RawSample:
+    """A sample as it stands in a file, its questions unchecked."""
+
+    id: str
+    domain: str
+    media: tuple[str, ...]
+    entries: list[Entry] = field(default_factory=list)
+    nested: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A question as somebody stated it. `answer` is the text of a choice, if all is well."""
+
+    question: str
+    choices: tuple[str, ...]
+    answer: str
+    category: str
+
+
+def gather(rows: Iterable[Row]) -> list[RawSample]:
+    """Samples in the order in which their ids first appear.
+
+    Raises InvalidInput for a missing id, an unknown domain, a nested id that appears
+    twice, and flat rows of one id that disagree about the domain.
+    """
+    samples: dict[str, RawSample] = {}
+    for row in rows:
+        identifier = row.text("id")
+        nested = "questions" in row.fields or "question" not in row.fields
+        known = samples.get(identifier)
+        domain = domain_of(row)
+        if known is None:
+            known = RawSample(identifier, domain, media_of(row), nested=nested)
+            samples[identifier] = known
+        elif nested or known.nested:
+            raise row.wrong("id", f"the id {identifier!r:.60} appears twice")
+        elif known.domain != domain:
+            raise row.wrong(
+                "domain",
+                f"{domain}, but an earlier question of {identifier!r:.60} has {known.domain}",
+            )
+        known.entries.extend(_nested(row) if nested else [Entry(row, "", row.fields)])
+    return list(samples.values())
+
+
+def _nested(row: Row) -> list[Entry]:
+    questions = row.fields.get("questions")
+    if not isinstance(questions, Sequence) or isinstance(questions, str) or not questions:
+        return [Entry(row, "questions", questions)]
+    return [Entry(row, f"questions[{place}]", raw) for place, raw in enumerate(questions)]
+
+
+def media_of(row: Row) -> tuple[str, ...]:
+    """Paths of the sample's pictures: `image_paths`, or else those that `images` names.
+
+    `images` may hold paths, or the objects `{path, bytes}` of the hub's parquet files.
+    """
+    for name in ("image_paths", "images"):
+        value = row.fields.get(name)
+        listed = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        paths = tuple(path for path in map(_path, listed) if path)
+        if paths:
+            return paths
+    return ()
+
+
+def _path(image: Any) -> str:
+    path = image.get("path") if isinstance(image, Mapping) else image
+    return path if isinstance(path, str) else ""
+
+
+def read_entry(entry: Entry) -> Stated:
+    """The question of an entry. Raises InvalidInput naming file, line and field.
+
+    An answer that is no choice is not an error here: planning decides about it.
+    """
+    raw = entry.raw
+    if not isinstance(raw, Mapping):
+        raise entry.row.wrong(entry.place, f"expected a question, found {raw!r:.60}")
+    question = raw.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise entry.row.wrong(entry.field("question"), f"expected text, found {question!r:.60}")
+    choices = raw.get("choices")
+    if not isinstance(choices, Sequence) or isinstance(choices, str):
+        raise entry.row.wrong(entry.field("choices"), f"expected a list, found {choices!r:.60}")
+    texts = []
+    for place, choice in enumerate(choices):
+        text = _plain(choice)
+        if text is None:
+            raise entry.row.wrong(
+                entry.field(f"choices[{place}]"), f"expected text, found {choice!r:.60}"
+            )
+        texts.append(text)
+    return Stated(question, tuple(texts), _plain(raw.get("answer")) or "", _category(raw))
+
+
+def _plain(value: Any) -> str | None:
+    """Text, or a number as text; None for anything else."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def _category(raw: Mapping[str, Any]) -> str:
+    """The first full category, "Top - Sub"; empty when none is given."""
+    value = raw.get("category")
+    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return next((text.strip() for text in listed if isinstance(text, str) and text.strip()), "")

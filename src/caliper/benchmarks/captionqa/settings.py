@@ -1,0 +1,61 @@
+"""The protocol choices of CaptionQA, and reading them."""
+
+from __future__ import annotations
+
+from caliper.benchmarks.base import Setting, Settings
+from caliper.core.errors import InvalidInput, UnknownName
+
+_TOKEN_RANGE = (1, 1_000_000)
+
+YES_NO = Setting(
+    "yes_no",
+    "released",
+    "which questions get no cannot option: the released substring rule, or whole words in choices",
+    ("released", "exact"),
+)
+SHUFFLE = Setting(
+    "shuffle",
+    "question",
+    "how options are ordered: drawn for each question by itself, or by one generator for the run",
+    ("question", "released"),
+)
+READING = Setting(
+    "reading",
+    "lenient",
+    "how replies are read: lenient recovers more, and what stays unreadable is unscored;"
+    " released reads as the authors' script does, unreadable is wrong",
+    ("lenient", "released"),
+)
+OVERALL = Setting(
+    "overall",
+    "domains",
+    "the headline: the unweighted mean of the domains (paper), or the mean over questions",
+    ("domains", "questions"),
+)
+MAX_TOKENS = Setting(
+    "max_tokens",
+    "4",
+    "output tokens of the reader; one that reasons needs more than the released 4",
+    range=_TOKEN_RANGE,
+)
+SETTINGS: tuple[Setting, ...] = (YES_NO, SHUFFLE, READING, OVERALL, MAX_TOKENS)
+
+
+def choice(settings: Settings, setting: Setting) -> str:
+    """What was chosen, or the default. Raises UnknownName with the known choices."""
+    chosen = settings.get(setting.name, setting.default)
+    if chosen not in setting.choices:
+        raise UnknownName(setting.name, chosen, setting.choices)
+    return chosen
+
+
+def max_tokens(settings: Settings) -> int:
+    """The reader's limit of output tokens. Raises InvalidInput unless a whole number >= 1."""
+    written = settings.get(MAX_TOKENS.name, MAX_TOKENS.default)
+    least, greatest = _TOKEN_RANGE
+    if not (written.isascii() and written.isdigit() and least <= int(written) <= greatest):
+        raise InvalidInput(
+            f"expected a whole number from {least} to {greatest}, found {written!r:.40}",
+            field=MAX_TOKENS.name,
+        )
+    return int(written)
