@@ -67,7 +67,7 @@ def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:
     repeats = request.repeats or REPEATS
     names = tuple(instance.category for instance in instances)
     measure = SceneMeasure(distinct(names), names, (), 0)
-    questions = [Question[Any](0, measure)]
+    questions: list[Question[Any]] = [Question(0, measure)]
     questions += (
         Question(ordinal, phrase, repeats) for ordinal, phrase in enumerate(phrases, start=1)
     )

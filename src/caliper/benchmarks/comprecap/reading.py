@@ -38,14 +38,14 @@ def options(question: str) -> dict[str, str]:
     "Can it be seen? A. Yes. B. No." has {"A": "Yes", "B": "No"}: letters are taken in their
     order from A, so that an initial inside an option begins no other.
     """
-    found: dict[str, tuple[int, int]] = {}
+    marks: list[re.Match[str]] = []
     for mark in _OPTION.finditer(question):
-        if mark.group(1) == chr(ord("A") + len(found)):
-            found[mark.group(1)] = mark.span()
-    ends = [span[0] for span in list(found.values())[1:]] + [len(question)]
+        if mark.group(1) == chr(ord("A") + len(marks)):
+            marks.append(mark)
+    ends = [*(mark.start() for mark in marks), len(question)]
     return {
-        letter: question[span[1] : end].strip().rstrip(".")
-        for (letter, span), end in zip(found.items(), ends, strict=True)
+        mark.group(1): question[mark.end() : end].strip().rstrip(".")
+        for mark, end in zip(marks, ends[1:], strict=True)
     }
 
 
