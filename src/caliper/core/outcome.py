@@ -33,9 +33,14 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A score, exact. What its range means is the benchmark's business."""
+    """A score, exact. What its range means is the benchmark's business.
+
+    `counts` are whole numbers, by name and in the order of names, that a benchmark's sums need
+    beside the score: that a thing was not mentioned at all, or how many words a caption has.
+    """
 
     score: Fraction
+    counts: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ class Verdict:
         written: dict[str, Any] = {"index": self.index}
         if isinstance(self.outcome, Scored):
             written["score"] = str(self.outcome.score)
+            if self.outcome.counts:
+                written["counts"] = dict(self.outcome.counts)
         else:
             written["unscored"] = str(self.outcome.reason)
         if self.evidence.reply:
@@ -89,7 +96,8 @@ class Verdict:
         """The verdict that `to_json` wrote. Raises KeyError or ValueError for anything else."""
         outcome: Outcome
         if "score" in written:
-            outcome = Scored(Fraction(written["score"]))
+            counts = sorted(written.get("counts", {}).items())
+            outcome = Scored(Fraction(written["score"]), tuple(counts))
         else:
             outcome = Unscored(Reason(written["unscored"]))
         evidence = Evidence(

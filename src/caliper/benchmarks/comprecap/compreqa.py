@@ -1,0 +1,58 @@
+"""CompreQA: questions about small objects, asked on the picture itself (paper 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from caliper.benchmarks.comprecap.payloads import MediaQuestion
+from caliper.benchmarks.comprecap.reading import options
+from caliper.core.errors import UnknownName
+from caliper.core.outcome import Reason
+from caliper.core.question import Item, Question, Source
+from caliper.core.sample import Row
+
+KINDS = {"p": "CompreQA-P", "cap": "CompreQA-Cap"}
+STEMS = {
+    "compreqa_p": "p",
+    "compreqa_cap": "cap",
+    # What the official data set calls them.
+    "finegri_visible_qa": "p",
+    "finegri_visible_qa_hulla": "p",
+    "finegri_desc_qa": "cap",
+}
+
+
+def plan_compreqa(benchmark: str, rows: Iterable[Row]) -> Iterator[Item]:
+    """One item a picture, in the order in which pictures first appear, asked from the media.
+
+    Rows are `{image_name, category, question with inline options, answer letter}`; the kind is
+    in a field `kind` (p or cap) or follows from the file's name. A question whose options do not
+    hold the answer is Unscored(bad_ground_truth). Raises InvalidInput for a row without picture,
+    question or kind.
+    """
+    found: dict[str, list[Question[MediaQuestion]]] = {}
+    for row in rows:
+        questions = found.setdefault(row.text("image_name"), [])
+        questions.append(_question(row, len(questions)))
+    for image, questions in found.items():
+        key = f"qa/{image}"
+        yield Item(benchmark, key, image, image, (image,), tuple(questions), Source.MEDIA)
+
+
+def kind_of(row: Row) -> str:
+    """Which of the two the row belongs to: `p` or `cap`. Raises UnknownName for neither."""
+    stem = row.file.replace("\\", "/").rsplit("/", 1)[-1].split(".", 1)[0]
+    kind = str(row.fields.get("kind") or STEMS.get(stem, stem)).lower().removeprefix("compreqa_")
+    if kind not in KINDS:
+        raise UnknownName("kind of CompreQA question", kind, tuple(KINDS), file=row.file)
+    return kind
+
+
+def _question(row: Row, ordinal: int) -> Question[MediaQuestion]:
+    text = row.text("question")
+    answer = str(row.fields.get("answer") or "").strip().rstrip(".").upper()
+    payload = MediaQuestion(kind_of(row), str(row.fields.get("category") or ""), text, answer)
+    if answer in options(text):
+        return Question(ordinal, payload)
+    note = str(row.wrong("answer", f"{answer!r} is the letter of no option in the question"))
+    return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)

@@ -1,0 +1,31 @@
+"""Questions and outcomes in people's words."""
+
+from __future__ import annotations
+
+from caliper.benchmarks.base import Described
+from caliper.benchmarks.comprecap.codec import Payload
+from caliper.benchmarks.comprecap.payloads import MediaQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.scoring import HIGHEST, silent
+from caliper.core.outcome import Outcome, Scored
+
+
+def describe(payload: Payload) -> Described:
+    """The question as people read it: its dimension, its text, the expected answer."""
+    if isinstance(payload, SceneMeasure):
+        question = "Which of the annotated categories does the caption mention?"
+        return Described("objects", question, ", ".join(payload.categories))
+    if isinstance(payload, MediaQuestion):
+        return Described(f"compreqa_{payload.kind}", payload.question, payload.answer)
+    about = ", ".join(payload.mentions)
+    return Described(payload.kind, f"What does the caption say of {about}?", payload.phrase)
+
+
+def label(payload: Payload, outcome: Outcome) -> str:
+    """The word for an outcome."""
+    if not isinstance(outcome, Scored):
+        return "unscored"
+    if isinstance(payload, MediaQuestion):
+        return "correct" if outcome.score else "wrong"
+    if isinstance(payload, SceneMeasure):
+        return "mentioned" if outcome.score else "not mentioned"
+    return "not mentioned" if silent(outcome) else f"{outcome.score} of {HIGHEST}"

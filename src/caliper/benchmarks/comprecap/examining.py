@@ -1,0 +1,138 @@
+"""Examining a caption against a scene graph, and answers to CompreQA (paper 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from caliper.benchmarks.asking import Reading, ask_and_read
+from caliper.benchmarks.base import Settings
+from caliper.benchmarks.comprecap.decompose import join, pieces, word_count
+from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
+from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.reading import read_letter, read_score
+from caliper.benchmarks.comprecap.settings import chosen
+from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
+from caliper.core.question import (
+    Ask,
+    Batch,
+    Decoding,
+    Embed,
+    Examination,
+    Item,
+    Nouns,
+    Question,
+    Source,
+)
+
+MAX_TOKENS = 256
+"""Output tokens a reply may have (released script)."""
+
+Result = tuple[Outcome, Evidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A caption taken apart: its pieces, the matches, and who is mentioned in which piece."""
+
+    pieces: tuple[str, ...]
+    matches: Mapping[str, Match]
+    mentions: Mapping[str, set[int]]
+
+    def about(self, categories: Sequence[str]) -> str:
+        """The pieces that mention any of the categories, joined; empty when none does."""
+        places = (place for name in categories for place in self.mentions.get(name, ()))
+        return join(self.pieces, places)
+
+
+def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
+    """Ask all questions of an item; those that planning settled are not asked.
+
+    A caption's questions need nouns, then embeddings, then the judge's scores. What a caption
+    does not mention is scored 0 without a call.
+    """
+    results: dict[int, Result] = {}
+    open_positions: list[tuple[int, Question[Any], int]] = []
+    for index, question, repeat in item.positions():
+        if question.unscored is not None:
+            results[index] = Unscored(question.unscored), Evidence(explanation=question.note)
+        elif item.source is Source.CAPTION and caption is None:
+            results[index] = Unscored(Reason.NO_CAPTION), Evidence()
+        else:
+            open_positions.append((index, question, repeat))
+    asks: dict[int, Ask] = {}
+    if open_positions and item.source is Source.MEDIA:
+        asks = {position[0]: _choice(item, *position[1:]) for position in open_positions}
+    elif open_positions and caption is not None:
+        measure: SceneMeasure = item.questions[0].payload
+        scene = yield from _take_apart(caption, measure.categories)
+        for index, question, repeat in open_positions:
+            if isinstance(question.payload, SceneMeasure):
+                results[index] = _objects(caption, question.payload, scene)
+                continue
+            sentence = scene.about(question.payload.mentions)
+            if sentence:
+                asks[index] = _phrase(item, question, repeat, sentence, settings)
+            else:
+                results[index] = _not_mentioned(question.payload)
+    read = yield from ask_and_read(tuple(asks.values()), _read)
+    results |= zip(asks, read, strict=True)
+    return tuple(Verdict(index, *results[index]) for index, _, _ in item.positions())
+
+
+def _take_apart(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:
+    parts = pieces(caption)
+    nouns: Sequence[tuple[str, ...]] = (yield Nouns(parts)) if parts else ()
+    words = distinct(word for found in nouns for word in found)
+    matches: dict[str, Match] = {}
+    if words:
+        texts = distinct((*words, *categories))
+        vectors = yield Embed(texts)
+        matches = match(words, categories, dict(zip(texts, vectors, strict=True)))
+    return Scene(parts, matches, mentions(matches, nouns))
+
+
+def _objects(caption: str, measure: SceneMeasure, scene: Scene) -> Result:
+    told = "; ".join(
+        f"{name}: {found.noun} {found.micro / 1e6:.6f}"
+        if (found := scene.matches.get(name))
+        else f"{name}: not mentioned"
+        for name in measure.categories
+    )
+    score = object_score(measure.categories, scene.matches)
+    return Scored(score, (("words", word_count(caption)),)), Evidence(explanation=told)
+
+
+def _not_mentioned(phrase: PhraseQuestion) -> Result:
+    missing = " or ".join(phrase.mentions)
+    explanation = f"no piece of the caption mentions {missing}"
+    return Scored(Fraction(0), (("silent", 1),)), Evidence(explanation=explanation)
+
+
+def _phrase(
+    item: Item, question: Question[Any], repeat: int, sentence: str, settings: Settings
+) -> Ask:
+    decoding = Decoding(
+        float(chosen(settings, "temperature")),
+        float(chosen(settings, "top_p")),
+        MAX_TOKENS,
+        # Repeats are independent draws; with one seed they would be one draw.
+        seed=repeat,
+    )
+    fields = {"sentence": sentence, "phrase": question.payload.phrase}
+    return Ask(item, question, repeat, "comprecap/phrase", fields, decoding)
+
+
+def _choice(item: Item, question: Question[Any], repeat: int) -> Ask:
+    decoding = Decoding(max_tokens=MAX_TOKENS)
+    fields = {"question": question.payload.question}
+    return Ask(item, question, repeat, "comprecap/compreqa", fields, decoding)
+
+
+def _read(ask: Ask, reply: str) -> Reading:
+    payload = ask.question.payload
+    if isinstance(payload, MediaQuestion):
+        return read_letter(payload.question, payload.answer, reply)
+    return read_score(reply)

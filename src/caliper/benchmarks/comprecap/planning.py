@@ -1,0 +1,147 @@
+"""From annotated scene graphs to items: one a picture, and one more for its CompreQA questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from caliper.benchmarks.base import PlanRequest, Settings
+from caliper.benchmarks.comprecap.compreqa import plan_compreqa
+from caliper.benchmarks.comprecap.masks import atoms, decode_mask
+from caliper.benchmarks.comprecap.matching import distinct
+from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.settings import chosen
+from caliper.core.errors import InvalidInput
+from caliper.core.outcome import Reason
+from caliper.core.question import Item, Question
+from caliper.core.sample import Row
+
+NAME = "comprecap"
+REPEATS = 3
+"""How often a judge scores each phrase where nobody says (paper 4.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One annotated object: its category, description, mask and the relations it is subject of."""
+
+    category: str
+    description: str
+    mask: Any
+    relations: tuple[str, ...]
+
+
+def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
+    """Items in the order of the rows, then the CompreQA items.
+
+    Of a picture: the `objects` measure at ordinal 0, asked once, then one question an annotated
+    instance, then one a relation, in annotation order. Raises InvalidInput for a picture that is
+    missing or annotated twice. A row whose annotation is broken becomes an item of the measure
+    alone, Unscored(bad_input); a broken mask makes all questions of its picture so.
+    """
+    seen: dict[str, Row] = {}
+    for row in rows:
+        image = row.text("image")
+        if image in seen:
+            raise row.wrong(
+                "image", f"{image!r} is annotated twice, first in line {seen[image].line}"
+            )
+        seen[image] = row
+        yield Item(NAME, image, image, image, (image,), _questions(row, request))
+    if request.qa_rows is not None:
+        yield from plan_compreqa(NAME, request.qa_rows)
+
+
+def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:
+    try:
+        instances = _instances(row, chosen(request.settings, "description"))
+    except InvalidInput as error:
+        empty = SceneMeasure((), (), (), 0)
+        return (Question(0, empty, unscored=Reason.BAD_INPUT, note=str(error)),)
+    phrases = _phrases(instances, request.settings)
+    repeats = request.repeats or REPEATS
+    names = tuple(instance.category for instance in instances)
+    measure = SceneMeasure(distinct(names), names, (), 0)
+    questions: list[Question[Any]] = [Question(0, measure)]
+    questions += (
+        Question(ordinal, phrase, repeats) for ordinal, phrase in enumerate(phrases, start=1)
+    )
+    try:
+        covered, pixels = _cover(row, instances)
+    except InvalidInput as error:
+        return tuple(
+            replace(question, unscored=Reason.BAD_INPUT, note=str(error)) for question in questions
+        )
+    questions[0] = Question(0, replace(measure, atoms=covered, pixels=pixels))
+    return tuple(questions)
+
+
+def _instances(row: Row, description: str) -> tuple[Instance, ...]:
+    info = row.fields.get("info")
+    if not isinstance(info, Sequence) or isinstance(info, str) or not info:
+        raise row.wrong("info", "expected a list of annotated objects")
+    return tuple(_instance(row, place, entry, description) for place, entry in enumerate(info))
+
+
+def _instance(row: Row, place: int, entry: Any, description: str) -> Instance:
+    if not isinstance(entry, Mapping):
+        raise row.wrong(f"info[{place}]", "expected an object")
+    part = Row(row.file, row.line, {f"info[{place}].{key}": entry[key] for key in entry})
+    # The data holds one relation as a text, several as a list, and none as either, empty.
+    relations = entry.get("relation") or []
+    listed = [relations] if isinstance(relations, str) else relations
+    if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
+        raise row.wrong(f"info[{place}].relation", "expected a list of texts")
+    return Instance(
+        part.text(f"info[{place}].category"),
+        part.text(f"info[{place}].{description}_description"),
+        entry.get("mask_out"),
+        tuple(text for text in listed if text.strip()),
+    )
+
+
+def _phrases(instances: Sequence[Instance], settings: Settings) -> Iterator[PhraseQuestion]:
+    for number, instance in enumerate(instances):
+        yield PhraseQuestion("attribute", number, instance.description, (instance.category,))
+    matching = chosen(settings, "relation_match")
+    related = ((subject, text) for subject in instances for text in subject.relations)
+    categories = distinct(instance.category for instance in instances)
+    for number, (subject, text) in enumerate(related):
+        named = (name for name in categories if _names(text, name, matching))
+        yield PhraseQuestion("relation", number, text, distinct((subject.category, *named)))
+
+
+def _names(relation: str, category: str, matching: str) -> bool:
+    """Whether the relation's text names the category: as a whole word, or anywhere in it.
+
+    Letter case counts for neither. The released script looks for any part of the text.
+    """
+    if matching == "substring":
+        return category.casefold() in relation.casefold()
+    return bool(re.search(rf"(?<!\w){re.escape(category)}(?!\w)", relation, re.IGNORECASE))
+
+
+def _cover(row: Row, instances: Sequence[Instance]) -> tuple[tuple[Atom, ...], int]:
+    """The atoms of the picture's masks and their common size in pixels."""
+    masks: list[NDArray[np.uint8]] = []
+    for place, instance in enumerate(instances):
+        field = f"info[{place}].mask_out"
+        if not isinstance(instance.mask, str):
+            raise row.wrong(field, "expected a mask: base64 of a zlib stream of H*W bytes")
+        try:
+            mask = decode_mask(instance.mask)
+        except ValueError as error:
+            raise row.wrong(field, f"this mask cannot be read: {error}") from error
+        if masks and mask.size != masks[0].size:
+            message = f"this mask has {mask.size} pixels, the picture's first has {masks[0].size}"
+            raise row.wrong(field, message)
+        masks.append(mask)
+    covered = atoms(masks)
+    if not covered:
+        raise row.wrong("info", "no mask of the picture covers a pixel")
+    return covered, masks[0].size

@@ -1,0 +1,71 @@
+"""Reading a judge's score and the letter of a CompreQA answer."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from caliper.benchmarks.asking import UNREADABLE, Reading
+from caliper.core.outcome import Scored
+
+_INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
+_OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[.):]\s+")
+_ANSWER = re.compile(
+    r"\b(?:answer|option|choice)\b(?:\s+is)?\s*[:=]?\s*\(?([A-Z])\b", re.IGNORECASE
+)
+_LEADING = re.compile(r"\(?([A-Za-z])(?:[.):](?:\s|$)|\s*$|\n)")
+
+
+def read_score(reply: str) -> Reading:
+    """The first integer of the reply as a score from 0 to 5.
+
+    Outside 0 to 5 or absent it is unreadable; the released script takes any number as it is,
+    and averages -1 in where there is none. Prose around the number counts as repaired.
+    """
+    found = _INTEGER.search(reply)
+    if found is None:
+        return Reading(UNREADABLE, "the reply holds no integer")
+    # A score has one digit, however many zeros stand before it; int() refuses endless ones.
+    digits = found.group().lstrip("0") or "0"
+    if digits not in {"0", "1", "2", "3", "4", "5"}:
+        return Reading(UNREADABLE, f"the reply's first integer, {digits[:20]}, is not 0 to 5")
+    return Reading(Scored(Fraction(int(digits))), repaired=reply.strip() != digits)
+
+
+def options(question: str) -> dict[str, str]:
+    """The options that stand inside a CompreQA question, by letter.
+
+    "Can it be seen? A. Yes. B. No." has {"A": "Yes", "B": "No"}: letters are taken in their
+    order from A, so that an initial inside an option begins no other.
+    """
+    marks: list[re.Match[str]] = []
+    for mark in _OPTION.finditer(question):
+        if mark.group(1) == chr(ord("A") + len(marks)):
+            marks.append(mark)
+    ends = [*(mark.start() for mark in marks), len(question)]
+    return {
+        mark.group(1): question[mark.end() : end].strip().rstrip(".")
+        for mark, end in zip(marks, ends[1:], strict=True)
+    }
+
+
+def read_letter(question: str, answer: str, reply: str) -> Reading:
+    """Whether the reply chooses the option `answer`.
+
+    Read in this order: an option's full text, a letter at the start that stands for itself
+    ("B", "b.", "(B) No"), a letter after "answer", "option" or "choice". Anything else is
+    unreadable. (The released example counts what it cannot read as wrong.)
+    """
+    shown = options(question)
+    text = reply.strip()
+    letter = next((key for key, words in shown.items() if _same(words, text)), None)
+    if letter is None:
+        found = _LEADING.match(text) or _ANSWER.search(text)
+        letter = found.group(1).upper() if found else None
+    if letter not in shown:
+        return Reading(UNREADABLE, "the reply chooses none of the options")
+    return Reading(Scored(Fraction(int(letter == answer))), repaired=text != letter)
+
+
+def _same(words: str, reply: str) -> bool:
+    return words.casefold() == reply.rstrip(".").casefold()

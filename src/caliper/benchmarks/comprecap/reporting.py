@@ -1,0 +1,233 @@
+"""The figures and tables of CompreCap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from caliper.benchmarks.base import ReportLayout, Settings
+from caliper.benchmarks.comprecap.compreqa import KINDS
+from caliper.benchmarks.comprecap.scoring import HIGHEST
+from caliper.benchmarks.comprecap.settings import chosen
+from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
+from caliper.core.tally import Amount, Sums, Tally, add_up
+
+WEIGHTS: Mapping[str, tuple[Fraction, Fraction, Fraction]] = {
+    "text": (Fraction(25, 100), Fraction(35, 100), Fraction(40, 100)),
+    "table2": (Fraction(25, 100), Fraction(30, 100), Fraction(45, 100)),
+}
+"""The weights of S_object, S_attribute and S_relation: those that text and code print, and those
+that Table 2 was made with."""
+
+LABELS = {
+    "s_object": "S-object (%)",
+    "s_attribute": "S-attribute (0-5)",
+    "s_relation": "S-relation (0-5)",
+    "s_cov": "S-Cov (%)",
+    "s_unified": "S-unified (0-100)",
+}
+_CELL = {"s_attribute": "attribute", "s_relation": "relation", "s_cov": "coverage"}
+_SCALE = {"s_object": 100, "s_attribute": 1, "s_relation": 1, "s_cov": 100}
+_PARTS = ("s_object", "s_attribute", "s_relation")
+REPEATED = ("s_attribute", "s_relation", "s_cov", "s_unified")
+
+
+def unified(
+    s_object: Amount | float, s_attribute: Amount | float, s_relation: Amount | float, weights: str
+) -> Fraction:
+    """S_unified, 0 to 100 (paper 3.3): a weighted sum, attributes and relations scaled by 20.
+
+    `s_object` is in percent, the other two from 0 to 5; `weights` is a name in `WEIGHTS`.
+    """
+    parts = (Fraction(s_object), Fraction(s_attribute) * 20, Fraction(s_relation) * 20)
+    weighted = (weight * part for weight, part in zip(WEIGHTS[weights], parts, strict=True))
+    return sum(weighted, Fraction(0))
+
+
+def report(tally: Tally, settings: Settings) -> ReportLayout:
+    """The figures and tables for what the tally holds."""
+    repeats = sorted({int(cell.split("/")[1]) for cell in tally if cell.startswith("attribute/")})
+    weights = chosen(settings, "weights")
+    figures = [
+        *(_metric(name, repeats, weights) for name in LABELS),
+        *_spread(repeats, weights),
+        Figure(("caption_length",), ("objects",), _caption_length, bounds=(0.0, float("inf"))),
+        *_counts(repeats),
+    ]
+    kinds = tuple(kind for kind in KINDS if f"compreqa/{kind}" in tally)
+    for kind in kinds:
+        figures += _accuracy(kind)
+    tables = [_metrics_table(repeats, weights), _coverage_table()]
+    if kinds:
+        tables.append(_compreqa_table(kinds))
+    return ReportLayout(("s_unified",), tuple(figures), tuple(tables), _notes(settings))
+
+
+def mean_of(sums: Sums) -> Fraction | None:
+    """The mean over pictures of a cell's values, None without data."""
+    return Fraction(sums["sum"]) / Fraction(sums["n"]) if sums.get("n") else None
+
+
+def deviation(values: Sequence[Fraction]) -> float | None:
+    """The sample standard deviation (n - 1) of the repeats, None for fewer than two."""
+    if len(values) < 2:
+        return None
+    mean = sum(values, Fraction(0)) / len(values)
+    square = sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
+    return math.sqrt(square)
+
+
+def _cells(name: str, repeats: Sequence[int]) -> tuple[str, ...]:
+    if name == "s_object":
+        return ("objects",)
+    if name == "s_unified":
+        return tuple(cell for part in _PARTS for cell in _cells(part, repeats))
+    return tuple(f"{_CELL[name]}/{repeat}" for repeat in repeats)
+
+
+def _value(sums: Mapping[str, Sums], name: str, repeat: int, weights: str) -> Fraction | None:
+    """One metric by the scores of one repeat, in the paper's unit; None without data."""
+    if name == "s_unified":
+        s_object, s_attribute, s_relation = (_value(sums, part, repeat, weights) for part in _PARTS)
+        if s_object is None or s_attribute is None or s_relation is None:
+            return None
+        return unified(s_object, s_attribute, s_relation, weights)
+    cell = "objects" if name == "s_object" else f"{_CELL[name]}/{repeat}"
+    mean = mean_of(sums.get(cell, {}))
+    return None if mean is None else mean * _SCALE[name]
+
+
+def _values(
+    sums: Mapping[str, Sums], name: str, repeats: Sequence[int], weights: str
+) -> list[Fraction]:
+    # S_object needs no judge, so it does not wait for one.
+    drawn = (0,) if name == "s_object" else repeats
+    found = (_value(sums, name, repeat, weights) for repeat in drawn)
+    return [value for value in found if value is not None]
+
+
+def _mean(name: str, repeats: Sequence[int], weights: str) -> Statistic:
+    def statistic(sums: Mapping[str, Sums]) -> float | None:
+        values = _values(sums, name, repeats, weights)
+        return float(sum(values, Fraction(0)) / len(values)) if values else None
+
+    return statistic
+
+
+def _std(name: str, repeats: Sequence[int], weights: str) -> Statistic:
+    def statistic(sums: Mapping[str, Sums]) -> float | None:
+        return deviation(_values(sums, name, repeats, weights))
+
+    return statistic
+
+
+def _metric(name: str, repeats: Sequence[int], weights: str) -> Figure:
+    bounds = (0.0, float(HIGHEST)) if _SCALE.get(name) == 1 else (0.0, 100.0)
+    return Figure((name,), _cells(name, repeats), _mean(name, repeats, weights), bounds=bounds)
+
+
+def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:
+    if len(repeats) < 2:
+        return []
+    figures = []
+    for name in REPEATED:
+        cells = _cells(name, repeats)
+        mean, std = _mean(name, repeats, weights), _std(name, repeats, weights)
+        figures += [
+            Figure(("repeats", name, "mean"), cells, mean),
+            Figure(("repeats", name, "std"), cells, std),
+        ]
+    return figures
+
+
+def _caption_length(sums: Mapping[str, Sums]) -> float | None:
+    held = sums.get("objects", {})
+    return float(Fraction(held["words"]) / Fraction(held["n"])) if held.get("n") else None
+
+
+def _counts(repeats: Sequence[int]) -> list[Figure]:
+    cells = {"objects": ("objects",)} | {kind: _cells(kind, repeats) for kind in _CELL}
+    return [
+        Figure(("counts", kind.removeprefix("s_"), f"n_{state}"), names, _count(state), Kind.COUNT)
+        for kind, names in cells.items()
+        for state in ("scored", "unscored")
+    ]
+
+
+def _count(state: str) -> Statistic:
+    def statistic(sums: Mapping[str, Sums]) -> float | None:
+        return float(add_up(sums.values()).get(state, 0))
+
+    return statistic
+
+
+def _accuracy(kind: str) -> list[Figure]:
+    cells = (f"compreqa/{kind}",)
+
+    def statistic(sums: Mapping[str, Sums]) -> float | None:
+        mean = mean_of(sums.get(cells[0], {}))
+        return None if mean is None else float(mean * 100)
+
+    return [
+        Figure(("compreqa", kind), cells, statistic, Kind.PROPORTION, ("sum", "n")),
+        *(
+            Figure(("counts", f"compreqa_{kind}", f"n_{state}"), cells, _count(state), Kind.COUNT)
+            for state in ("scored", "unscored")
+        ),
+    ]
+
+
+def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
+    rows = []
+    for name, label in LABELS.items():
+        std: Path | None = ("repeats", name, "std")
+        if len(repeats) < 2 or name not in REPEATED:
+            std = None
+        rows.append(TableRow(label, ((name,), std)))
+    rows.append(TableRow("Caption length (words)", (("caption_length",), None)))
+    printed = ", ".join(f"{float(weight):.2f}" for weight in WEIGHTS[weights])
+    note = (
+        f"Means over pictures and over {max(len(repeats), 1)} repeats of the judging; S-unified "
+        f"with the weights {printed} ({weights}) for objects, attributes and relations."
+    )
+    return Table("CompreCap", ("metric", "value", "std over repeats"), tuple(rows), note)
+
+
+def _coverage_table() -> Table:
+    shown = {
+        "objects": "pictures, objects",
+        "attribute": "instances x repeats",
+        "relation": "relations x repeats",
+        "cov": "pictures x repeats, S-Cov",
+    }
+    rows = tuple(
+        TableRow(label, (("counts", kind, "n_scored"), ("counts", kind, "n_unscored")))
+        for kind, label in shown.items()
+    )
+    return Table("CompreCap: what was scored", ("questions", "scored", "unscored"), rows)
+
+
+def _compreqa_table(kinds: Sequence[str]) -> Table:
+    rows = tuple(
+        TableRow(KINDS[kind], (("compreqa", kind), ("counts", f"compreqa_{kind}", "n_scored")))
+        for kind in kinds
+    )
+    return Table("CompreQA", ("task", "accuracy (%)", "scored"), rows, chart=1)
+
+
+_MISALIGNED = (
+    "The released script misaligns the relations of a picture when one of its objects has none; "
+    "Caliper does not."
+)
+
+
+def _notes(settings: Settings) -> tuple[str, ...]:
+    readings = ", ".join(
+        f"{name} = {chosen(settings, name)}"
+        for name in ("attribute_over", "relation_match", "s_cov", "weights", "description")
+    )
+    return (
+        f"Readings: {readings}.",
+        _MISALIGNED,
+    )

@@ -1,0 +1,121 @@
+"""From outcomes to exact sums (paper 3.3).
+
+Every S metric is a mean over pictures: a tally holds, per cell and picture, the picture's value
+in `sum` and 1 in `n`. Cells are `objects`, `attribute/R`, `relation/R` and `coverage/R` for each
+repeat R, and `compreqa/p` and `compreqa/cap`. `scored` and `unscored` count outcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from caliper.benchmarks.base import Outcomes, Settings
+from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.settings import chosen
+from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item, Source
+from caliper.core.tally import Tally
+
+HIGHEST = 5
+"""The highest score of a phrase (paper Fig. 3)."""
+
+
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
+    """The tally of items with their outcomes."""
+    tally = Tally()
+    for item, found in outcomes:
+        if item.source is Source.MEDIA:
+            _add_answers(tally, item, found)
+        else:
+            _add_objects(tally, item, found)
+            for repeat in range(max(question.repeats for question in item.questions)):
+                _add_phrases(tally, item, found, repeat, settings)
+    return tally
+
+
+def silent(outcome: Scored) -> bool:
+    """Whether the caption does not mention what the phrase is about."""
+    return dict(outcome.counts).get("silent", 0) > 0
+
+
+def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fraction:
+    """S-Cov of one picture, exact (paper 3.3).
+
+    Per pixel min(1, sum of mask x score / 5), summed, `over` the `union` of the masks (released
+    script) or the whole `image` (paper).
+
+    `scores` has one score, 0 to 5, for each instance.
+    """
+    covered = sum(
+        min(Fraction(HIGHEST), sum((scores[place] for place in atom.instances), Fraction(0)))
+        * atom.pixels
+        for atom in measure.atoms
+    )
+    area = measure.pixels if over == "image" else sum(atom.pixels for atom in measure.atoms)
+    return Fraction(covered) / (HIGHEST * area)
+
+
+def _add_answers(tally: Tally, item: Item, found: Outcomes) -> None:
+    for question in item.questions:
+        payload: MediaQuestion = question.payload
+        for repeat in range(question.repeats):
+            outcome = found.get((question.ordinal, repeat))
+            cell = f"compreqa/{payload.kind}"
+            if isinstance(outcome, Scored):
+                tally.add(cell, item.cluster, sum=outcome.score, n=1)
+            _count(tally, cell, item.cluster, [outcome])
+
+
+def _add_objects(tally: Tally, item: Item, found: Outcomes) -> None:
+    outcome = found.get((0, 0))
+    if isinstance(outcome, Scored):
+        words = dict(outcome.counts)["words"]
+        tally.add("objects", item.cluster, sum=outcome.score, n=1, words=words)
+    _count(tally, "objects", item.cluster, [outcome])
+
+
+def _add_phrases(
+    tally: Tally, item: Item, found: Outcomes, repeat: int, settings: Settings
+) -> None:
+    by_kind: dict[str, list[Outcome | None]] = {"attribute": [], "relation": []}
+    for question in item.questions:
+        if isinstance(question.payload, PhraseQuestion):
+            by_kind[question.payload.kind].append(found.get((question.ordinal, repeat)))
+    mentioned_only = chosen(settings, "attribute_over") == "mentioned"
+    for kind, outcomes in by_kind.items():
+        cell = f"{kind}/{repeat}"
+        scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+        if kind == "attribute" and mentioned_only:
+            scored = [outcome for outcome in scored if not silent(outcome)]
+        # A picture without relations, or without a score, is left out of the mean.
+        if scored:
+            total = sum((outcome.score for outcome in scored), Fraction(0))
+            tally.add(cell, item.cluster, sum=total / len(scored), n=1)
+        _count(tally, cell, item.cluster, outcomes)
+    _add_coverage(tally, item, by_kind["attribute"], repeat, settings)
+
+
+def _add_coverage(
+    tally: Tally,
+    item: Item,
+    attributes: Sequence[Outcome | None],
+    repeat: int,
+    settings: Settings,
+) -> None:
+    """An instance without a score leaves its picture without S-Cov, and the picture counted."""
+    if not attributes or None in attributes:
+        return
+    cell = f"coverage/{repeat}"
+    scores = [outcome.score for outcome in attributes if isinstance(outcome, Scored)]
+    if len(scores) < len(attributes):
+        tally.add(cell, item.cluster, scored=0, unscored=1)
+        return
+    value = coverage(item.questions[0].payload, scores, chosen(settings, "s_cov"))
+    tally.add(cell, item.cluster, sum=value, n=1, scored=1, unscored=0)
+
+
+def _count(tally: Tally, cell: str, cluster: str, outcomes: Iterable[Outcome | None]) -> None:
+    known = [isinstance(outcome, Scored) for outcome in outcomes if outcome is not None]
+    if known:
+        tally.add(cell, cluster, scored=sum(known), unscored=len(known) - sum(known))

@@ -1,0 +1,50 @@
+"""The protocol choices of CompreCap."""
+
+from __future__ import annotations
+
+from caliper.benchmarks.base import Setting, Settings
+
+SETTINGS = (
+    Setting(
+        "attribute_over",
+        "instances",
+        "S_attribute is a mean over all annotated instances (released), or over the mentioned "
+        "ones only (paper 3.3)",
+        choices=("instances", "mentioned"),
+    ),
+    Setting(
+        "relation_match",
+        "word",
+        "an annotated category is named in a relation as a whole word, or as any part of the "
+        "text (released: 'car' in 'carpet')",
+        choices=("word", "substring"),
+    ),
+    Setting(
+        "s_cov",
+        "union",
+        "S-Cov is a share of the pixels that masks cover (released), or of the image (paper 3.3)",
+        choices=("union", "image"),
+    ),
+    Setting(
+        "weights",
+        "text",
+        "the weights of S_object, S_attribute and S_relation in S_unified: .25 .35 .40 as the text "
+        "and the code print them, or .25 .30 .45, which Table 2 was made with",
+        choices=("text", "table2"),
+    ),
+    Setting(
+        "description",
+        "short",
+        "which description of an instance is compared: short_description (released default), or "
+        "extend_description",
+        choices=("short", "extend"),
+    ),
+    Setting("temperature", "0.6", "the judge's temperature (released)", range=(0.0, 2.0)),
+    Setting("top_p", "0.9", "the judge's nucleus of probability (released)", range=(0.0, 1.0)),
+)
+_DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
+
+
+def chosen(settings: Settings, name: str) -> str:
+    """What was chosen for the setting of that name, or its default."""
+    return settings.get(name, _DEFAULTS[name])

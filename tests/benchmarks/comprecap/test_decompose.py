@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from caliper.benchmarks.comprecap.decompose import join, pieces, word_count
+
+
+def test_pieces_end_at_newlines_full_stops_and_what_captioners_leave() -> None:
+    caption = "A dog runs. \n A frisbee\\nflies</s> . \n\n"
+    assert pieces(caption) == ("A dog runs", "A frisbee", "flies")
+
+
+def test_an_empty_caption_has_no_pieces() -> None:
+    assert pieces(" \n. ") == ()
+
+
+def test_joined_pieces_stand_once_and_in_order() -> None:
+    assert join(("a", "b", "c"), [2, 0, 2]) == "a. c"
+
+
+def test_words_are_split_at_white_space() -> None:
+    assert word_count(" a well-kept\ndog. ") == 3

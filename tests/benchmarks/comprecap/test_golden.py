@@ -1,0 +1,61 @@
+"""The published tables, reproduced by the functions that make reports."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from caliper.analysis.correlation import correlation
+from caliper.benchmarks.comprecap.reporting import report, unified
+from caliper.core.tally import Tally
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def table(name: str) -> list[dict[str, str]]:
+    with (GOLDEN / name).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def residuals(weights: str) -> list[float]:
+    return [
+        abs(
+            float(unified(*(float(row[name]) for name in NAMES), weights=weights))
+            - float(row["s_unified"])
+        )
+        for row in table("comprecap_table_2_s3.csv")
+    ]
+
+
+NAMES = ("s_object", "s_attribute", "s_relation")
+
+
+def test_table_2_was_made_with_the_weights_of_table_2() -> None:
+    assert len(residuals("table2")) == 11
+    assert max(residuals("table2")) <= 0.03
+
+
+def test_the_weights_printed_in_the_text_miss_table_2() -> None:
+    assert max(residuals("text")) == pytest.approx(0.64, abs=0.01)
+
+
+def test_table_3_agreement_with_people() -> None:
+    rows = table("comprecap_table_2_s3.csv")
+    found = correlation(
+        [float(row["s_unified"]) for row in rows], [float(row["human"]) for row in rows]
+    )
+    assert found.kendall == pytest.approx(0.927, abs=0.0005)
+    assert found.spearman == pytest.approx(0.982, abs=0.0005)
+    assert found.pearson == pytest.approx(0.9865, abs=0.0005)
+
+
+def test_table_4_has_the_shape_of_the_report() -> None:
+    rows = table("comprecap_table_4.csv")
+    tally = Tally()
+    for kind in ("p", "cap"):
+        tally.add(f"compreqa/{kind}", "a.jpg", sum=1, n=2, scored=2)
+    paths = {"_".join(figure.path) for figure in report(tally, {}).figures}
+    assert set(rows[0]) - {"model"} <= paths
+    assert len(rows) == 10

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caliper.benchmarks.asking import UNREADABLE
+from caliper.benchmarks.comprecap.reading import options, read_letter, read_score
+from caliper.core.outcome import Scored
+
+
+@pytest.mark.parametrize(
+    ("reply", "score", "repaired"),
+    [
+        ("4", 4, False),
+        (" 0\n", 0, False),
+        ("Score: 3", 3, True),
+        ("3/5", 3, True),
+        ("05", 5, True),
+        ("I would say 2, not 3.", 2, True),
+    ],
+)
+def test_the_first_integer_is_the_score(reply: str, score: int, repaired: bool) -> None:
+    reading = read_score(reply)
+    assert reading.outcome == Scored(Fraction(score))
+    assert reading.repaired is repaired
+
+
+@pytest.mark.parametrize("reply", ["", "none", "6", "-1", "10", "9" * 6000, "four"])
+def test_what_is_no_integer_from_0_to_5_is_unreadable(reply: str) -> None:
+    assert read_score(reply).outcome == UNREADABLE
+
+
+@given(st.text())
+def test_reading_a_score_never_raises(reply: str) -> None:
+    outcome = read_score(reply).outcome
+    assert outcome == UNREADABLE or (isinstance(outcome, Scored) and 0 <= outcome.score <= 5)
+
+
+CLOCK = "Which description best fits the 'clock'? A. A wooden antique clock. B. A red, digital clock. C. A white and black clock."
+
+
+def test_options_stand_inside_the_question() -> None:
+    assert options("Can the 'clock' be seen in this image? A. Yes. B. No.") == {
+        "A": "Yes",
+        "B": "No",
+    }
+    assert options(CLOCK)["C"] == "A white and black clock"
+    assert options("no options") == {}
+
+
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        ("B", True),
+        ("b.", True),
+        ("(B) A red, digital clock", True),
+        ("B\nbecause it glows", True),
+        ("A red, digital clock.", True),
+        ("The answer is B.", True),
+        ("A white and black clock.", False),
+        ("A", False),
+        ("Option C", False),
+    ],
+)
+def test_a_letter_or_an_option_is_read(reply: str, right: bool) -> None:
+    assert read_letter(CLOCK, "B", reply).outcome == Scored(Fraction(int(right)))
+
+
+@pytest.mark.parametrize("reply", ["D", "A clock is there", "I do not know", ""])
+def test_what_chooses_no_option_is_unreadable(reply: str) -> None:
+    assert read_letter(CLOCK, "B", reply).outcome == UNREADABLE
+
+
+@given(st.text(), st.text())
+def test_reading_a_letter_never_raises(question: str, reply: str) -> None:
+    read_letter(question, "A", reply)
