@@ -64,7 +64,8 @@ class ReplayAnswerer:
         key = recording.benchmark.record_key(ask.item, ask.question, ask.repeat)
         text = recording.replies.get(key)
         if text is None:
-            return Failure(Reason.NO_REPLY, f"no recorded reply for {_told(key)}")
+            told = f"{ask.item.benchmark} / {_told(key)}"
+            return Failure(Reason.NO_REPLY, f"no recorded reply for {told}")
         return Reply(text)
 
     async def close(self) -> None:
