@@ -13,7 +13,7 @@ from PIL import Image, ImageOps
 from caliper.core.errors import InvalidInput, MediaMissing
 
 # What datasets come in. Others stay shut: EPS, for one, would start an interpreter.
-_FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "MPO", "PNG", "TIFF", "WEBP")
+_FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
 
 @dataclass(frozen=True, slots=True)
