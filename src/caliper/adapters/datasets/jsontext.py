@@ -1,0 +1,104 @@
+"""JSON as strangers write it: read strictly, and told exactly where it is broken."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NoReturn
+
+from caliper.core.errors import InvalidInput
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class _RefusedError(ValueError):
+    """JSON that Python would take, and that has no one meaning."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        self.field = field
+        super().__init__(message)
+
+
+def read_json(path: Path) -> Any:
+    """The value in a whole file.
+
+    Raises InvalidInput when the file cannot be read, is not UTF-8, or is not JSON.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    content = data.removeprefix(BYTE_ORDER_MARK)
+    if not content.strip():
+        raise InvalidInput("the file is empty", file=str(path))
+    return parse(decode(content, path, offset=len(data) - len(content)), path)
+
+
+def unreadable(path: Path, error: OSError) -> InvalidInput:
+    """The error for a file that the system would not open or read."""
+    return InvalidInput(f"cannot be read: {error.strerror or error}", file=str(path))
+
+
+def decode(data: bytes, path: Path, *, line: int = 1, offset: int = 0) -> str:
+    """UTF-8 text. `line` and `offset` (bytes) are where `data` begins in the file.
+
+    Surrogates that were written one by one are let through: canonical JSON writes them so.
+    Raises InvalidInput with line and byte offset for anything else that is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        byte, place = data[error.start], offset + error.start
+        raise InvalidInput(
+            f"not UTF-8: byte 0x{byte:02x} at offset {place}",
+            file=str(path),
+            line=line + data.count(b"\n", 0, error.start),
+        ) from error
+
+
+def parse(text: str, path: Path, line: int | None = None) -> Any:
+    """The JSON value in `text`, which is line `line` of the file, or (None) all of it.
+
+    Refused beside broken JSON: the same key twice in an object (which one counts?), NaN and
+    numbers beyond a double. Raises InvalidInput with line and column, or with the key.
+    """
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(
+            f"broken JSON at column {error.colno}: {error.msg}",
+            file=str(path),
+            line=line or error.lineno,
+        ) from error
+    except _RefusedError as error:
+        raise InvalidInput(str(error), file=str(path), line=line, field=error.field) from error
+    except RecursionError as error:
+        raise InvalidInput("JSON nested too deeply", file=str(path), line=line) from error
+    except ValueError as error:
+        raise InvalidInput(f"unusable JSON: {error}", file=str(path), line=line) from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _RefusedError("the key stands twice in one JSON object", field=repr(key))
+            seen.add(key)
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise _RefusedError(f"{name} is not JSON")
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise _RefusedError(f"the number {digits:.40} is too large")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)

@@ -1,0 +1,65 @@
+"""Parquet tables, a batch of rows at a time and without the pictures in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from caliper.core.errors import InvalidInput
+from caliper.core.sample import Row
+
+_BATCH = 256
+_BYTES = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """A row a record; `Row.line` is its position from 1.
+
+    Raw binary columns, such as `bytes` in the image structs of the hub's datasets, are not
+    read at all: pictures come from the media folder.
+    Raises InvalidInput for a file that is no parquet, is cut short, or holds NaN.
+    """
+    try:
+        # Buffering a whole row group ahead would hold every column of it at once.
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            leaves = _readable_leaves(file)
+            if not leaves:
+                raise InvalidInput("the table has no column but binary ones", file=str(path))
+            number = 0
+            for batch in file.iter_batches(batch_size=_BATCH, columns=leaves, use_threads=False):
+                for fields in batch.to_pylist():
+                    number += 1
+                    row = Row(str(path), number, fields)
+                    _refuse_nan(row)
+                    yield row
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidInput(f"not a readable parquet file: {error}", file=str(path)) from error
+
+
+def _readable_leaves(file: pq.ParquetFile) -> list[str]:
+    """Dotted paths of the leaf columns, raw binary ones left out."""
+    columns = [file.schema.column(place) for place in range(len(file.schema))]
+    return [
+        column.path
+        for column in columns
+        if column.physical_type not in _BYTES or column.logical_type.type != "NONE"
+    ]
+
+
+def _refuse_nan(row: Row) -> None:
+    for field, value in row.fields.items():
+        if not _finite(value):
+            raise row.wrong(field, "NaN or infinity where a value should be")
+
+
+def _finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_finite, value.values()))
+    return all(map(_finite, value)) if isinstance(value, list) else True

@@ -1,0 +1,39 @@
+"""Small JPEG pictures of what a dataset's samples are about, for reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from caliper.adapters.media import clips, images
+from caliper.adapters.media.place import find
+from caliper.core.errors import InvalidInput, MediaMissing
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbnails:
+    """Thumbnails of the pictures and clips below the media folder `root`."""
+
+    root: Path
+    limits: images.Limits = field(default_factory=images.Limits)
+
+    def jpeg(self, name: str, longest: int = 256) -> bytes | None:
+        """JPEG bytes, at most `longest` pixels a side; None when `load` would raise."""
+        try:
+            return self.load(name, longest)
+        except (MediaMissing, InvalidInput):
+            return None
+
+    def load(self, name: str, longest: int = 256) -> bytes:
+        """Like `jpeg`, and says why there is none. `name` is the path the dataset gives.
+
+        A clip gives its middle frame. Raises MediaMissing when no file is there,
+        InvalidInput when it cannot be used or lies outside the media folder.
+        """
+        path = find(self.root, name)
+        if PurePath(name).suffix.lower() in clips.SUFFIXES:
+            image = clips.open_frame(path, clips.Moment.MIDDLE, self.limits)
+            image.thumbnail((longest, longest))
+        else:
+            image = images.open_image(path, self.limits, longest)
+        return images.encode_jpeg(image)

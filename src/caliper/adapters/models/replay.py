@@ -1,0 +1,94 @@
+"""Recorded replies in the place of a model: for tests, and for scoring again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from caliper.benchmarks.base import Benchmark, RecordKey
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import digest
+from caliper.core.outcome import Reason
+from caliper.core.question import Answer, Ask, Failure, Reply, Source
+from caliper.core.sample import Row
+from caliper.ports.models import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The recorded replies of one benchmark by key. `digest` is that of their files."""
+
+    benchmark: Benchmark
+    replies: Mapping[RecordKey, str]
+    digest: str
+
+
+def record(
+    benchmark: Benchmark, rows: Iterable[Row], source: Source, files_digest: str
+) -> Recording:
+    """The recording in `rows`, which lie in files of that digest.
+
+    Raises InvalidInput, with file and line, when two rows answer the same question.
+    """
+    watched = _Watched(rows)
+    replies: dict[RecordKey, str] = {}
+    for key, text in benchmark.recorded(watched, source):
+        if key in replies:
+            raise watched.wrong(f"a second recorded reply for {_told(key)}")
+        replies[key] = text
+    return Recording(benchmark, replies, files_digest)
+
+
+class ReplayAnswerer:
+    """Answers with what was recorded; `recordings` by the benchmark's name.
+
+    A question asked once more gets the same reply. No path is part of the identity: its
+    revision is the digest of the recorded files.
+    """
+
+    def __init__(self, recordings: Mapping[str, Recording]) -> None:
+        self._recordings = recordings
+        revision = digest({name: held.digest for name, held in recordings.items()})
+        self._identity = Identity(kind="replay", name="replay", revision=revision)
+
+    @property
+    def identity(self) -> Identity:
+        """Kind and name `replay`; never cached, because nothing is saved by it."""
+        return self._identity
+
+    async def answer(self, ask: Ask) -> Answer:
+        """The recorded reply, or Failure(no_reply) when there is none."""
+        recording = self._recordings.get(ask.item.benchmark)
+        if recording is None:
+            return Failure(Reason.NO_REPLY, f"no recorded replies for {ask.item.benchmark}")
+        key = recording.benchmark.record_key(ask.item, ask.question, ask.repeat)
+        text = recording.replies.get(key)
+        if text is None:
+            told = f"{ask.item.benchmark} / {_told(key)}"
+            return Failure(Reason.NO_REPLY, f"no recorded reply for {told}")
+        return Reply(text)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+class _Watched:
+    """Rows on their way into a benchmark, with the one that it read last."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = rows
+        self._last: Row | None = None
+
+    def __iter__(self) -> Iterator[Row]:
+        for row in self._rows:
+            self._last = row
+            yield row
+
+    def wrong(self, message: str) -> InvalidInput:
+        if self._last is None:
+            return InvalidInput(message)
+        return InvalidInput(message, file=self._last.file, line=self._last.line)
+
+
+def _told(key: RecordKey) -> str:
+    return " / ".join(key)

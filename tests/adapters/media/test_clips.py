@@ -1,0 +1,87 @@
+"""Single frames of clips."""
+
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from caliper.adapters.media.clips import Moment, open_frame
+from caliper.adapters.media.images import Limits
+from caliper.core.errors import InvalidInput, MediaMissing
+
+LIMITS = Limits()
+
+
+def clip(path: Path, greys: list[int], size: tuple[int, int] = (64, 48)) -> Path:
+    """A clip of ten frames a second, each of one grey."""
+    width, height = size
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for grey in greys:
+            pixels = np.full((height, width, 3), grey, dtype=np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path
+
+
+def grey(path: Path, moment: Moment) -> float:
+    image = open_frame(path, moment, LIMITS)
+    assert (image.mode, image.size) == ("RGB", (64, 48))
+    return float(np.asarray(image).mean())
+
+
+@pytest.mark.parametrize("suffix", ["mp4", "mkv", "avi", "mov"])
+def test_the_first_and_the_middle_frame(tmp_path: Path, suffix: str) -> None:
+    path = clip(tmp_path / f"a.{suffix}", [5 * number for number in range(41)])
+    assert grey(path, Moment.FIRST) == pytest.approx(0, abs=4)
+    assert grey(path, Moment.MIDDLE) == pytest.approx(100, abs=12)
+
+
+def test_a_clip_of_one_frame(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.mp4", [120])
+    assert grey(path, Moment.MIDDLE) == pytest.approx(120, abs=4)
+
+
+def test_a_missing_clip(tmp_path: Path) -> None:
+    with pytest.raises(MediaMissing):
+        open_frame(tmp_path / "none.mp4", Moment.FIRST, LIMITS)
+
+
+def test_a_truncated_clip(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.mp4", [0] * 20)
+    whole = path.read_bytes()
+    for keep in (0, 10, len(whole) // 2):
+        path.write_bytes(whole[:keep])
+        with pytest.raises(InvalidInput):
+            open_frame(path, Moment.MIDDLE, LIMITS)
+
+
+def test_too_many_pixels(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.mp4", [0] * 3)
+    with pytest.raises(InvalidInput, match="64 x 48 is more than 3071 pixels"):
+        open_frame(path, Moment.FIRST, Limits(pixels=64 * 48 - 1))
+
+
+def test_sound_alone_is_no_clip(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("pcm_s16le", rate=8000)
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 800), dtype=np.int16), layout="mono")
+        frame.sample_rate = 8000
+        container.mux(stream.encode(frame))
+    with pytest.raises(InvalidInput, match="no video stream"):
+        open_frame(path, Moment.FIRST, LIMITS)
+
+
+def test_a_playlist_opens_nothing(tmp_path: Path) -> None:
+    clip(tmp_path / "real.ts", [0] * 3)
+    lists = {
+        "a.mp4": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nreal.ts\n#EXT-X-ENDLIST\n",
+        "b.mp4": "ffconcat version 1.0\nfile real.ts\n",
+    }
+    for name, text in lists.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InvalidInput):
+            open_frame(tmp_path / name, Moment.FIRST, LIMITS)

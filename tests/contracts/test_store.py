@@ -1,0 +1,107 @@
+"""What every object store does. A store joins by a subclass with a `store` fixture."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.core.errors import InvalidInput
+from caliper.ports.storage import ObjectStore
+
+
+async def keys(store: ObjectStore, prefix: str) -> list[str]:
+    return [key async for key in store.list(prefix)]
+
+
+class StoreContract:
+    """The contract of ports.storage.ObjectStore, on an empty store."""
+
+    async def test_what_was_put_is_got(self, store: ObjectStore) -> None:
+        for data in (b"", b"bytes \x00\xff", b"x" * 3_000_000):
+            await store.put("jobs/ab/abcdef", data)
+            assert await store.get("jobs/ab/abcdef") == data
+
+    async def test_a_key_that_was_never_put_holds_nothing(self, store: ObjectStore) -> None:
+        await store.put("jobs/ab/abcdef", b"1")
+        assert await store.get("jobs/ab/other") is None
+        assert await store.get("jobs/ab") is None
+        assert await store.get("jobs/ab/abcdef/deeper") is None
+
+    async def test_writing_a_key_again_replaces_it(self, store: ObjectStore) -> None:
+        await store.put("plan/0", b"a longer first version")
+        await store.put("plan/0", b"second")
+        assert await store.get("plan/0") == b"second"
+        assert await keys(store, "plan/") == ["plan/0"]
+
+    async def test_keys_are_listed_in_order_whatever_the_order_of_writing(
+        self, store: ObjectStore
+    ) -> None:
+        written = ["runs/b/1", "runs/a/2", "runs/a.b/1", "runs/a/10", "runs/a-b", "run/a", "z"]
+        for key in written:
+            await store.put(key, key.encode())
+        assert await keys(store, "") == sorted(written)
+        assert await keys(store, "runs/") == [
+            "runs/a-b", "runs/a.b/1", "runs/a/10", "runs/a/2", "runs/b/1"
+        ]  # fmt: skip
+        assert await keys(store, "runs/a/") == ["runs/a/10", "runs/a/2"]
+
+    async def test_a_prefix_need_not_end_at_a_slash(self, store: ObjectStore) -> None:
+        for key in ("jobs/ab1", "jobs/ab/2", "jobs/ac"):
+            await store.put(key, b"")
+        assert await keys(store, "jobs/ab") == ["jobs/ab/2", "jobs/ab1"]
+
+    async def test_nothing_is_listed_where_nothing_is(self, store: ObjectStore) -> None:
+        assert await keys(store, "") == []
+        assert await keys(store, "no/such/") == []
+
+    async def test_many_writers_of_one_key_leave_one_whole_object(self, store: ObjectStore) -> None:
+        versions = [bytes([number]) * 100_000 for number in range(8)]
+        await asyncio.gather(*(store.put("jobs/one", data) for data in versions))
+        assert await store.get("jobs/one") in versions
+        assert await keys(store, "") == ["jobs/one"]
+
+    @pytest.mark.parametrize(
+        "key",
+        ["", "/", "/etc/x", "a//b", "a/", "../x", "a/../b", ".", "a/./b", ".hidden", "a b", "ä",
+         "a\\b", "a\0b", "a\n", "C:/x"],
+    )  # fmt: skip
+    async def test_what_is_no_key_is_refused(self, store: ObjectStore, key: str) -> None:
+        with pytest.raises(InvalidInput):
+            await store.put(key, b"")
+        with pytest.raises(InvalidInput):
+            await store.get(key)
+        assert await keys(store, "") == []
+
+
+class TestDirectoryStore(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> ObjectStore:
+        return DirectoryStore(tmp_path / "not" / "yet" / "there")
+
+
+SEGMENTS = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,8}", fullmatch=True)
+OBJECTS = st.dictionaries(
+    st.lists(SEGMENTS, min_size=1, max_size=3).map(lambda parts: "k/" + "/".join(parts) + "/o."),
+    st.binary(max_size=50),
+    max_size=6,
+)
+
+
+@given(objects=OBJECTS)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_directory_holds_what_was_put(
+    tmp_path_factory: pytest.TempPathFactory, objects: dict[str, bytes]
+) -> None:
+    store = DirectoryStore(tmp_path_factory.mktemp("store"))
+
+    async def walk() -> dict[str, bytes | None]:
+        for key, data in objects.items():
+            await store.put(key, data)
+        return {key: await store.get(key) async for key in store.list("k/")}
+
+    found = asyncio.run(walk())
+    assert found == objects
+    assert list(found) == sorted(objects)
