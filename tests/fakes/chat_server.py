@@ -66,7 +66,9 @@ class ChatServer:
         app.router.add_get("/info", self._info)
         app.router.add_get("/v1/models", self._models)
         # Cancelling handlers lets a request that is never answered end with its client.
-        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
+        self._runner = web.AppRunner(
+            app, handler_cancellation=True, access_log=None, shutdown_timeout=1
+        )
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
         await site.start()
@@ -207,6 +209,21 @@ def never() -> Step:
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
         await asyncio.Event().wait()
         raise AssertionError("an event that nobody sets was set")
+
+    return step
+
+
+def together(count: int) -> Step:
+    """Answers only once `count` requests have been in flight at the same time."""
+    enough = asyncio.Event()
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        if server.in_flight >= count:
+            enough.set()
+        await enough.wait()
+        return await answer("1")(server, request, asked)
 
     return step
 

@@ -36,9 +36,6 @@ class FilePack:
         """Raises InvalidInput naming the file and, where it can, the line and key."""
         self._name, self._root = name, root
         self._templates = {template: _read(file) for template, file in _files(root)}
-        if not self._templates:
-            wanted = f"<benchmark>/prompts/<template>{_SUFFIX}"
-            raise InvalidInput(f"no prompt templates here; expected {wanted}", file=str(root))
 
     @property
     def name(self) -> str:
@@ -71,6 +68,9 @@ def folder_pack(folder: Path) -> FilePack:
     """
     if not folder.is_dir():
         raise InvalidInput("no such folder of prompt templates", file=str(folder))
+    if not any(_files(folder)):
+        wanted = f"<benchmark>/prompts/<template>{_SUFFIX}"
+        raise InvalidInput(f"no prompt templates here; expected {wanted}", file=str(folder))
     return FilePack(folder.resolve().name, folder)
 
 
