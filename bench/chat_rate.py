@@ -73,13 +73,13 @@ def _read(_: Ask, text: str) -> Reading:
 async def _verdict(answerer: PromptingAnswerer, ask: Ask) -> None:
     examination = ask_and_read([ask], _read)
     batch = next(examination)
+    answers = [await answerer.answer(each) for each in batch]
     try:
-        while True:
-            batch = examination.send([await answerer.answer(each) for each in batch])
+        examination.send(answers)
     except StopIteration as done:
-        ((outcome, _),) = done.value
-    if outcome != Scored(Fraction(1)):
-        raise RuntimeError(f"expected a score of 1, found {outcome}")
+        if done.value[0][0] == Scored(Fraction(1)):
+            return
+    raise RuntimeError("expected a score of 1 from the stub's one reply")
 
 
 @asynccontextmanager

@@ -140,11 +140,12 @@ def answer(text: str | None, finish: str = "stop", model: str = MODEL, **extra: 
     return raw(json.dumps(completion(text, finish, model, **extra)).encode())
 
 
-def raw(body: bytes, content_type: str = "application/json") -> Step:
-    """A response of status 200 with exactly those bytes."""
+def raw(body: bytes, content_type: str = "application/json", encoding: str = "") -> Step:
+    """A response of status 200 with exactly those bytes, said to be in that encoding."""
+    headers = {"Content-Type": content_type} | ({"Content-Encoding": encoding} if encoding else {})
 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
-        return web.Response(body=body, content_type=content_type)
+        return web.Response(body=body, headers=headers)
 
     return step
 
@@ -185,12 +186,14 @@ def cut_body() -> Step:
     return step
 
 
-def cut_at_once() -> Step:
-    """Cuts the connection without a word."""
+def cut_at_once(word: bytes = b"") -> Step:
+    """Cuts the connection without an answer, or with a word that is no HTTP."""
 
     async def step(
         server: ChatServer, request: web.Request, asked: dict[str, Any]
     ) -> web.StreamResponse:
+        if word and request.transport is not None:
+            request.transport.write(word)
         return cut(request, web.Response())
 
     return step

@@ -1,6 +1,7 @@
 """The tgi model behind every kind of trouble: none of it may turn into a score."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from aiohttp import web
 from pydantic import SecretStr
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
@@ -23,6 +25,7 @@ from caliper.core.errors import (
     BackendTimeout,
     BackendUnavailable,
     CaliperError,
+    InvalidInput,
     ModelChanged,
     UnknownName,
     handling,
@@ -92,7 +95,8 @@ async def examine(model: TgiModel) -> tuple[Outcome, Evidence]:
         while True:
             batch = examination.send([await answerer.answer(ask) for ask in batch])
     except StopIteration as done:
-        return done.value[0]
+        outcomes: Outcomes = done.value
+        return outcomes[0]
     except BackendError as error:
         reason = handling(error).reason
         assert reason is not None
@@ -116,6 +120,8 @@ LASTING = {
     "301": (lambda: fake.status(301), Reason.BACKEND),
     "cut in the body": (fake.cut_body, Reason.BACKEND),
     "cut at once": (fake.cut_at_once, Reason.BACKEND),
+    "no http": (lambda: fake.cut_at_once(b"1\r\n\r\n1"), Reason.BACKEND),
+    "no gzip": (lambda: fake.raw(b"1", encoding="gzip"), Reason.BACKEND),
     "html": (fake.html, Reason.BACKEND),
     "utf-8 cut in half": (fake.half_utf8, Reason.BACKEND),
     "no json": (lambda: fake.raw(b"1"), Reason.BACKEND),
@@ -189,6 +195,35 @@ async def test_an_endpoint_that_never_answers_times_out() -> None:
         with pytest.raises(BackendTimeout, match=r"no answer within 0\.02 s"):
             await model.complete(HELLO, Decoding())
         assert len(server.requests) == 2
+
+
+async def test_a_cancelled_call_lets_go_of_its_place_and_connection() -> None:
+    arrived = asyncio.Event()
+
+    async def hold(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        arrived.set()
+        return await fake.never()(server, request, asked)
+
+    async with ChatServer([hold]) as server, connected(server, in_flight=1) as model:
+        call = asyncio.create_task(model.complete(HELLO, Decoding()))
+        await arrived.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await model.complete(HELLO, Decoding())).text == "1"
+    assert len(server.requests) == 2
+
+
+async def test_compressed_answers_are_read() -> None:
+    body = gzip.compress(json.dumps(fake.completion("1")).encode())
+    async with (
+        ChatServer([fake.raw(body, encoding="gzip")]) as server,
+        connected(server, budget=Budget(tries=1)) as model,
+    ):
+        assert (await model.complete(HELLO, Decoding())).text == "1"
+    assert len(server.requests) == 1
 
 
 async def test_nobody_listens() -> None:
@@ -265,6 +300,12 @@ async def test_the_token_is_sent_and_never_told() -> None:
     assert "Bearer ***" in str(caught.value)
     assert TOKEN not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_a_token_that_no_header_can_hold_is_refused_without_repeating_it() -> None:
+    with pytest.raises(InvalidInput, match="line break") as caught:
+        TgiModel(parse_endpoint("http://host"), SecretStr(f"{TOKEN}\n"))
+    assert TOKEN not in str(caught.value)
 
 
 async def test_the_users_own_hub_token_stays_at_home(monkeypatch: pytest.MonkeyPatch) -> None:

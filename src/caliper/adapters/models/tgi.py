@@ -25,6 +25,7 @@ from caliper.core.errors import (
     BackendTimeout,
     BackendUnavailable,
     CaliperError,
+    InvalidInput,
     ModelChanged,
     UnknownName,
 )
@@ -54,8 +55,14 @@ class TgiModel:
         budget: Budget = _BUDGET,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
+        """Raises InvalidInput for a token that cannot stand in a header."""
         self._endpoint, self._budget, self._sleep = endpoint, budget, sleep
         self._token = token.get_secret_value() if token else None
+        if self._token and not (self._token.isascii() and self._token.isprintable()):
+            raise InvalidInput(
+                "the token holds a line break or another character that no header may",
+                field="token",
+            )
         self._slots = asyncio.Semaphore(in_flight)
         self._schemas_refused: set[bytes] = set()
         self._identity: Identity | None = None
@@ -153,6 +160,8 @@ class TgiModel:
     ) -> ChatCompletionOutput:
         if schema is None or (key := canonical_json(schema)) in self._schemas_refused:
             return await self._post(asked)
+        # The library rewrites this into TGI's own form. To other servers that says "any JSON
+        # object": there the prompt alone asks for the fields.
         form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
         try:
             return await self._post({**asked, "response_format": form})
@@ -256,7 +265,7 @@ def _completion(output: ChatCompletionOutput) -> Completion:
     choices: Any = output.choices
     if not isinstance(choices, list):
         raise TypeError("it holds no list of choices")
-    usage, model = _usage(output.usage), output.model if isinstance(output.model, str) else ""
+    usage, model = _usage(output.usage), str(output.model or "")
     if not choices:
         return Completion("", usage=usage, model=model)
     message: Any = getattr(choices[0], "message", None)
