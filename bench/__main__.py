@@ -1,0 +1,25 @@
+"""Run benches: `python -m bench [name...]`, all of them without a name."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+# A bench is a module with `main() -> None` that prints its figures, each beside its bound
+# or peer. Modules are imported only when they run.
+BENCHES = {"lexical_rate": "bench.lexical_rate", "chat_rate": "bench.chat_rate"}
+
+
+def main(names: list[str]) -> int:
+    """Run the named benches; 2 when a name is unknown."""
+    unknown = [name for name in names if name not in BENCHES]
+    if unknown:
+        print(f"unknown bench {', '.join(unknown)}; known: {', '.join(BENCHES)}", file=sys.stderr)
+        return 2
+    for name in names or BENCHES:
+        importlib.import_module(BENCHES[name]).main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

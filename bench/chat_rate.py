@@ -1,0 +1,170 @@
+"""Verdicts a second through the tgi model, beside the ideal and beside plain aiohttp.
+
+The stub server has a process of its own and answers every request after 250 ms; with 256
+in flight no client can do more than 1,024 a second. The plain client posts the same bodies
+and does nothing but parse the answer: what is lost against it is ours and huggingface_hub's.
+Rounds of both alternate, so that a busy machine is busy for both, and the median counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+import aiohttp
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from caliper.adapters.models.endpoint import parse_endpoint
+from caliper.adapters.models.tgi import TgiModel
+from caliper.benchmarks.asking import Reading, ask_and_read
+from caliper.core.outcome import Scored
+from caliper.core.question import Ask, Item, Question
+from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.ports.prompts import Template
+
+DELAY_SECONDS = 0.25
+IN_FLIGHT = 256
+VERDICTS = 4096
+ROUNDS = 3
+IDEAL = IN_FLIGHT / DELAY_SECONDS
+CAPTION = "A red bus waits at a stop in front of a row of brick houses. " * 12
+
+Once = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round did: calls a second, and milliseconds of our CPU a call."""
+
+    rate: float
+    cpu: float
+
+
+class OnePrompt:
+    """A pack with one template, of about the length of a judge's prompt."""
+
+    name, digest = "bench", "0" * 64
+
+    def template(self, name: str) -> Template:
+        """Give the one template, whatever it is called."""
+        return Template(f"You judge {name}.", "Caption: {caption}\n" + "Rule. " * 150, "Caliper")
+
+
+def _ask() -> Ask:
+    question = Question(0, None)
+    item = Item("capability", "scene/1", "scene/1", "1.jpg", ("1.jpg",), (question,))
+    return Ask(item, question, 0, "capability/scene", {"caption": CAPTION})
+
+
+def _read(_: Ask, text: str) -> Reading:
+    return Reading(Scored(Fraction(text)))
+
+
+async def _verdict(answerer: PromptingAnswerer, ask: Ask) -> None:
+    examination = ask_and_read([ask], _read)
+    batch = next(examination)
+    answers = [await answerer.answer(each) for each in batch]
+    try:
+        examination.send(answers)
+    except StopIteration as done:
+        if done.value[0][0] == Scored(Fraction(1)):
+            return
+    raise RuntimeError("expected a score of 1 from the stub's one reply")
+
+
+@asynccontextmanager
+async def _caliper(url: str) -> AsyncIterator[Once]:
+    model, ask = TgiModel(parse_endpoint(url), in_flight=IN_FLIGHT), _ask()
+    answerer = PromptingAnswerer(model, OnePrompt())
+    await model.resolve()
+    try:
+        yield lambda: _verdict(answerer, ask)
+    finally:
+        await answerer.close()
+
+
+@asynccontextmanager
+async def _plain(url: str) -> AsyncIterator[Once]:
+    template = OnePrompt().template(_ask().prompt)
+    body = {
+        "model": "fake/judge-8b",
+        "messages": [
+            {"role": "system", "content": template.system},
+            {"role": "user", "content": template.user.replace("{caption}", CAPTION)},
+        ],
+        "max_tokens": 512,
+        "temperature": 0.0,
+        "seed": 0,
+        "stream": False,
+    }
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def once() -> None:
+            async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+                if json.loads(await response.read())["choices"][0]["message"]["content"] != "1":
+                    raise RuntimeError("expected the answer 1")
+
+        yield once
+
+
+async def _round(once: Once, count: int) -> Round:
+    """Make `count` calls, IN_FLIGHT at a time."""
+    left = iter(range(count))
+
+    async def work() -> None:
+        for _ in left:
+            await once()
+
+    began, cpu = time.perf_counter(), time.process_time()
+    await asyncio.gather(*(work() for _ in range(IN_FLIGHT)))
+    seconds = time.perf_counter() - began
+    return Round(count / seconds, 1000 * (time.process_time() - cpu) / count)
+
+
+async def _measure(url: str) -> tuple[Round, Round]:
+    ours, plain = [], []
+    async with _caliper(url) as verdict, _plain(url) as call:
+        for once in (verdict, call):
+            # Opens the connections, which no round should pay for.
+            await _round(once, IN_FLIGHT)
+        for _ in range(ROUNDS):
+            ours.append(await _round(verdict, VERDICTS))
+            plain.append(await _round(call, VERDICTS))
+    return _median(ours), _median(plain)
+
+
+def _median(rounds: list[Round]) -> Round:
+    return Round(
+        statistics.median(each.rate for each in rounds),
+        statistics.median(each.cpu for each in rounds),
+    )
+
+
+def main() -> None:
+    """Measure against a stub server and print the table."""
+    server = [sys.executable, "-m", "tests.fakes.chat_server", "--delay", str(DELAY_SECONDS)]
+    with subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            if process.stdout is None:
+                raise RuntimeError("the stub server has no output")
+            ours, plain = uvloop.run(_measure(process.stdout.readline().strip()))
+        finally:
+            process.terminate()
+    title = f"chat_rate: {IN_FLIGHT} in flight, answers after {1000 * DELAY_SECONDS:g} ms"
+    table = Table("figure", "tgi model", "plain aiohttp", "bound", title=title)
+    table.add_row("verdicts/s", f"{ours.rate:.0f}", f"{plain.rate:.0f}", f"{IDEAL:.0f} (ideal)")
+    table.add_row("CPU ms per verdict", f"{ours.cpu:.2f}", f"{plain.cpu:.2f}", "")
+    shares = (f"{100 * ours.rate / plain.rate:.0f} %", "100 %", "")
+    table.add_row("share of plain aiohttp", *shares)
+    Console().print(table)

@@ -1,0 +1,131 @@
+"""Where a chat endpoint is, and what its HTTP answers mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+from caliper.core.errors import (
+    BackendError,
+    BackendOverloaded,
+    BackendRejected,
+    BackendTimeout,
+    BackendUnavailable,
+    InvalidInput,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server with an OpenAI-style API.
+
+    `base` is its URL without a slash at the end and without `/v1`. `model` is the name of
+    one of its models, empty for the first.
+    """
+
+    base: str
+    model: str = ""
+
+
+_ENDINGS = re.compile(r"(/v1)?(/chat/completions)?/*$")
+
+
+def parse_endpoint(text: str) -> Endpoint:
+    """The endpoint in `URL[#model]`, as it stands behind `tgi:` in a model's SPEC.
+
+    The URL may end in `/v1` or `/v1/chat/completions`. Raises InvalidInput, which never
+    repeats the URL: it may hold a secret.
+    """
+
+    def wrong(message: str) -> InvalidInput:
+        return InvalidInput(
+            f"{message}; expected http(s)://host[:port][/path][#model]", field="tgi"
+        )
+
+    if re.search(r"[\s\x00-\x1f]", text):
+        raise wrong("the URL holds white space")
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError as error:
+        raise wrong("the URL cannot be read") from error
+    if url.scheme not in {"http", "https"}:
+        raise wrong("the URL must start with http:// or https://")
+    if not url.hostname or port == 0:
+        raise wrong("the URL names no host or a port that cannot be")
+    if url.username is not None or url.password is not None:
+        raise wrong("the URL holds a user name or password; give a token instead")
+    if url.query:
+        raise wrong("the URL holds a query; give a token instead")
+    return Endpoint(f"{url.scheme}://{url.netloc}{_ENDINGS.sub('', url.path)}", url.fragment)
+
+
+_ADVICE = {
+    401: "it wants a token, or another one than it was given",
+    403: "the token does not allow the use of this model",
+    404: "nothing is served under this URL or by this model's name; check both",
+    405: "it takes no chat completions under this URL; check it",
+    413: "the request is too large; use smaller pictures or fewer frames, or raise its limit",
+    422: "it cannot use the request, perhaps for its length",
+    400: "it cannot use the request, perhaps for its length",
+}
+
+
+def status_error(
+    status: int, headers: Mapping[str, str], body: str, token: str | None
+) -> BackendError:
+    """The failure that an HTTP status of 300 or more means.
+
+    What the server says of it is part of the message, cut to 200 characters, and never
+    with the token in it.
+    """
+    said = _said(headers, body, token)
+    wait = retry_after(headers.get("retry-after"), headers.get("date"))
+    if status == 429 or (status == 503 and wait is not None):
+        return BackendOverloaded(f"the endpoint is overloaded (HTTP {status}){said}", wait)
+    if status in {408, 504}:
+        return BackendTimeout(f"the endpoint gave up in time (HTTP {status}){said}")
+    if status >= 500:
+        return BackendUnavailable(f"the endpoint failed (HTTP {status}){said}")
+    if status < 400:
+        return BackendRejected(f"the endpoint redirects (HTTP {status}); give the URL it points to")
+    advice = _ADVICE.get(status, "it does not accept the request")
+    return BackendRejected(f"the endpoint refuses (HTTP {status}): {advice}{said}")
+
+
+def _said(headers: Mapping[str, str], body: str, token: str | None) -> str:
+    if "html" in headers.get("content-type", ""):
+        return ""
+    text = " ".join(body.split())
+    if token:
+        text = text.replace(token, "***")
+    return f"; it says: {text[:200]}" if text else ""
+
+
+def retry_after(value: str | None, date: str | None) -> float | None:
+    """Seconds to wait by a Retry-After header: a number of seconds, or a date (RFC 9110 10.2.3).
+
+    A date is set against the answer's own Date header, so that clocks need not agree, and
+    against this machine's clock without one. None when there is no header or no sense in it.
+    """
+    if value is None:
+        return None
+    if re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", value):
+        return float(value)
+    until = _http_date(value)
+    if until is None:
+        return None
+    now = _http_date(date or "") or datetime.now(UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _http_date(value: str) -> datetime | None:
+    try:
+        read = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)

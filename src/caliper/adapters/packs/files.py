@@ -1,0 +1,118 @@
+"""Prompt packs in files: the one that Caliper ships, and a team's own.
+
+A pack is a folder with one folder a benchmark; `<benchmark>/prompts/<template>.yaml` is the
+template `<benchmark>/<template>`, a mapping of
+
+    source: Fig. A3      where the words come from: a figure of a paper, or Caliper
+    system: ...          optional
+    user: ...            may hold {gaps}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from caliper.benchmarks.registry import NAMES
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.keys import digest
+from caliper.ports.prompts import Template
+
+_KEYS = ("source", "system", "user")
+_SUFFIX = ".yaml"
+
+
+class FilePack:
+    """A PromptPack that is read whole when it is made, so that its digest cannot drift."""
+
+    def __init__(self, name: str, root: Traversable) -> None:
+        """Raises InvalidInput naming the file and, where it can, the line and key."""
+        self._name, self._root = name, root
+        self._templates = {template: _read(file) for template, file in _files(root)}
+
+    @property
+    def name(self) -> str:
+        """`caliper`, or the last part of the folder's path."""
+        return self._name
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the canonical JSON of all templates, sources included."""
+        return digest({name: asdict(template) for name, template in self._templates.items()})
+
+    def template(self, name: str) -> Template:
+        """The template `<benchmark>/<template>`. Raises UnknownName with the file it lacks."""
+        if name not in self._templates:
+            benchmark, _, stem = name.partition("/")
+            file = f"{self._root}/{benchmark}/prompts/{stem}{_SUFFIX}"
+            raise UnknownName("prompt template", name, tuple(sorted(self._templates)), file=file)
+        return self._templates[name]
+
+
+def shipped_pack() -> FilePack:
+    """The pack inside the wheel."""
+    return FilePack("caliper", files("caliper.benchmarks"))
+
+
+def folder_pack(folder: Path) -> FilePack:
+    """A team's own pack. It stands for itself: a template it lacks is not filled in from ours.
+
+    Raises InvalidInput when `folder` is none, or holds no or broken templates.
+    """
+    if not folder.is_dir():
+        raise InvalidInput("no such folder of prompt templates", file=str(folder))
+    if not any(_files(folder)):
+        wanted = f"<benchmark>/prompts/<template>{_SUFFIX}"
+        raise InvalidInput(f"no prompt templates here; expected {wanted}", file=str(folder))
+    return FilePack(folder.resolve().name, folder)
+
+
+def _files(root: Traversable) -> Iterator[tuple[str, Traversable]]:
+    """Every (template name, file) of a pack, in the order of names."""
+    for benchmark in sorted(NAMES):
+        prompts = root / benchmark / "prompts"
+        if prompts.is_dir():
+            for file in sorted(prompts.iterdir(), key=lambda entry: entry.name):
+                if file.name.endswith(_SUFFIX):
+                    yield f"{benchmark}/{file.name.removesuffix(_SUFFIX)}", file
+
+
+def _read(file: Traversable) -> Template:
+    texts = _texts(file, _mapping(file))
+    for key in ("source", "user"):
+        if not texts.get(key, "").strip():
+            raise InvalidInput("missing or empty", file=str(file), field=key)
+    return Template(texts.get("system", ""), texts["user"], texts["source"])
+
+
+def _mapping(file: Traversable) -> dict[Any, Any]:
+    try:
+        written = yaml.safe_load(file.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"not UTF-8 at byte {error.start}", file=str(file)) from error
+    except OSError as error:
+        raise InvalidInput(f"cannot be read: {error.strerror}", file=str(file)) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", "cannot be read")
+        line = mark.line + 1 if mark else None
+        raise InvalidInput(f"not YAML: {problem}", file=str(file), line=line) from error
+    if not isinstance(written, dict):
+        raise InvalidInput(f"expected a mapping of {', '.join(_KEYS)}", file=str(file))
+    return written
+
+
+def _texts(file: Traversable, written: dict[Any, Any]) -> dict[str, str]:
+    for key, value in written.items():
+        if key not in _KEYS:
+            raise UnknownName("key", str(key), _KEYS, file=str(file))
+        if not isinstance(value, str):
+            raise InvalidInput(f"expected text, found {value!r:.60}", file=str(file), field=key)
+    return written

@@ -1,0 +1,76 @@
+"""The Answerer that asks a chat model with the prompts of a pack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from caliper.core.errors import InvalidInput
+from caliper.core.outcome import Reason
+from caliper.core.question import Answer, Ask, Decoding, Failure, Reply, Source
+from caliper.pipeline.rendering import render
+from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.prompts import PromptPack
+
+REFUSALS = frozenset({"refusal", "content_filter"})
+
+
+class PromptingAnswerer:
+    """Renders an Ask with a template of `pack` and asks `model`. Keeps no replies."""
+
+    def __init__(self, model: ChatModel, pack: PromptPack) -> None:
+        self._model, self._pack = model, pack
+
+    @property
+    def identity(self) -> Identity:
+        """The identity of the chat model; the pack's digest is part of the run by itself."""
+        return self._model.identity
+
+    def messages(self, ask: Ask) -> tuple[Message, ...]:
+        """What the model will be sent, for computing a reply's key before any call.
+
+        Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
+        for a question about the media: asked without its picture, a model would guess.
+        """
+        if ask.item.source is Source.MEDIA:
+            raise InvalidInput(
+                "questions about the picture or clip itself cannot be put to a judge or "
+                "reader of captions; supply recorded replies for them",
+                field=ask.item.key,
+            )
+        return render(self._pack.template(ask.prompt), ask.fields)
+
+    async def answer(self, ask: Ask) -> Answer:
+        """The model's reply, or a Failure when it refused or wrote nothing.
+
+        Raises what `messages` and the model raise.
+        """
+        completion = await self._model.complete(self.messages(ask), sampling(ask), ask.schema)
+        return read_completion(completion)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
+
+
+def sampling(ask: Ask) -> Decoding:
+    """The decoding of an ask, with a seed of its own for every repeat and second ask.
+
+    A server draws the same words again for the same seed: with one seed for all, repeats at
+    temperature .6 (CompreCap) would agree by construction.
+    """
+    seed = ask.decoding.seed + 2 * ask.repeat + ask.attempt
+    return replace(ask.decoding, seed=seed)
+
+
+def read_completion(completion: Completion) -> Answer:
+    """A completion as an answer: refusals and empty texts are failures, never replies."""
+    truncated = completion.finish == "length"
+    if completion.finish in REFUSALS:
+        return Failure(Reason.REFUSED, completion.text or "the model refused to answer")
+    if completion.text.strip():
+        return Reply(completion.text, truncated)
+    if truncated:
+        return Failure(
+            Reason.TRUNCATED, "the limit of output tokens was reached before any answer was written"
+        )
+    return Failure(Reason.NO_REPLY, "the reply was empty")

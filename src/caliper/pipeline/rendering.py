@@ -1,0 +1,47 @@
+"""From a template and its fields to the messages that a chat model is sent."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from caliper.core.errors import UnknownName
+from caliper.ports.models import Image, Message
+from caliper.ports.prompts import Template
+
+# Names only, so that the braces of JSON in a prompt need no escaping.
+_GAP = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def render(template: Template, fields: Mapping[str, str]) -> tuple[Message, ...]:
+    """The messages for `template`: a system message if it has one, then the user's.
+
+    Every `{name}` is replaced by the field of that name in one pass, so what looks like a
+    gap inside a caption stays as it is; other braces are left alone. Raises UnknownName for
+    a gap that no field fills.
+    """
+
+    def filled(gap: re.Match[str]) -> str:
+        name = gap[1]
+        if name not in fields:
+            raise UnknownName("gap of a prompt", name, tuple(sorted(fields)))
+        return fields[name]
+
+    parts = (("system", template.system), ("user", template.user))
+    return tuple(Message(role, (_GAP.sub(filled, text),)) for role, text in parts if text.strip())
+
+
+def messages_json(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """A JSON form of `messages` for reply keys: pictures stand for their SHA-256 and type."""
+    return [
+        {"role": message.role, "content": [_part_json(part) for part in message.content]}
+        for message in messages
+    ]
+
+
+def _part_json(part: str | Image) -> dict[str, str]:
+    if isinstance(part, Image):
+        return {"image": hashlib.sha256(part.data).hexdigest(), "mime": part.mime}
+    return {"text": part}

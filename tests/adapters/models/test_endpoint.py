@@ -1,0 +1,73 @@
+"""Reading the address of an endpoint and its headers."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from caliper.adapters.models.endpoint import Endpoint, parse_endpoint, retry_after
+from caliper.core.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("text", "endpoint"),
+    [
+        ("http://gpu-1:8080", Endpoint("http://gpu-1:8080")),
+        ("http://gpu-1:8080/", Endpoint("http://gpu-1:8080")),
+        ("https://host/judge/v1#org/model", Endpoint("https://host/judge", "org/model")),
+        ("http://[::1]:80/v1/chat/completions/", Endpoint("http://[::1]:80")),
+    ],
+)
+def test_addresses(text: str, endpoint: Endpoint) -> None:
+    assert parse_endpoint(text) == endpoint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "gpu-1:8080",
+        "ftp://host",
+        "file:///etc/passwd",
+        "http://",
+        "http://host:notaport",
+        "http://host:99999",
+        "http://host:0",
+        "http://[::1",
+        "http://user:hush@host",
+        "http://hush@host",
+        "http://host?token=hush",
+        "http://ho st",
+        "http://host\n/v1",
+    ],
+)
+def test_addresses_that_cannot_be_are_refused_without_repeating_them(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"expected http\(s\)://") as caught:
+        parse_endpoint(text)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "date", "seconds"),
+    [
+        (None, None, None),
+        ("5", None, 5.0),
+        (" 1.5 ", None, 1.5),
+        ("-3", None, None),
+        ("soon", None, None),
+        ("nan", None, None),
+        ("Sat, 21 Nov 2026 10:00:30 GMT", "Sat, 21 Nov 2026 10:00:00 GMT", 30.0),
+        ("Sat, 21 Nov 2026 09:00:00 GMT", "Sat, 21 Nov 2026 10:00:00 GMT", 0.0),
+        ("Fri, 01 Jan 2016 00:00:00 GMT", "rubbish", 0.0),
+        ("Sat, 99 Nov 2026 10:00:30 GMT", None, None),
+    ],
+)
+def test_retry_after(value: str | None, date: str | None, seconds: float | None) -> None:
+    assert retry_after(value, date) == seconds
+
+
+def test_retry_after_by_this_machines_clock() -> None:
+    hence = format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True)
+    seconds = retry_after(hence, None)
+    assert seconds is not None
+    assert 80_000 < seconds <= 86_400

@@ -1,0 +1,434 @@
+"""The tgi model behind every kind of trouble: none of it may turn into a score."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import asynccontextmanager
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from tests.fakes import chat_server as fake
+from tests.fakes.chat_server import ChatServer
+
+from caliper.adapters.models.endpoint import parse_endpoint
+from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.tgi import TgiModel
+from caliper.benchmarks.asking import Reading, ask_and_read
+from caliper.core.errors import (
+    BackendError,
+    BackendOverloaded,
+    BackendRejected,
+    BackendTimeout,
+    BackendUnavailable,
+    CaliperError,
+    InvalidInput,
+    ModelChanged,
+    UnknownName,
+    handling,
+)
+from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored
+from caliper.core.question import Answer, Ask, Decoding, Item, Question
+from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.ports.models import Identity, Image, Message
+from caliper.ports.prompts import Template
+
+SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
+HELLO = (Message("user", ("hello",)),)
+TOKEN = "hush-8f2a"
+Outcomes = list[tuple[Outcome, Evidence]]
+
+
+class Waits:
+    """Stands in for sleeping: notes how long it should have been."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+class OnePrompt:
+    """A pack with one template."""
+
+    name, digest = "one", "0" * 64
+
+    def template(self, name: str) -> Template:
+        return Template("You judge.", "Caption: {caption}", "Caliper")
+
+
+@asynccontextmanager
+async def connected(server: ChatServer, **options: Any) -> AsyncIterator[TgiModel]:
+    options.setdefault("sleep", Waits())
+    model = TgiModel(parse_endpoint(server.url), **options)
+    try:
+        await model.resolve()
+        yield model
+    finally:
+        await model.close()
+
+
+def an_ask(caption: str = "a red bus") -> Ask:
+    question = Question(0, None)
+    item = Item("capability", "scene/1", "scene/1", "1.jpg", ("1.jpg",), (question,))
+    return Ask(item, question, 0, "capability/scene", {"caption": caption}, schema=SCHEMA)
+
+
+def read(ask: Ask, text: str) -> Reading:
+    """Take a whole number for a score, anything else for unreadable."""
+    try:
+        return Reading(Scored(Fraction(int(text))))
+    except ValueError:
+        return Reading(Unscored(Reason.UNREADABLE))
+
+
+async def examine(model: TgiModel) -> tuple[Outcome, Evidence]:
+    """One question the way the pipeline asks it: errors become the outcome of their row."""
+    answerer = PromptingAnswerer(model, OnePrompt())
+    examination: Generator[tuple[Ask, ...], list[Answer], Outcomes] = ask_and_read([an_ask()], read)
+    batch = next(examination)
+    try:
+        while True:
+            batch = examination.send([await answerer.answer(ask) for ask in batch])
+    except StopIteration as done:
+        outcomes: Outcomes = done.value
+        return outcomes[0]
+    except BackendError as error:
+        reason = handling(error).reason
+        assert reason is not None
+        return Unscored(reason), Evidence(explanation=str(error))
+
+
+async def test_a_good_endpoint_gives_a_score() -> None:
+    async with ChatServer([fake.answer("1")]) as server, connected(server) as model:
+        assert await examine(model) == (Scored(Fraction(1)), Evidence("1"))
+
+
+LASTING = {
+    "429": (lambda: fake.status(429), Reason.BACKEND),
+    "500": (lambda: fake.status(500), Reason.BACKEND),
+    "503": (lambda: fake.status(503), Reason.BACKEND),
+    "504": (lambda: fake.status(504), Reason.TIMEOUT),
+    "401": (lambda: fake.status(401), Reason.BACKEND),
+    "404": (lambda: fake.status(404), Reason.BACKEND),
+    "413": (lambda: fake.status(413), Reason.BACKEND),
+    "422": (lambda: fake.status(422), Reason.BACKEND),
+    "301": (lambda: fake.status(301), Reason.BACKEND),
+    "cut in the body": (fake.cut_body, Reason.BACKEND),
+    "cut at once": (fake.cut_at_once, Reason.BACKEND),
+    "no http": (lambda: fake.cut_at_once(b"1\r\n\r\n1"), Reason.BACKEND),
+    "no gzip": (lambda: fake.raw(b"1", encoding="gzip"), Reason.BACKEND),
+    "html": (fake.html, Reason.BACKEND),
+    "utf-8 cut in half": (fake.half_utf8, Reason.BACKEND),
+    "no json": (lambda: fake.raw(b"1"), Reason.BACKEND),
+    "half json": (lambda: fake.raw(b'{"choices": ['), Reason.BACKEND),
+    "null": (lambda: fake.raw(b"null"), Reason.BACKEND),
+    "a list": (lambda: fake.raw(b"[]"), Reason.BACKEND),
+    "an error with status 200": (lambda: fake.raw(b'{"error": "1"}'), Reason.BACKEND),
+    "choices are a text": (lambda: fake.raw(b'{"choices": "1"}'), Reason.BACKEND),
+    "choices are numbers": (lambda: fake.raw(b'{"choices": [1]}'), Reason.BACKEND),
+    "a choice is a list": (lambda: fake.raw(b'{"choices": [[{"a": 1}]]}'), Reason.BACKEND),
+    "a choice without message": (lambda: fake.raw(b'{"choices": [{}]}'), Reason.BACKEND),
+    "a message is a text": (lambda: fake.raw(b'{"choices": [{"message": "1"}]}'), Reason.BACKEND),
+    "content is a number": (
+        lambda: fake.raw(b'{"choices": [{"message": {"content": 1}}]}'),
+        Reason.BACKEND,
+    ),
+    "json without end": (lambda: fake.raw(b'{"choices": ' + b"[" * 100_000), Reason.BACKEND),
+    "broken off": (lambda: fake.answer("1", "abort"), Reason.BACKEND),
+    "no choices": (lambda: fake.raw(b'{"choices": []}'), Reason.NO_REPLY),
+    "empty": (lambda: fake.answer(""), Reason.NO_REPLY),
+    "null content": (lambda: fake.answer(None), Reason.NO_REPLY),
+    "empty at the limit": (lambda: fake.answer("", "length"), Reason.TRUNCATED),
+    "half an answer at the limit": (lambda: fake.answer('{"sco', "length"), Reason.TRUNCATED),
+    "refusal": (lambda: fake.answer(None, refusal="I will not"), Reason.REFUSED),
+    "refusal beside a number": (lambda: fake.answer("1", refusal="no"), Reason.REFUSED),
+    "filtered": (lambda: fake.answer("1", "content_filter"), Reason.REFUSED),
+    "no answer in it": (lambda: fake.answer("one, I think"), Reason.UNREADABLE),
+}
+
+
+@pytest.mark.parametrize(("step", "reason"), LASTING.values(), ids=LASTING)
+async def test_lasting_trouble_is_never_a_score(
+    step: Callable[[], fake.Step], reason: Reason
+) -> None:
+    async with ChatServer(otherwise=step()) as server, connected(server) as model:
+        outcome, evidence = await examine(model)
+    assert outcome == Unscored(reason)
+    assert evidence.explanation or evidence.reply
+    assert server.url not in evidence.explanation
+
+
+PASSING = (
+    fake.status(429),
+    fake.status(429, retry_after="3"),
+    fake.status(500),
+    fake.cut_body(),
+    fake.cut_at_once(),
+    fake.html(),
+    fake.half_utf8(),
+    fake.answer("0", "abort"),
+)
+
+
+async def test_passing_trouble_is_tried_again() -> None:
+    waits = Waits()
+    async with (
+        ChatServer([*PASSING, fake.answer("-1")]) as server,
+        connected(server, sleep=waits, budget=Budget(tries=9)) as model,
+    ):
+        assert (await examine(model))[0] == Scored(Fraction(-1))
+    assert len(server.requests) == len(PASSING) + 1
+    assert len(waits.seconds) == len(PASSING)
+
+
+async def test_an_endpoint_that_never_answers_times_out() -> None:
+    budget = Budget(try_seconds=0.02, tries=2)
+    async with (
+        ChatServer(otherwise=fake.never()) as server,
+        connected(server, budget=budget) as model,
+    ):
+        with pytest.raises(BackendTimeout, match=r"no answer within 0\.02 s"):
+            await model.complete(HELLO, Decoding())
+        assert len(server.requests) == 2
+
+
+async def test_a_cancelled_call_lets_go_of_its_place_and_connection() -> None:
+    arrived = asyncio.Event()
+
+    async def hold(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        arrived.set()
+        return await fake.never()(server, request, asked)
+
+    async with ChatServer([hold]) as server, connected(server, in_flight=1) as model:
+        call = asyncio.create_task(model.complete(HELLO, Decoding()))
+        await arrived.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await model.complete(HELLO, Decoding())).text == "1"
+    assert len(server.requests) == 2
+
+
+async def test_compressed_answers_are_read() -> None:
+    body = gzip.compress(json.dumps(fake.completion("1")).encode())
+    async with (
+        ChatServer([fake.raw(body, encoding="gzip")]) as server,
+        connected(server, budget=Budget(tries=1)) as model,
+    ):
+        assert (await model.complete(HELLO, Decoding())).text == "1"
+    assert len(server.requests) == 1
+
+
+async def test_nobody_listens() -> None:
+    async with ChatServer() as server:
+        pass
+    model = TgiModel(parse_endpoint(server.url), sleep=Waits())
+    with pytest.raises(BackendUnavailable, match="refused"):
+        await model.resolve()
+    await model.close()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        fake.status(429, retry_after="7"),
+        fake.status(503, retry_after="7"),
+        fake.status(
+            429,
+            retry_after="Sat, 21 Nov 2026 10:00:07 GMT",
+            date="Sat, 21 Nov 2026 10:00:00 GMT",
+        ),
+    ],
+)
+async def test_waits_as_long_as_the_endpoint_asks(step: fake.Step) -> None:
+    waits = Waits()
+    async with ChatServer([step]) as server, connected(server, sleep=waits) as model:
+        await model.complete(HELLO, Decoding())
+    assert len(waits.seconds) == 1
+    assert 7.0 <= waits.seconds[0] <= 7.7
+
+
+async def test_does_not_wait_longer_than_its_budget() -> None:
+    waits = Waits()
+    async with (
+        ChatServer([fake.status(429, retry_after="3600")]) as server,
+        connected(server, sleep=waits) as model,
+    ):
+        with pytest.raises(BackendOverloaded) as caught:
+            await model.complete(HELLO, Decoding())
+    assert caught.value.retry_after == 3600
+    assert waits.seconds == []
+
+
+async def test_tries_are_bounded() -> None:
+    async with (
+        ChatServer(otherwise=fake.status(500)) as server,
+        connected(server, budget=Budget(tries=4)) as model,
+    ):
+        with pytest.raises(BackendUnavailable, match="HTTP 500"):
+            await model.complete(HELLO, Decoding())
+        assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [(401, "token"), (403, "does not allow"), (404, "check both"), (413, "too large")],
+)
+async def test_a_refused_request_is_not_repeated(code: int, advice: str) -> None:
+    async with ChatServer(otherwise=fake.status(code)) as server, connected(server) as model:
+        with pytest.raises(BackendRejected, match=advice):
+            await model.complete(HELLO, Decoding())
+        assert len(server.requests) == 1
+
+
+async def test_the_token_is_sent_and_never_told() -> None:
+    async with ChatServer(token=TOKEN) as server:
+        async with connected(server, token=SecretStr(TOKEN)) as model:
+            assert (await model.complete(HELLO, Decoding())).text == "1"
+            assert TOKEN not in repr(model) + repr(vars(model)["_client"])
+        server.token = "another"
+        async with connected(server, token=SecretStr(TOKEN)) as model:
+            with pytest.raises(BackendRejected) as caught:
+                await model.complete(HELLO, Decoding())
+    assert "Bearer ***" in str(caught.value)
+    assert TOKEN not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_token_that_no_header_can_hold_is_refused_without_repeating_it() -> None:
+    with pytest.raises(InvalidInput, match="line break") as caught:
+        TgiModel(parse_endpoint("http://host"), SecretStr(f"{TOKEN}\n"))
+    assert TOKEN not in str(caught.value)
+
+
+async def test_the_users_own_hub_token_stays_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_private")
+    async with ChatServer() as server, connected(server) as model:
+        await model.complete(HELLO, Decoding())
+    assert "hf_private" not in repr(server.requests)
+    assert "Authorization" not in server.requests[0].headers
+
+
+async def test_a_refused_schema_is_left_out_from_then_on() -> None:
+    async with ChatServer(grammar=False) as server, connected(server) as model:
+        for _ in range(2):
+            assert (await model.complete(HELLO, Decoding(), SCHEMA)).text == "1"
+    sent = ["response_format" in request.body for request in server.requests]
+    assert sent == [True, False, False]
+
+
+async def test_a_schema_is_not_blamed_for_another_fault() -> None:
+    script = [fake.status(400), fake.status(400)]
+    async with ChatServer(script) as server, connected(server) as model:
+        with pytest.raises(BackendRejected):
+            await model.complete(HELLO, Decoding(), SCHEMA)
+        await model.complete(HELLO, Decoding(), SCHEMA)
+    assert "response_format" in server.requests[-1].body
+
+
+async def test_another_model_in_mid_run_stops() -> None:
+    script = [fake.answer("1"), fake.answer("1", model="fake/judge-70b")]
+    async with ChatServer(script) as server, connected(server) as model:
+        await model.complete(HELLO, Decoding())
+        with pytest.raises(ModelChanged, match="judge-70b"):
+            await model.complete(HELLO, Decoding())
+
+
+async def test_what_is_sent() -> None:
+    picture = Message("user", ("look: ", Image(b"\xff\xd8", "image/jpeg")))
+    async with ChatServer() as server, connected(server) as model:
+        await model.complete((Message("system", ("be \ud800 brief",)), picture), Decoding(seed=3))
+        await model.complete(HELLO, Decoding(0.6, 0.9), SCHEMA)
+    first, second = (request.body for request in server.requests)
+    assert first == {
+        "model": fake.MODEL,
+        "messages": [
+            {"role": "system", "content": "be ? brief"},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "look: "},
+                    {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,/9g="}},
+                ],
+            },
+        ],
+        "max_tokens": 512,
+        "temperature": 0.0,
+        "stream": False,
+        "seed": 3,
+    }
+    assert (second["temperature"], second["top_p"]) == (0.6, 0.9)
+    assert json.dumps(SCHEMA) in json.dumps(second["response_format"])
+
+
+async def test_usage_and_finish_are_read() -> None:
+    async with (
+        ChatServer([fake.answer("caf\u00e9", "eos_token")]) as server,
+        connected(server) as model,
+    ):
+        done = await model.complete(HELLO, Decoding())
+    assert (done.text, done.finish, done.model) == ("caf\u00e9", "stop", fake.MODEL)
+    assert (done.usage.prompt, done.usage.completion, done.usage.cached) == (7, 3, 5)
+
+
+async def test_no_more_calls_at_once_than_allowed() -> None:
+    async with (
+        ChatServer(otherwise=fake.together(3)) as server,
+        connected(server, in_flight=3) as model,
+    ):
+        await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(12)))
+    assert server.most_in_flight == 3
+
+
+async def test_no_hidden_limit_of_connections() -> None:
+    async with (
+        ChatServer(otherwise=fake.together(150)) as server,
+        connected(server, in_flight=150, budget=Budget(tries=1)) as model,
+    ):
+        await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(150)))
+    assert server.most_in_flight == 150
+
+
+async def test_identity_of_tgi() -> None:
+    async with ChatServer() as server, connected(server) as model:
+        assert model.identity == Identity("tgi", fake.MODEL, fake.REVISION, cached=True)
+
+
+async def test_identity_elsewhere_stays_the_same_from_run_to_run() -> None:
+    async with ChatServer(kind="openai", models=("a/x", "b/y")) as server:
+        identities = []
+        for _ in range(2):
+            async with connected(server) as model:
+                identities.append(model.identity)
+        named = TgiModel(parse_endpoint(f"{server.url}/v1#b/y"), sleep=Waits())
+        other = await named.resolve()
+        await named.close()
+    assert identities[0] == identities[1]
+    assert (identities[0].name, other.name) == ("a/x", "b/y")
+    assert identities[0].revision != other.revision
+    assert server.url not in repr(identities)
+
+
+async def test_a_model_that_is_not_served() -> None:
+    async with ChatServer() as server:
+        model = TgiModel(parse_endpoint(f"{server.url}#gpt-9"), sleep=Waits())
+        with pytest.raises(UnknownName, match=f"'gpt-9'; known: {fake.MODEL}"):
+            await model.resolve()
+        with pytest.raises(CaliperError, match="before it was resolved"):
+            _ = model.identity
+        await model.close()
+
+
+async def test_an_address_without_any_model() -> None:
+    async with ChatServer(kind="openai", models=()) as server:
+        model = TgiModel(parse_endpoint(server.url), sleep=Waits())
+        with pytest.raises(BackendRejected, match="names no model"):
+            await model.resolve()
+        await model.close()

@@ -1,0 +1,249 @@
+"""A fake server with an OpenAI-style API, on a free loopback port.
+
+It answers chat requests by a script, one step a request, and by its last step (a plain
+answer, unless told otherwise) when the script has run out. Deterministic: nothing in it
+depends on chance, and nothing waits except for `delay`.
+
+    async with ChatServer([status(429, retry_after="1"), cut_body()]) as server:
+        ...  # server.url, server.requests, server.most_in_flight
+
+`python -m tests.fakes.chat_server --delay 0.25` serves as a stub in a process of its own
+and prints its URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import uvloop
+from aiohttp import web
+
+Step = Callable[["ChatServer", web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
+
+MODEL = "fake/judge-8b"
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One chat request: its JSON body and its headers."""
+
+    body: dict[str, Any]
+    headers: Mapping[str, str]
+
+
+@dataclass
+class ChatServer:
+    """The server. `kind` tgi has `/info`, openai has only `/v1/models`.
+
+    `delay` is in seconds and comes before every answer. `token` is demanded when set.
+    `grammar` False refuses every request with a response format.
+    """
+
+    script: Iterable[Step] = ()
+    delay: float = 0.0
+    kind: str = "tgi"
+    models: tuple[str, ...] = (MODEL,)
+    token: str = ""
+    grammar: bool = True
+    otherwise: Step | None = None
+    requests: list[Received] = field(default_factory=list)
+    in_flight: int = 0
+    most_in_flight: int = 0
+    model_requests: int = 0
+    keep_requests: bool = True
+
+    async def __aenter__(self) -> Self:
+        self._steps = iter(self.script)
+        self._otherwise = self.otherwise or answer("1")
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/info", self._info)
+        app.router.add_get("/v1/models", self._models)
+        # Cancelling handlers lets a request that is never answered end with its client.
+        self._runner = web.AppRunner(
+            app, handler_cancellation=True, access_log=None, shutdown_timeout=1
+        )
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
+        await site.start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        if self.keep_requests:
+            self.requests.append(Received(body, dict(request.headers)))
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            if self.delay:
+                await asyncio.sleep(self.delay)
+            if self.token and request.headers.get("Authorization") != f"Bearer {self.token}":
+                said = request.headers.get("Authorization", "no token")
+                return web.json_response({"error": f"not allowed: {said}"}, status=401)
+            if not self.grammar and "response_format" in body:
+                return web.json_response({"error": "Grammar is not supported"}, status=400)
+            return await next(self._steps, self._otherwise)(self, request, body)
+        finally:
+            self.in_flight -= 1
+
+    async def _info(self, request: web.Request) -> web.Response:
+        self.model_requests += 1
+        if self.kind != "tgi":
+            raise web.HTTPNotFound
+        return web.json_response({"model_id": self.models[0], "model_sha": REVISION})
+
+    async def _models(self, request: web.Request) -> web.Response:
+        self.model_requests += 1
+        # vLLM puts the time of the request into `created`: it must not count as a revision.
+        entries = [
+            {"id": name, "created": self.model_requests, "owned_by": "vllm", "root": f"/m/{name}"}
+            for name in self.models
+        ]
+        return web.json_response({"object": "list", "data": entries})
+
+
+def completion(text: str | None, finish: str = "stop", model: str = MODEL, **extra: Any) -> Any:
+    """The JSON object of a chat completion; `extra` goes into its message."""
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text, **extra},
+                "finish_reason": finish,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 7,
+            "completion_tokens": 3,
+            "total_tokens": 10,
+            "prompt_tokens_details": {"cached_tokens": 5},
+        },
+    }
+
+
+def answer(text: str | None, finish: str = "stop", model: str = MODEL, **extra: Any) -> Step:
+    """A completion with that text."""
+    return raw(json.dumps(completion(text, finish, model, **extra)).encode())
+
+
+def raw(body: bytes, content_type: str = "application/json", encoding: str = "") -> Step:
+    """A response of status 200 with exactly those bytes, said to be in that encoding."""
+    headers = {"Content-Type": content_type} | ({"Content-Encoding": encoding} if encoding else {})
+
+    async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
+        return web.Response(body=body, headers=headers)
+
+    return step
+
+
+def status(code: int, text: str = "", retry_after: str = "", date: str = "") -> Step:
+    """An answer with that HTTP status, and with those headers where given."""
+    headers = {"Retry-After": retry_after, "Date": date}
+
+    async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
+        given = {name: value for name, value in headers.items() if value}
+        return web.Response(status=code, text=text or "trouble", headers=given)
+
+    return step
+
+
+def html() -> Step:
+    """What a proxy shows in front of a server that is gone, with status 200."""
+    return raw(b"<html><body><h1>1 moment please</h1></body></html>", "text/html")
+
+
+def half_utf8() -> Step:
+    """A body that ends inside a character."""
+    return raw(json.dumps(completion("caf\u00e9"), ensure_ascii=False).encode().split(b"\xa9")[0])
+
+
+def cut_body() -> Step:
+    """Promises a whole completion, sends the half and cuts the connection."""
+    body = json.dumps(completion("1")).encode()
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": str(len(body))})
+        await response.prepare(request)
+        await response.write(body[: len(body) // 2])
+        return cut(request, response)
+
+    return step
+
+
+def cut_at_once(word: bytes = b"") -> Step:
+    """Cuts the connection without an answer, or with a word that is no HTTP."""
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        if word and request.transport is not None:
+            request.transport.write(word)
+        return cut(request, web.Response())
+
+    return step
+
+
+def cut(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    """Close the connection of `request`; what is then returned goes nowhere."""
+    if request.transport is not None:
+        request.transport.close()
+    return response
+
+
+def never() -> Step:
+    """Never answers; ends when the client goes away."""
+
+    async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
+        await asyncio.Event().wait()
+        raise AssertionError("an event that nobody sets was set")
+
+    return step
+
+
+def together(count: int) -> Step:
+    """Answers only once `count` requests have been in flight at the same time."""
+    enough = asyncio.Event()
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        if server.in_flight >= count:
+            enough.set()
+        await enough.wait()
+        return await answer("1")(server, request, asked)
+
+    return step
+
+
+async def serve(delay: float) -> None:
+    """Serve until cancelled; the URL is the one line of output."""
+    async with ChatServer(delay=delay, keep_requests=False) as server:
+        print(server.url, flush=True)  # noqa: T201 - the output is the interface
+        await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Serve as a process of its own."""
+    parser = argparse.ArgumentParser(description="a fake OpenAI-style server")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
+    uvloop.run(serve(parser.parse_args().delay))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Rendering prompts and reading completions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caliper.core.errors import CaliperError, InvalidInput, UnknownName
+from caliper.core.keys import canonical_json
+from caliper.core.outcome import Reason
+from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Question, Reply, Source
+from caliper.pipeline.answerer import PromptingAnswerer, read_completion, sampling
+from caliper.pipeline.rendering import messages_json, render
+from caliper.ports.models import Completion, Identity, Image, Message
+from caliper.ports.prompts import Template
+
+
+class Scribe:
+    """A chat model that notes what it is asked."""
+
+    def __init__(self, completion: Completion) -> None:
+        self.identity = Identity("scribe", "scribe", "1")
+        self.completion, self.closed = completion, False
+        self.asked: list[tuple[Sequence[Message], Decoding, Mapping[str, Any] | None]] = []
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        decoding: Decoding,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Completion:
+        self.asked.append((messages, decoding, schema))
+        return self.completion
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class OnePrompt:
+    name, digest = "one", "0" * 64
+
+    def template(self, name: str) -> Template:
+        if name != "captionqa/reader":
+            raise UnknownName("prompt template", name, ("captionqa/reader",))
+        return Template("", "{caption}\n{question}", "Caliper")
+
+
+def an_ask(**changes: Any) -> Ask:
+    question = Question(0, None)
+    item = Item("captionqa", "nat_1", "nat_1", "1.jpg", ("1.jpg",), (question,))
+    fields = {"caption": "a {question} in braces", "question": "Who?"}
+    return replace(Ask(item, question, 0, "captionqa/reader", fields), **changes)
+
+
+def test_gaps_are_filled_in_one_pass() -> None:
+    template = Template("You see {object}.", 'Say {"score": 1} {} { object } {object}', "Caliper")
+    assert render(template, {"object": "{caption}", "caption": "never seen"}) == (
+        Message("system", ("You see {caption}.",)),
+        Message("user", ('Say {"score": 1} {} { object } {caption}',)),
+    )
+
+
+@given(st.text(), st.text())
+def test_whatever_a_caption_holds_arrives_as_it_is(caption: str, question: str) -> None:
+    (message,) = render(
+        Template("", "<{caption}|{question}>", "Caliper"),
+        {"caption": caption, "question": question},
+    )
+    assert message.content == (f"<{caption}|{question}>",)
+
+
+def test_a_gap_that_nothing_fills() -> None:
+    with pytest.raises(UnknownName, match="'objekt'; known: caption, object"):
+        render(Template("", "{objekt}", "Caliper"), {"object": "", "caption": ""})
+
+
+def test_pictures_stand_for_their_digest() -> None:
+    message = Message("user", ("look", Image(b"", "image/png")))
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    written = messages_json([message])
+    assert written == [
+        {"role": "user", "content": [{"text": "look"}, {"image": empty, "mime": "image/png"}]}
+    ]
+    assert canonical_json(written)
+
+
+@pytest.mark.parametrize(
+    ("completion", "answer"),
+    [
+        (Completion("B"), Reply("B")),
+        (Completion("B", "whatever"), Reply("B")),
+        (Completion("B", "length"), Reply("B", truncated=True)),
+        (Completion("B", "content_filter"), Failure(Reason.REFUSED, "B")),
+        (Completion("", "refusal"), Failure(Reason.REFUSED, "the model refused to answer")),
+        (Completion(" \n"), Failure(Reason.NO_REPLY, "the reply was empty")),
+    ],
+)
+def test_completions_become_answers(completion: Completion, answer: Answer) -> None:
+    assert read_completion(completion) == answer
+
+
+def test_nothing_written_before_the_limit_was_reached() -> None:
+    answer = read_completion(Completion("", "length"))
+    assert isinstance(answer, Failure)
+    assert answer.reason is Reason.TRUNCATED
+
+
+async def test_asks_the_model_with_the_rendered_prompt() -> None:
+    model = Scribe(Completion("A"))
+    answerer = PromptingAnswerer(model, OnePrompt())
+    ask = an_ask(schema={"type": "string"})
+    assert await answerer.answer(ask) == Reply("A")
+    sent = (Message("user", ("a {question} in braces\nWho?",)),)
+    assert model.asked == [(sent, ask.decoding, {"type": "string"})]
+    assert answerer.messages(ask) == sent
+    assert answerer.identity == model.identity
+    await answerer.close()
+    assert model.closed
+
+
+async def test_a_question_about_the_media_is_not_asked_blindly() -> None:
+    model = Scribe(Completion("A"))
+    ask = an_ask(item=replace(an_ask().item, source=Source.MEDIA))
+    with pytest.raises(InvalidInput, match="picture or clip itself"):
+        await PromptingAnswerer(model, OnePrompt()).answer(ask)
+    assert model.asked == []
+
+
+async def test_an_unknown_template_is_an_error_of_ours() -> None:
+    with pytest.raises(CaliperError, match="known: captionqa/reader"):
+        await PromptingAnswerer(Scribe(Completion("A")), OnePrompt()).answer(an_ask(prompt="x/y"))
+
+
+def test_every_repeat_and_second_ask_draws_anew() -> None:
+    seeds = {
+        sampling(an_ask(repeat=repeat, attempt=attempt)).seed
+        for repeat in range(3)
+        for attempt in range(2)
+    }
+    assert len(seeds) == 6
+    assert sampling(an_ask()) == an_ask().decoding
