@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from caliper.analysis.intervals import at_bound, clipped, flat, independent, wilson
 from caliper.analysis.jackknife import Jackknifed, jackknife
-from caliper.core.report import BenchmarkReport, Figure, Kind, Path, Report
+from caliper.core.report import BenchmarkReport, Figure, Kind, Path, Report, leaves
 from caliper.core.tally import Sums, Tally
 
 _Cells = dict[tuple[int, str], Mapping[str, Sums]]
@@ -81,7 +80,7 @@ def _interval(
 ) -> tuple[tuple[float | None, float | None], str]:
     if found is None or found.margin is None:
         return (None, None), ""
-    if not flat(found, bounds):
+    if not flat(found):
         interval = (found.value - found.margin, found.value + found.margin)
         return clipped(found.value, interval, bounds), "jackknife"
     if _alike(cells):
@@ -132,7 +131,7 @@ def distinctions(
             sides = ["evaluated" if name in side else _ABSENT for side in (before, after)]
             found.append(Distinction(name, "benchmark", name, *sides))
     specs = [
-        dict(_leaves((), {key: spec[key] for key in spec if key not in ignored}))
+        dict(leaves({key: spec[key] for key in spec if key not in ignored}))
         for spec in (first.spec, second.spec)
     ]
     found.extend(_unequal("", "spec", specs[0], specs[1]))
@@ -153,12 +152,3 @@ def _unequal(
         before, after = first.get(name, _ABSENT), second.get(name, _ABSENT)
         if before != after:
             yield Distinction(benchmark, kind, name, before, after)
-
-
-def _leaves(path: Path, value: Any) -> Iterator[tuple[str, str]]:
-    """(dotted path, text) of every value in nested mappings; lists count as one value."""
-    if isinstance(value, Mapping):
-        for key in value:
-            yield from _leaves((*path, str(key)), value[key])
-    else:
-        yield ".".join(path), str(value)

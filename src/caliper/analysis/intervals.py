@@ -34,7 +34,7 @@ from caliper.core.report import Estimate, Figure, Kind, Path
 from caliper.core.tally import Sums, Tally, add_up
 
 Clusters = Mapping[str, Mapping[str, Sums]]
-# Replicates that differ by less than this share of a figure's unit differ by rounding only.
+# Numbers that are nearer than this, of their size, differ by rounding only.
 _ROUNDING = 1e-9
 
 
@@ -135,7 +135,7 @@ def _ratio(figure: Figure, cells: Clusters) -> Estimate:
         return Estimate(None)
     if found.margin is None:
         return Estimate(found.value)
-    if not flat(found, figure.bounds):
+    if not flat(found):
         interval = (found.value - found.margin, found.value + found.margin)
         return _estimate(figure, found.value, interval, "jackknife")
     interval_at_bound = at_bound(found.value, figure.bounds, independent(cells.values()))
@@ -144,12 +144,9 @@ def _ratio(figure: Figure, cells: Clusters) -> Estimate:
     return _estimate(figure, found.value, interval_at_bound, "wilson")
 
 
-def flat(found: Jackknifed, bounds: tuple[float, float]) -> bool:
-    """No cluster's absence moves the figure, but for rounding."""
-    unit = bounds[1] - bounds[0]
-    if not math.isfinite(unit):
-        unit = max(1.0, abs(found.value))
-    return (found.error or 0.0) <= _ROUNDING * unit
+def flat(found: Jackknifed) -> bool:
+    """Tell whether no cluster's absence moves the figure, but for rounding."""
+    return (found.error or 0.0) <= _ROUNDING * max(1.0, abs(found.value))
 
 
 def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[float, float] | None:
