@@ -6,7 +6,7 @@ analysis estimates them; exporters and pages render the outcome and know no benc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -163,3 +163,12 @@ class VerdictRow:
     reply: str
     repaired: bool
     judge: str
+
+
+def leaves(value: Any, path: Path = ()) -> Iterator[tuple[str, str]]:
+    """(dotted path, text) of every value in nested mappings; a list counts as one value."""
+    if isinstance(value, Mapping):
+        for key in value:
+            yield from leaves(value[key], (*path, str(key)))
+    else:
+        yield ".".join(path), str(value)

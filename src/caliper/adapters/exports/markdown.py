@@ -1,0 +1,108 @@
+"""report.md: the report for people who read text, and for pasting into a discussion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from caliper.adapters import wording
+from caliper.adapters.files import write_text
+from caliper.core.report import BenchmarkReport, Report, Table, VerdictRow, leaves
+from caliper.core.report import Path as FigurePath
+
+
+class MarkdownExport:
+    """Writes report.md."""
+
+    def write(
+        self,
+        report: Report,
+        verdicts: Iterator[VerdictRow],  # noqa: ARG002 - the port hands every sink the same
+        directory: Path,
+    ) -> Path:
+        """Write the report and return the file. Raises StoreFull."""
+        return write_text(directory / "report.md", report_text(report))
+
+
+def report_text(report: Report) -> str:
+    """The text of report.md."""
+    blocks = [f"# {_plain(report.name)}", wording.state(report.state)]
+    if report.partial:
+        blocks[1] = f"> **{blocks[1]}**"
+    for benchmark in report.benchmarks:
+        blocks.extend(_benchmark(benchmark))
+    if report.spec:
+        blocks += ["## To repeat this run", _pairs(dict(leaves(report.spec)))]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
+    yield f"## {_plain(benchmark.title)}"
+    yield _headline(benchmark)
+    if roles := wording.lexical_roles(benchmark.models):
+        yield f"> **Warning ({', '.join(roles)}).** {wording.LEXICAL_WARNING}"
+    if benchmark.notes:
+        yield "\n".join(f"- {_plain(note)}" for note in benchmark.notes)
+    for table in benchmark.tables:
+        yield f"### {_plain(table.title)}"
+        yield _table(benchmark, table)
+        if table.note:
+            yield _plain(table.note)
+    yield "### Coverage"
+    yield _coverage(benchmark)
+    if benchmark.models:
+        yield "### Models"
+        yield _pairs(benchmark.models)
+    if benchmark.settings:
+        yield "### Settings"
+        yield _pairs(benchmark.settings)
+
+
+def _headline(benchmark: BenchmarkReport) -> str:
+    name = wording.label(benchmark, benchmark.headline)
+    return f"{_plain(name)}: **{_figure(benchmark, benchmark.headline)}**"
+
+
+def _figure(benchmark: BenchmarkReport, path: FigurePath | None) -> str:
+    estimate = benchmark.estimates.get(path) if path is not None else None
+    if estimate is None:
+        return ""
+    span = wording.interval(estimate)
+    return f"{wording.number(estimate.value)} ({span})" if span else wording.number(estimate.value)
+
+
+def _table(benchmark: BenchmarkReport, table: Table) -> str:
+    rows = [(row.label, *(_figure(benchmark, path) for path in row.cells)) for row in table.rows]
+    return _grid(("", *table.columns), rows)
+
+
+def _coverage(benchmark: BenchmarkReport) -> str:
+    coverage = benchmark.coverage
+    said = (
+        f"{coverage.scored} of {coverage.askable} askable questions have a score "
+        f"({wording.percent(coverage.share)}); {coverage.planned} were planned."
+    )
+    if not coverage.unscored:
+        return said
+    rows = [(reason, str(count)) for reason, count in sorted(coverage.unscored.items())]
+    return said + "\n\n" + _grid(("Unscored because", "questions"), rows)
+
+
+def _grid(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    rule = ("---", *("---:" for _ in head[1:]))
+    lines = (head, rule, *rows)
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+
+
+def _pairs(pairs: Mapping[str, str]) -> str:
+    return "\n".join(f"- {_plain(name)}: {_plain(pairs[name])}" for name in sorted(pairs))
+
+
+def _plain(text: str) -> str:
+    """One line on which nothing that a name holds becomes markup."""
+    line = " ".join(text.split())
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in line)
+
+
+def _cell(text: str) -> str:
+    return text if text in ("", "---", "---:") else _plain(text)

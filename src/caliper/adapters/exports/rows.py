@@ -1,0 +1,35 @@
+"""Verdict rows as records: the columns of verdicts.jsonl and verdicts.parquet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from caliper.core.report import VerdictRow
+
+
+def record(row: VerdictRow) -> dict[str, Any]:
+    """One row by column name, in column order.
+
+    `task` is the dimension and `sample_id` the sample, as issue and papers call them.
+    `score` is None where there is none, and `reason` then says why.
+    """
+    return {
+        "index": row.index,
+        "benchmark": row.benchmark,
+        "task": row.dimension,
+        "item": row.item,
+        "sample_id": row.sample,
+        "cluster": row.cluster,
+        "media": list(row.media),
+        "question_id": row.question_id,
+        "question": row.question,
+        "expected": row.expected,
+        "repeat": row.repeat,
+        "outcome": row.outcome,
+        "score": row.score,
+        "reason": row.reason,
+        "explanation": row.explanation,
+        "reply": row.reply,
+        "repaired": row.repaired,
+        "judge": row.judge,
+    }

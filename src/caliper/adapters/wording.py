@@ -1,0 +1,67 @@
+"""How reports put figures into words, the same in every format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from caliper.core.report import BenchmarkReport, Estimate, Path
+
+NO_DATA = "no data"
+LEXICAL_WARNING = (
+    "Judged by rules over words, without a model: for smoke runs and trends, "
+    "never for comparison with published figures."
+)
+_MINUS = "\N{MINUS SIGN}"
+
+
+def number(value: float | None) -> str:
+    """Two decimals, none for a whole count; `no data` for None."""
+    if value is None:
+        return NO_DATA
+    text = str(value) if isinstance(value, int) else f"{value:.2f}"
+    return text.replace("-", _MINUS)
+
+
+def interval(estimate: Estimate) -> str:
+    """`low to high`, or nothing where there is no interval."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"{number(estimate.low)} to {number(estimate.high)}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage that never rounds up to all: 99.996 % is not 100 %."""
+    whole = 100 * share
+    text = f"{whole:.2f}"
+    return f"{'99.99' if text == '100.00' and whole < 100 else text} %"
+
+
+def state(name: str) -> str:
+    """What the state of a run means for whoever reads its report."""
+    return _STATES.get(
+        name, f"Partial: the run is {name}; figures cover what has a verdict so far."
+    )
+
+
+_STATES = {
+    "complete": "Complete: every planned question has an outcome, coverage is over the floor.",
+    "finished": "Partial: every question has an outcome, but coverage is under the floor.",
+}
+
+
+def label(benchmark: BenchmarkReport, path: Path) -> str:
+    """How the tables name the figure at `path`: its row and column, else the path itself."""
+    for table in benchmark.tables:
+        for row in table.rows:
+            if path in row.cells:
+                return f"{row.label}, {table.columns[row.cells.index(path)]}"
+    return ", ".join(part.replace("_", " ") for part in path)
+
+
+def lexical_roles(models: Mapping[str, str]) -> tuple[str, ...]:
+    """The roles that rules over words fill instead of a model."""
+    return tuple(role for role, name in models.items() if _LEXICAL.search(name))
+
+
+_LEXICAL = re.compile(r"\blexical\b")

@@ -1,0 +1,174 @@
+"""Figures computed from a tally, each with an interval at 95 % where there is one.
+
+Which interval (architecture, "Metrics"):
+
+    COUNT                                       none
+    PROPORTION, one question a cluster          Wilson's score interval
+    PROPORTION, clusters with more questions    linearised, robust to clusters
+    RATIO                                       delete-one-cluster jackknife
+
+A cluster is a media file: verdicts about one picture are not independent. Only clusters
+tell how much a figure would move with other pictures, so a single cluster of several
+questions, or a figure without data, has no interval.
+
+**No false certainty.** Where no cluster differs from the others (all correct, none hit),
+the robust estimates have zero width, which says nothing about the pictures not seen. There
+the interval is Wilson's, with every cluster counted as one observation: a figure that
+averages values between its bounds varies at most as much as one that takes the bounds only.
+A RATIO gets it when its value is one of its (finite) bounds; with a value between them and
+zero width it gets no interval. Its observations are those of the mean of its cells,
+k^2 / sum(1 / n_i) for k cells of n_i clusters, and no more than there are clusters.
+
+Sums are exact and floats are added by `math.fsum`: the order in which a tally was filled
+changes no bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from fractions import Fraction
+
+from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
+from caliper.core.report import Estimate, Figure, Kind, Path
+from caliper.core.tally import Sums, Tally, add_up
+
+Clusters = Mapping[str, Mapping[str, Sums]]
+# Numbers that are nearer than this, of their size, differ by rounding only.
+_ROUNDING = 1e-9
+
+
+def estimate_all(figures: Iterable[Figure], tally: Tally) -> dict[Path, Estimate]:
+    """Every figure's estimate by its path, in the order of the figures."""
+    return {figure.path: estimate(figure, tally) for figure in figures}
+
+
+def estimate(figure: Figure, tally: Tally) -> Estimate:
+    """The value of a figure and its interval, in the figure's own unit.
+
+    `low <= value <= high` and both lie within `figure.bounds`; they are None, and `method`
+    is empty, where there is no interval. A COUNT's value is an int. Raises ValueError for a
+    PROPORTION that does not name its shares.
+    """
+    if figure.kind is Kind.COUNT:
+        count = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
+        return Estimate(None if count is None else round(count))
+    clusters = {cell: tally.clusters(cell) for cell in figure.cells}
+    if figure.kind is Kind.PROPORTION:
+        return _proportion(figure, clusters)
+    return _ratio(figure, clusters)
+
+
+def wilson(share: float, observations: float) -> tuple[float, float]:
+    """Wilson's score interval at 95 % for a share between 0 and 1 of `observations` > 0.
+
+    Source: Wilson, Probable inference, the law of succession, and statistical inference
+    (Journal of the American Statistical Association 22, 1927).
+    """
+    square = NORMAL * NORMAL / observations
+    centre = (share + square / 2) / (1 + square)
+    spread = share * (1 - share) / observations + square / (4 * observations)
+    margin = NORMAL / (1 + square) * math.sqrt(spread)
+    return max(0.0, centre - margin), min(1.0, centre + margin)
+
+
+def independent(cells: Collection[Mapping[str, Sums]]) -> float:
+    """How many independent observations the plain mean of these cells has at least."""
+    sizes = [len(clusters) for clusters in cells if clusters]
+    union = len({name for clusters in cells for name in clusters})
+    return min(float(union), len(sizes) ** 2 / math.fsum(1 / size for size in sizes))
+
+
+def _proportion(figure: Figure, cells: Clusters) -> Estimate:
+    value = figure.statistic(_totals(cells))
+    parts = _shares(figure, cells)
+    if value is None or not parts:
+        return Estimate(value)
+    whole = sum((one for _, one in parts), Fraction(0))
+    share = sum((some for some, _ in parts), Fraction(0)) / whole
+    simple = all(one == 1 and some in (0, 1) for some, one in parts)
+    if not simple and len(parts) == 1:
+        return Estimate(value)
+    margin = 0.0 if simple else _robust_margin(parts, share)
+    if margin:
+        interval, method = (float(share) - margin, float(share) + margin), "cluster"
+    else:
+        interval, method = wilson(float(share), len(parts)), "wilson"
+    low, high = interval
+    return _estimate(figure, value, (low * figure.scale, high * figure.scale), method)
+
+
+def _robust_margin(parts: list[tuple[Fraction, Fraction]], share: Fraction) -> float:
+    """Half the width of the cluster-robust interval of `share`, 0 when all clusters have it.
+
+    With G clusters of a_c out of b_c, p = sum a / sum b, the variance is
+    G / (G - 1) * sum((a_c - p b_c)^2) / (sum b)^2, and the quantile Student's with G - 1
+    degrees of freedom. Source: Cochran, Sampling Techniques (3rd edition, 1977), 9A.2
+    (clusters of unequal size, ratio to size).
+    """
+    groups = len(parts)
+    squares = sum((some - share * one) ** 2 for some, one in parts)
+    variance = squares * Fraction(groups, groups - 1) / sum(one for _, one in parts) ** 2
+    return student(groups - 1) * math.sqrt(variance)
+
+
+def _shares(figure: Figure, cells: Clusters) -> list[tuple[Fraction, Fraction]]:
+    """(part, whole) of each cluster that has a whole, over all cells added up."""
+    if figure.shares is None:
+        raise ValueError(f"the proportion {'.'.join(figure.path)} does not name its shares")
+    part, whole = figure.shares
+    found: dict[str, tuple[Fraction, Fraction]] = {}
+    for clusters in cells.values():
+        for cluster, sums in clusters.items():
+            some, one = found.get(cluster, (Fraction(0), Fraction(0)))
+            found[cluster] = some + sums.get(part, 0), one + sums.get(whole, 0)
+    return [shares for shares in found.values() if shares[1]]
+
+
+def _totals(cells: Clusters) -> dict[str, Sums]:
+    return {cell: add_up(clusters.values()) for cell, clusters in cells.items()}
+
+
+def _ratio(figure: Figure, cells: Clusters) -> Estimate:
+    found = jackknife(cells, figure.statistic)
+    if found is None:
+        return Estimate(None)
+    if found.margin is None:
+        return Estimate(found.value)
+    if not flat(found):
+        interval = (found.value - found.margin, found.value + found.margin)
+        return _estimate(figure, found.value, interval, "jackknife")
+    interval_at_bound = at_bound(found.value, figure.bounds, independent(cells.values()))
+    if interval_at_bound is None:
+        return Estimate(found.value)
+    return _estimate(figure, found.value, interval_at_bound, "wilson")
+
+
+def flat(found: Jackknifed) -> bool:
+    """Tell whether no cluster's absence moves the figure, but for rounding."""
+    return (found.error or 0.0) <= _ROUNDING * max(1.0, abs(found.value))
+
+
+def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[float, float] | None:
+    """Wilson's interval for a value that is one of its bounds, None for any other."""
+    low, high = bounds
+    width = high - low
+    if not math.isfinite(width):
+        return None
+    share = (value - low) / width
+    if min(abs(share), abs(1 - share)) > _ROUNDING:
+        return None
+    least, most = wilson(float(round(share)), seen)
+    return low + least * width, low + most * width
+
+
+def _estimate(figure: Figure, value: float, interval: tuple[float, float], method: str) -> Estimate:
+    low, high = clipped(value, interval, figure.bounds)
+    return Estimate(value, low, high, method)
+
+
+def clipped(
+    value: float, interval: tuple[float, float], bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """The interval within the bounds, and around `value` despite any rounding."""
+    return min(value, max(interval[0], bounds[0])), max(value, min(interval[1], bounds[1]))

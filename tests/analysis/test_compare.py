@@ -1,0 +1,162 @@
+"""Two runs compared: paired by cluster, and everything else that differs said."""
+
+import math
+import random
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from caliper.analysis.compare import Difference, Distinction, compare, distinctions
+from caliper.analysis.intervals import wilson
+from caliper.core.report import BenchmarkReport, Coverage, Figure, Kind, Report
+from caliper.core.tally import Sums, Tally
+
+
+def recall(sums: Mapping[str, Sums]) -> float | None:
+    asked = sum(cell.get("n", 0) for cell in sums.values())
+    right = sum(cell.get("cor", 0) for cell in sums.values())
+    return 100 * right / asked if asked else None
+
+
+RECALL = Figure(("recall",), ("a",), recall)
+
+
+def run(scores: Mapping[str, int]) -> Tally:
+    tally = Tally()
+    for cluster, right in scores.items():
+        tally.add("a", cluster, n=1, cor=right)
+    return tally
+
+
+def only(figure: Figure, first: Tally, second: Tally) -> Difference:
+    return compare([figure], first, second)[figure.path]
+
+
+def test_the_interval_is_the_paired_t_interval() -> None:
+    draw = random.Random(1)
+    first = {f"m{number}": draw.randrange(2) for number in range(40)}
+    second = {name: right if draw.random() < 0.8 else 1 - right for name, right in first.items()}
+    found = only(RECALL, run(first), run(second))
+    gaps = [100 * (second[name] - first[name]) for name in first]
+    expected = stats.t.interval(0.95, 39, loc=np.mean(gaps), scale=stats.sem(gaps))
+    assert found.value == pytest.approx(np.mean(gaps))
+    assert (found.low, found.high) == pytest.approx(expected)
+    assert (found.method, found.clusters, found.paired) == ("jackknife", 40, 40)
+
+
+def test_what_is_hard_for_both_cancels() -> None:
+    """The paired interval is narrower than the two runs' own intervals would make it."""
+    draw = np.random.default_rng(2)
+    hard = draw.integers(0, 2, size=200)
+    first = {f"m{number}": int(right) for number, right in enumerate(hard)}
+    second = {name: right or int(draw.random() < 0.1) for name, right in first.items()}
+    found = only(RECALL, run(first), run(second))
+    spread = [np.var(list(scores.values()), ddof=1) / 200 for scores in (first, second)]
+    unpaired = 100 * 1.96 * math.sqrt(sum(spread))
+    assert (found.high - found.low) / 2 < unpaired / 2
+
+
+def test_the_difference_turns_with_the_runs() -> None:
+    first, second = run({"x": 1, "y": 0, "z": 1}), run({"x": 1, "y": 1, "z": 1})
+    there, back = only(RECALL, first, second), only(RECALL, second, first)
+    assert there.value == pytest.approx(100 / 3)
+    assert (back.value, back.low, back.high) == (-there.value, -there.high, -there.low)
+
+
+def test_equal_runs_differ_by_nothing_but_not_for_certain() -> None:
+    scores = {f"m{number}": number % 2 for number in range(30)}
+    found = only(RECALL, run(scores), run(scores))
+    most = 100 * wilson(0.0, 30)[1]
+    assert found == Difference(
+        recall({"": {"n": 30, "cor": 15}}), 50.0, 0.0, -most, most, "wilson", 30, 30
+    )
+
+
+def test_all_wrong_against_all_right_is_not_certain_either() -> None:
+    names = [f"m{number}" for number in range(10)]
+    found = only(RECALL, run(dict.fromkeys(names, 0)), run(dict.fromkeys(names, 1)))
+    assert (found.value, found.high, found.method) == (100.0, 100.0, "wilson")
+    assert 0 < found.low < 100
+
+
+def test_a_constant_difference_between_the_bounds_has_no_interval() -> None:
+    first, second = Tally(), Tally()
+    for cluster in "xyz":
+        first.add("a", cluster, n=2, cor=0)
+        second.add("a", cluster, n=2, cor=1)
+    found = only(RECALL, first, second)
+    assert (found.value, found.low, found.high, found.method) == (50.0, None, None, "")
+
+
+def test_clusters_of_one_run_only_are_counted() -> None:
+    found = only(RECALL, run({"x": 1, "y": 0, "z": 1}), run({"y": 1, "z": 0, "w": 1}))
+    assert (found.clusters, found.paired) == (4, 2)
+
+
+def test_no_data_in_one_run_is_no_difference() -> None:
+    found = only(RECALL, Tally(), run({"x": 1, "y": 0}))
+    assert (found.first, found.second, found.value, found.low) == (None, 50.0, None, None)
+
+
+def test_a_single_cluster_has_no_interval() -> None:
+    found = only(RECALL, run({"x": 1}), run({"x": 0}))
+    assert (found.value, found.low, found.high) == (-100.0, None, None)
+
+
+def test_counts_differ_without_an_interval() -> None:
+    figure = Figure(("n",), ("a",), lambda sums: sums["a"].get("n", 0), Kind.COUNT)
+    found = only(figure, run({"x": 1}), run({"x": 1, "y": 1}))
+    assert (found.value, found.low, found.method) == (1, None, "")
+
+
+@given(
+    st.dictionaries(st.sampled_from("uvwxyz"), st.tuples(st.booleans(), st.booleans()), min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_clusters_changes_no_bit(
+    scores: dict[str, tuple[bool, bool]], draw: random.Random
+) -> None:
+    def both(names: Iterable[str]) -> list[Tally]:
+        return [run({name: int(scores[name][side]) for name in names}) for side in (0, 1)]
+
+    shuffled = draw.sample(sorted(scores), len(scores))
+    assert compare([RECALL], *both(scores)) == compare([RECALL], *both(shuffled))
+
+
+def report(
+    judge: str = "tgi",
+    weights: str = "text",
+    spec: dict[str, Any] | None = None,
+    name: str = "capability",
+) -> Report:
+    benchmark = BenchmarkReport(
+        name, name, ("f1",), {}, (), Coverage(1, 1), {"weights": weights}, {"judge": judge}
+    )
+    return Report("run", "complete", (benchmark,), spec or {})
+
+
+def test_another_judge_setting_and_pack_are_said() -> None:
+    first = report(spec={"captions": "a", "pack": {"digest": "1", "name": "caliper"}, "seed": 0})
+    second = report("lexical", "table2", {"captions": "b", "pack": {"digest": "2"}, "seed": 0})
+    assert distinctions(first, second, ignored=("captions",)) == (
+        Distinction("capability", "model", "judge", "tgi", "lexical"),
+        Distinction("capability", "setting", "weights", "text", "table2"),
+        Distinction("", "spec", "pack.digest", "1", "2"),
+        Distinction("", "spec", "pack.name", "caliper", "(none)"),
+    )
+
+
+def test_a_benchmark_that_one_run_lacks_is_said() -> None:
+    assert distinctions(report(), report(name="captionqa")) == (
+        Distinction("capability", "benchmark", "capability", "evaluated", "(none)"),
+        Distinction("captionqa", "benchmark", "captionqa", "(none)", "evaluated"),
+    )
+
+
+def test_like_runs_differ_in_nothing() -> None:
+    assert distinctions(report(), report()) == ()
