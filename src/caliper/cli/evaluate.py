@@ -8,23 +8,20 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 import uvloop
-from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
 from caliper.cli.benchmarks import benchmark_commands
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
-from caliper.cli.progress import ProgressWatcher
+from caliper.cli.progress import ProgressWatcher, WarningWatcher
 from caliper.cli.show import show_report
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.settings import access
-from caliper.standalone.captions import compared_with_plan
 from caliper.standalone.config import RunConfig
 from caliper.standalone.prepare import Prepared, prepare
 from caliper.standalone.run import Finished, evaluate
-from caliper.standalone.watching import SilentWatcher
 
 
 def _evaluate(config: RunConfig, shown: Shown) -> int:
@@ -42,8 +39,6 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
     clock = SystemClock()
     prepared = await prepare(config, access(config.concurrency), clock)
     try:
-        for warning in compared_with_plan(prepared):
-            ERR.print(f"[yellow]Warning:[/yellow] {escape(warning)}", soft_wrap=True)
         with _watcher(prepared, shown) as watcher:
             return await evaluate(prepared, watcher, clock)
     finally:
@@ -52,7 +47,7 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
 
 def _watcher(prepared: Prepared, shown: Shown) -> AbstractContextManager[Watcher]:
     if shown.quiet or not sys.stderr.isatty():
-        return nullcontext(SilentWatcher())
+        return nullcontext(WarningWatcher())
     return ProgressWatcher(prepared.spec, captioning=bool(prepared.captioners))
 
 
@@ -64,8 +59,6 @@ def _tell(finished: Finished, shown: Shown) -> None:
         if finished.worked == 0:
             OUT.print("[dim]Nothing was missing: no question was asked.[/dim]")
         OUT.print(f"\n{finished.directory / 'report.html'}", soft_wrap=True, highlight=False)
-
-
 
 
 app = benchmark_commands(

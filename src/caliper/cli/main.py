@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import sys
 from typing import Annotated
@@ -26,8 +27,7 @@ from caliper.version import __version__
 
 app = typer.Typer(
     name="caliper",
-    help="Evaluate image and video captioning checkpoints on CAPability, CaptionQA and "
-    "CompreCap.",
+    help="Evaluate image and video captioning checkpoints on CAPability, CaptionQA and CompreCap.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -64,7 +64,7 @@ def run() -> None:
     """Run the command and exit with the house's codes (see `Exit`)."""
     try:
         code = app(standalone_mode=False)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, asyncio.CancelledError, click.Abort):
         ERR.print("[yellow]Interrupted.[/yellow] Run the same command to go on.")
         code = Exit.INTERRUPTED
     except click.ClickException as error:

@@ -16,6 +16,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.markup import escape
 from rich.text import Text
 
 from caliper.benchmarks.registry import benchmark
@@ -25,6 +26,7 @@ from caliper.core.question import Item
 from caliper.core.run import PlanSummary, RunSpec
 from caliper.core.tally import Tally
 from caliper.ports.codec import ExamineJob, Verdicts
+from caliper.standalone.watching import SilentWatcher
 
 _REFRESH = 1.0
 """Seconds between two computations of a running score."""
@@ -77,8 +79,15 @@ def _of_item(item: Item, outcomes: dict[int, Outcome]) -> dict[tuple[int, int], 
     }
 
 
-class ProgressWatcher:
-    """ports.telemetry.Watcher with rich progress bars on standard error."""
+class WarningWatcher(SilentWatcher):
+    """ports.telemetry.Watcher for those who want no progress: only warnings are told."""
+
+    def warned(self, text: str) -> None:
+        ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)
+
+
+class ProgressWatcher(WarningWatcher):
+    """The same with rich progress bars on standard error."""
 
     def __init__(self, spec: RunSpec, *, captioning: bool) -> None:
         self._spec = spec
@@ -121,7 +130,7 @@ class ProgressWatcher:
     def resumed(self, name: str, known: int) -> None:
         self._progress.update(self._bars[name], completed=known)
 
-    def captioned(self, benchmark: str, sample: str) -> None:
+    def captioned(self, benchmark: str, sample: str) -> None:  # noqa: ARG002 - the port's
         self._progress.advance(self._bars[f"{benchmark} captions"])
 
     def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from caliper.adapters.wording import NO_DATA
 from caliper.core.report import BenchmarkReport, Estimate, Report, Table
 
 
@@ -43,12 +44,12 @@ def _grid(part: BenchmarkReport, table: Table) -> Grid:
 def shown(estimate: Estimate | None) -> str:
     """A figure as people read it: the value, and half of its interval's width."""
     if estimate is None or estimate.value is None:
-        return "–"
+        return NO_DATA
     if not estimate.method and float(estimate.value).is_integer():
         return f"{estimate.value:,.0f}"
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [dim]({estimate.low:.1f}–{estimate.high:.1f})[/dim]"
+    return f"{estimate.value:.2f} [dim]({estimate.low:.1f} to {estimate.high:.1f})[/dim]"
 
 
 def _coverage(part: BenchmarkReport) -> str:

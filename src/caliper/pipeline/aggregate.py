@@ -106,14 +106,18 @@ def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
 
 async def verdict_rows(
     spec: RunSpec, plan: PlanReader, ledger: Ledger
-) -> AsyncIterator[VerdictRow]:
-    """One row a (question, repeat) that has an outcome, in plan order."""
+) -> AsyncIterator[list[VerdictRow]]:
+    """One row a (question, repeat) that has an outcome, in plan order, a shard at a time."""
     async for items in plan():
-        for item in items:
-            positions = {index: (question, repeat) for index, question, repeat in item.positions()}
-            for index, verdict in ledger.verdicts(item):
-                if verdict is not None:
-                    yield _row(spec.benchmark(item.benchmark), item, positions[index], verdict)
+        yield [row for item in items for row in _rows(spec.benchmark(item.benchmark), item, ledger)]
+
+
+def _rows(part: BenchmarkSpec, item: Item, ledger: Ledger) -> Iterator[VerdictRow]:
+    for (_, question, repeat), verdict in zip(
+        item.positions(), ledger.verdicts(item), strict=True
+    ):
+        if verdict is not None:
+            yield _row(part, item, (question, repeat), verdict)
 
 
 def _row(

@@ -125,7 +125,7 @@ class Ledger:
         reasons = {str(reason): codes[code] for reason, code in _CODES.items() if codes[code]}
         return codes[_SCORED], reasons
 
-    def verdicts(self, item: Item) -> Iterator[tuple[int, Verdict | None]]:
-        """(index, verdict) of every position of an item; None where there is none yet."""
+    def verdicts(self, item: Item) -> Iterator[Verdict | None]:
+        """The verdict of every position of an item; None where there is none yet."""
         for index, _, _ in item.positions():
-            yield index, self.verdict(index) if self._states[index] else None
+            yield self.verdict(index) if self._states[index] else None

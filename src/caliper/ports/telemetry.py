@@ -15,6 +15,10 @@ class Watcher(Protocol):
         """The plan stands."""
         ...
 
+    def warned(self, text: str) -> None:
+        """Something about the inputs that people should know."""
+        ...
+
     def resumed(self, benchmark: str, known: int) -> None:
         """So many outcomes are known from an earlier process."""
         ...

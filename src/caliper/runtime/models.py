@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.models.endpoint import parse_endpoint
 from caliper.adapters.models.replay import ReplayAnswerer, record
+from caliper.adapters.models.retrying import Budget
 from caliper.adapters.models.tgi import TgiModel
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
@@ -27,9 +31,9 @@ EMBEDDERS = ("ngram", "minilm", "minilm:DIR")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How this process reaches endpoints. `token` is a bearer token and never shown."""
+    """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls."""
 
-    token: str | None = None
+    token: SecretStr | None = None
     timeout: float = 120.0
     in_flight: int = 64
 
@@ -60,7 +64,10 @@ class ModelRoom:
         if kind != "tgi":
             raise InvalidInput(f"{spec} cannot look at pictures; a captioner is tgi:URL[#model]")
         if spec not in self._chat_models:
-            model = TgiModel(rest, self._access)
+            budget = Budget(try_seconds=self._access.timeout)
+            model = TgiModel(
+                parse_endpoint(rest), self._access.token, self._access.in_flight, budget
+            )
             try:
                 await model.resolve()
             except BaseException:

@@ -27,6 +27,7 @@ from caliper.pipeline.publish import Publisher, jobs
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.worker import Limits
+from caliper.standalone.checks import warnings
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.outputs import write_outputs
 from caliper.standalone.prepare import Prepared
@@ -56,10 +57,13 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
         watcher.planned(summary)
         with closing(directory.journal(prepared.spec.run_id)) as journal:
             ledger = Ledger.resume(summary.questions, journal)
+            run = _Run(prepared, directory, summary, ledger)
+            drawn = prepared.spec.limit is not None
+            for text in await warnings(prepared.captions, run.plan, drawn=drawn):
+                watcher.warned(text)
             for planned in summary.benchmarks:
                 scored, unscored = ledger.count(planned.first, planned.questions)
                 watcher.resumed(planned.name, scored + sum(unscored.values()))
-            run = _Run(prepared, directory, summary, ledger)
             missing = await run.missing()
             if missing == 0 and run.written:
                 return Finished(await run.report(), directory.path, 0)

@@ -12,6 +12,9 @@ class SilentWatcher:
     def planned(self, summary: PlanSummary) -> None:
         """Nothing to tell."""
 
+    def warned(self, text: str) -> None:
+        """Nothing to tell."""
+
     def resumed(self, benchmark: str, known: int) -> None:
         """Nothing to tell."""
 

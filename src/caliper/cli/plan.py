@@ -1,0 +1,66 @@
+"""`caliper plan`: what a run would take, before anything is spent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from rich.filesize import decimal
+from rich.table import Table
+
+from caliper.cli.benchmarks import benchmark_commands
+from caliper.cli.console import OUT
+from caliper.cli.exits import Exit
+from caliper.cli.options import Shown
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.settings import access
+from caliper.standalone.config import RunConfig
+from caliper.standalone.estimate import Estimated, estimate
+from caliper.standalone.prepare import prepare
+from caliper.standalone.run import run_directory
+
+
+def _plan(config: RunConfig, shown: Shown) -> int:
+    run, directory, found = asyncio.run(_estimated(config))
+    if shown.json:
+        told = {"run": run, "directory": directory, "benchmarks": [one.to_json() for one in found]}
+        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        return Exit.DONE
+    OUT.print(f"run [bold]{run}[/bold] in {directory}", highlight=False, soft_wrap=True)
+    OUT.print(_table(found))
+    return Exit.DONE
+
+
+async def _estimated(config: RunConfig) -> tuple[str, str, list[Estimated]]:
+    prepared = await prepare(config, access(config.concurrency), SystemClock())
+    try:
+        directory = run_directory(prepared).path
+        return prepared.spec.run_id, str(directory), list(estimate(prepared))
+    finally:
+        await prepared.room.close()
+
+
+def _table(found: list[Estimated]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in ("benchmark", "samples", "questions", "captions to write", "calls"):
+        table.add_column(name, justify="left" if name == "benchmark" else "right")
+    for name in ("prompt tokens", "output tokens at most", "storage"):
+        table.add_column(name, justify="right")
+    for one in found:
+        table.add_row(
+            one.benchmark,
+            f"{one.samples:,}",
+            f"{one.questions:,}",
+            f"{one.captions_to_write:,}",
+            f"{one.calls:,}",
+            f"~{one.prompt_tokens:,}",
+            f"{one.output_tokens:,}",
+            f"~{decimal(one.storage_bytes)}",
+        )
+    return table
+
+
+app = benchmark_commands(
+    _plan, "Say what a run would take: samples, questions, calls, tokens, storage."
+)

@@ -1,0 +1,64 @@
+"""What a plan tells about its inputs: captions that are missing or extra, unusable rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from caliper.core.outcome import Reason
+from caliper.core.question import Source
+from caliper.pipeline.aggregate import PlanReader
+
+_LISTED = 10
+
+
+async def warnings(
+    captions: Mapping[str, Mapping[str, str]], plan: PlanReader, *, drawn: bool
+) -> list[str]:
+    """Sentences for people, the first ten of each kind listed.
+
+    `captions` are the supplied ones by benchmark. With `drawn` (`--limit`) captions that
+    nobody asked for are expected and not told.
+    """
+    samples: dict[str, dict[str, None]] = {}
+    unusable: dict[str, list[str]] = {}
+    async for items in plan():
+        for item in items:
+            if item.source is Source.CAPTION:
+                samples.setdefault(item.benchmark, {})[item.sample] = None
+            unusable.setdefault(item.benchmark, []).extend(
+                f"{item.key}: {question.note or question.unscored}"
+                for question in item.questions
+                if question.unscored in (Reason.BAD_INPUT, Reason.BAD_GROUND_TRUTH)
+            )
+    return [
+        *_about_captions(captions, samples, drawn=drawn),
+        *(
+            f"{name}: {len(notes)} questions cannot be used ({_listed(notes, '; ')})"
+            for name, notes in unusable.items()
+            if notes
+        ),
+    ]
+
+
+def _about_captions(
+    captions: Mapping[str, Mapping[str, str]],
+    samples: Mapping[str, Mapping[str, None]],
+    *,
+    drawn: bool,
+) -> Iterator[str]:
+    for name, texts in captions.items():
+        planned = samples.get(name, {})
+        missing = [sample for sample in planned if sample not in texts]
+        if missing:
+            yield (
+                f"{name}: {len(missing)} samples without a caption "
+                f"({_listed(missing)}): Unscored(no_caption)"
+            )
+        extra = [sample for sample in texts if sample not in planned]
+        if extra and not drawn:
+            yield f"{name}: {len(extra)} captions of unknown samples ignored ({_listed(extra)})"
+
+
+def _listed(names: Sequence[str], separator: str = ", ") -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return separator.join(names[:_LISTED]) + more

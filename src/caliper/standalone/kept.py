@@ -1,0 +1,63 @@
+"""Runs that are kept: read back for reporting anew and for comparing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from caliper.core.errors import InvalidInput
+from caliper.core.question import Item
+from caliper.core.report import Report
+from caliper.core.run import PlanSummary, RunSpec
+from caliper.core.tally import Tally
+from caliper.pipeline.aggregate import report, tallies, verdict_rows
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import read_plan, read_summary
+from caliper.standalone.directory import RunDirectory
+from caliper.standalone.outputs import write_outputs
+from caliper.standalone.sinks import sinks
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A kept run: its spec, its report as far as it went, and its tallies by benchmark."""
+
+    spec: RunSpec
+    report: Report
+    tallies: dict[str, Tally]
+
+
+async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
+    """Reduce a run's plan and journal anew; with `write` its report files too.
+
+    Raises NewerSchema, or InvalidInput when the directory holds no planned run.
+    """
+    spec = directory.read_spec()
+    summary = await read_summary(directory.store)
+    if summary is None:
+        raise InvalidInput("the run was not planned to its end", file=str(directory.path))
+    captions = directory.read_captions()
+    with closing(directory.journal(spec.run_id)) as journal:
+        ledger = Ledger.resume(summary.questions, journal)
+        plan = _Plan(directory, summary)
+        found = await report(spec, summary, plan, ledger, captions)
+        if write:
+            roots = {
+                name: Path(place["media"])
+                for name, place in directory.read_run()["places"]["benchmarks"].items()
+            }
+            await write_outputs(
+                sinks(captions, roots), found, lambda: verdict_rows(spec, plan, ledger), directory.path
+            )
+        return Kept(spec, found, await tallies(spec, plan, ledger))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    directory: RunDirectory
+    summary: PlanSummary
+
+    def __call__(self) -> AsyncIterator[list[Item]]:
+        return read_plan(self.directory.store, self.summary)
