@@ -13,10 +13,14 @@ from typing import Any
 
 _SPACE = re.compile(r"\s*")
 _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"' r"|'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL)
-_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(?:(\.[0-9]{1,18})|(?![0-9.eE]))")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z]+")
 _NAMES = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:u([0-9A-Fa-f]{4})|U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))",
+    re.DOTALL,
+)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", '"': '"', "'": "'"}
 _ESCAPED |= {"\\": "\\", "\n": ""}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
@@ -74,7 +78,8 @@ def _scalar(text: str, at: int) -> Literal:
         raw = match[1] if match[1] is not None else match[2]
         return Literal(_unescape(raw), match.end(), "\n" in raw or "\r" in raw)
     if match := _NUMBER.match(text, at):
-        return Literal(float(match[0]) if match[1] else int(match[0]), match.end())
+        number = int(match[0]) if _INTEGER.fullmatch(match[0]) else float(match[0])
+        return Literal(number, match.end())
     if (match := _NAME.match(text, at)) and match[0] in _NAMES:
         return Literal(_NAMES[match[0]], match.end())
     raise _NoLiteralError
@@ -115,6 +120,6 @@ def _unescape(raw: str) -> str:
 
 
 def _character(match: re.Match[str]) -> str:
-    if digits := match[1] or match[2]:
+    if digits := match[1] or match[2] or match[3]:
         return chr(int(digits, 16))
-    return _ESCAPED.get(match[3], match[0])
+    return _ESCAPED.get(match[4], match[0])

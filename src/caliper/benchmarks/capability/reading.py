@@ -90,10 +90,8 @@ def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[
             return found
     if not lenient:
         return None
-    last = None
-    for last in _verdicts(text, extract):
-        pass
-    return last and Read(last.value, last.reason, repaired=True)
+    verdicts = list(_verdicts(text, extract))
+    return Read(verdicts[-1].value, verdicts[-1].reason, repaired=True) if verdicts else None
 
 
 def _verdicts(text: str, extract: Extract[Value]) -> Iterator[Read[Value]]:

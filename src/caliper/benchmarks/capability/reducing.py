@@ -24,6 +24,7 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
+        """How the tally calls it; `named` reads it back."""
         return f"{self.kind}/{self.task}/{self.repeat}"
 
     @classmethod

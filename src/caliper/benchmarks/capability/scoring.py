@@ -19,19 +19,25 @@ def share(part: str, whole: str, sums: Sums) -> float | None:
 
 
 def precision(sums: Sums) -> float | None:
-    """correct / hit (equation 1); 0 when nothing was mentioned, None when nothing was scored."""
+    """Share of what is mentioned that is right: correct / hit (equation 1).
+
+    0 when nothing was mentioned, None when nothing was scored.
+    """
     if not sums.get("scored", 0):
         return None
     return share("correct", "hit", sums) or 0.0
 
 
 def recall(sums: Sums) -> float | None:
-    """correct / N (equation 2). The poster and README call it "Hit"."""
+    """Share of all that is told rightly: correct / N (equation 2).
+
+    The poster and the README call it "Hit".
+    """
     return share("correct", "scored", sums)
 
 
 def hit_rate(sums: Sums) -> float | None:
-    """hit / N (equation 3)."""
+    """Share of all that is mentioned: hit / N (equation 3)."""
     return share("hit", "scored", sums)
 
 
@@ -78,6 +84,6 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 
 def spread(values: Iterable[float | None]) -> float | None:
-    """max - min, the paper's measure of stability (4.3); None under two values."""
+    """The greatest less the least (stability, paper 4.3); None for fewer than two."""
     known = [value for value in values if value is not None]
     return max(known) - min(known) if len(known) > 1 else None

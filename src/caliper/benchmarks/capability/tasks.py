@@ -76,8 +76,8 @@ _MOVEMENTS = (
     Category("in", "camera pushes toward the subject (dolly in), or enlarges the frame (zoom in)"),
     Category(
         "out",
-        "camera moves away the subject (dolly out), or expands the visible area, makeing the subject"
-        " appear smaller (zoom out)",
+        "camera moves away the subject (dolly out), or expands the visible area, makeing the"
+        " subject appear smaller (zoom out)",
     ),
     Category("fixed", "camera is almost fixed and does not change"),
 )

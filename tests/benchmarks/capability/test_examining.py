@@ -1,0 +1,156 @@
+"""Examinations, driven by hand with the answers sent in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from caliper.benchmarks.base import PlanRequest, Settings
+from caliper.benchmarks.capability.benchmark import BENCHMARK
+from caliper.benchmarks.capability.examining import category_score
+from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
+from caliper.core.question import Answer, Ask, Failure, Item, Reply
+from caliper.core.sample import Row
+
+RIGHT, WRONG, SILENT = (Scored(Fraction(score)) for score in (1, -1, 0))
+
+
+def item(task: str, annotation: object, repeats: int = 1) -> Item:
+    fields = {"file_id": "1", "file_path": "1.jpg", "task": task, "annotation": annotation}
+    request = PlanRequest(settings={}, repeats=repeats)
+    return next(iter(BENCHMARK.plan([Row(f"{task}.jsonl", 1, fields)], request)))
+
+
+def examined(
+    about: Item, caption: str | None, *batches: list[Answer], settings: Settings | None = None
+) -> tuple[list[tuple[Ask, ...]], tuple[Verdict, ...]]:
+    """The batches that were asked, and the verdicts after `batches` were sent as answers."""
+    examination = BENCHMARK.examine(about, caption, settings or {})
+    asked = []
+    try:
+        asked.append(next(examination))
+        for answers in batches:
+            asked.append(examination.send(answers))  # noqa: PERF401 - stops by itself
+    except StopIteration as stop:
+        return asked, stop.value  # type: ignore[return-value]
+    raise AssertionError("the examination wants more answers")
+
+
+def outcomes(verdicts: tuple[Verdict, ...]) -> list[Outcome]:
+    return [verdict.outcome for verdict in verdicts]
+
+
+def test_one_call_an_object_with_all_that_the_prompt_needs() -> None:
+    about = item("dynamic_object_number", {"table": 4, "chair": 2})
+    replies: list[Answer] = [Reply('{"score": "1"}'), Reply('{"score": "0"}')]
+    asked, verdicts = examined(about, "Four tables.", replies)
+    assert [ask.prompt for ask in asked[0]] == ["capability/dynamic_object_number"] * 2
+    assert [dict(ask.fields) for ask in asked[0]] == [
+        {"caption": "Four tables.", "object": "table", "element": "4"},
+        {"caption": "Four tables.", "object": "chair", "element": "2"},
+    ]
+    assert asked[0][0].decoding.temperature == 0
+    assert outcomes(verdicts) == [RIGHT, SILENT]
+
+
+@pytest.mark.parametrize(
+    ("choice", "prompt", "kind"),
+    [("any", "capability/style_labels", "array"), ("one", "capability/style", None)],
+)
+def test_the_judge_of_a_category_does_not_see_the_annotation(
+    choice: str, prompt: str, kind: str | None
+) -> None:
+    settings = {"category_labels": choice}
+    asked, _ = examined(
+        item("style", "cubism art"), "A photo.", [Reply('{"pred": "N/A"}')], settings=settings
+    )
+    [ask] = asked[0]
+    assert ask.prompt == prompt
+    assert set(ask.fields) == {"caption", "categories", "explanations"}
+    assert ask.fields["categories"].startswith("['realistic', 'animated', 'special effect'")
+    assert ask.schema is not None
+    assert ask.schema["properties"]["pred"].get("type") == kind
+
+
+@pytest.mark.parametrize("caption", [None, "", " \n\t"])
+def test_without_a_caption_nothing_is_asked(caption: str | None) -> None:
+    asked, verdicts = examined(item("event", "x", repeats=2), caption)
+    assert asked == []
+    assert outcomes(verdicts) == [Unscored(Reason.NO_CAPTION)] * 2
+    assert [verdict.index for verdict in verdicts] == [0, 1]
+
+
+def test_an_unusable_annotation_is_not_asked_and_keeps_its_place() -> None:
+    about = item("dynamic_object_number", {"table": "four", "chair": 2})
+    asked, verdicts = examined(about, "Chairs.", [Reply('{"score": 0}')])
+    assert len(asked[0]) == 1
+    assert outcomes(verdicts) == [Unscored(Reason.BAD_INPUT), SILENT]
+    assert "dynamic_object_number.jsonl:1: annotation" in verdicts[0].evidence.explanation
+
+
+def test_what_is_unreadable_is_asked_once_more() -> None:
+    about = item("event", "x", repeats=3)
+    first: list[Answer] = [Reply("Hm."), Reply('{"score": 1}'), Reply("Well.")]
+    second: list[Answer] = [Reply('{"score": -1,}'), Reply("Still: well.")]
+    asked, verdicts = examined(about, "A dog.", first, second)
+    assert [(ask.repeat, ask.attempt) for ask in asked[1]] == [(0, 1), (2, 1)]
+    assert outcomes(verdicts) == [WRONG, RIGHT, Unscored(Reason.UNREADABLE)]
+    assert [verdict.evidence.repaired for verdict in verdicts] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Failure(Reason.BACKEND, "503"), Reason.BACKEND),
+        (Failure(Reason.TIMEOUT), Reason.TIMEOUT),
+        (Failure(Reason.REFUSED), Reason.REFUSED),
+        (Reply("  "), Reason.NO_REPLY),
+    ],
+)
+def test_no_trouble_becomes_a_score(answer: Answer, reason: Reason) -> None:
+    _, verdicts = examined(item("scene", "forest"), "A forest.", [answer])
+    assert outcomes(verdicts) == [Unscored(reason)]
+
+
+def test_a_reply_cut_off_before_its_score_is_truncated() -> None:
+    cut = Reply('{"scene": "forest", "sco', truncated=True)
+    _, verdicts = examined(item("scene", "forest"), "A forest.", [cut])
+    assert outcomes(verdicts) == [Unscored(Reason.TRUNCATED)]
+
+
+def test_a_strict_reading_asks_again_for_what_a_lenient_one_repairs() -> None:
+    trailing = Reply('{"score": 1,}')
+    about = item("scene", "forest")
+    _, verdicts = examined(about, "A forest.", [trailing])
+    assert outcomes(verdicts) == [RIGHT]
+    strict = {"reply_reading": "strict"}
+    _, verdicts = examined(about, "A forest.", [trailing], [trailing], settings=strict)
+    assert outcomes(verdicts) == [Unscored(Reason.UNREADABLE)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "any_label", "one_label"),
+    [
+        (("in",), 1, 1),
+        (("in", "in"), 1, 1),
+        (("left", "in"), 1, -1),
+        (("left",), -1, -1),
+        (("sideways",), -1, -1),
+        (("n/a",), 0, 0),
+        (("in", "n/a"), 0, 0),
+    ],
+)
+def test_categories_score_by_any_label_or_by_exactly_one(
+    labels: tuple[str, ...], any_label: int, one_label: int
+) -> None:
+    assert category_score("in", labels, several=True) == any_label
+    assert category_score("in", labels, several=False) == one_label
+
+
+def test_the_setting_decides_how_categories_score() -> None:
+    about = item("camera_movement", "in")
+    both: list[Answer] = [Reply('{"pred": ["left", "in"]}')]
+    assert outcomes(examined(about, "It moves.", both)[1]) == [RIGHT]
+    one = {"category_labels": "one"}
+    assert outcomes(examined(about, "It moves.", both, settings=one)[1]) == [WRONG]

@@ -1,0 +1,305 @@
+"""Outcomes become sums, and sums the figures of the paper's tables."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caliper.benchmarks.base import Outcomes, PlanRequest, ReportLayout
+from caliper.benchmarks.capability import scoring
+from caliper.benchmarks.capability.benchmark import BENCHMARK
+from caliper.benchmarks.capability.tasks import NAMES
+from caliper.core.outcome import Outcome, Reason, Scored, Unscored
+from caliper.core.question import Item, Source
+from caliper.core.report import Kind, Path
+from caliper.core.sample import Row
+from caliper.core.tally import Tally
+
+ANNOTATIONS: dict[str, object] = {
+    "object_number": {"cup": 2},
+    "object_color": {"cup": "red"},
+    "dynamic_object_number": {"cup": 2, "dog": 1},
+    "camera_angle": "low angle",
+    "style": "realistic",
+    "camera_movement": "in",
+}
+FAILED = Unscored(Reason.UNREADABLE)
+
+
+def scored(score: int) -> Outcome:
+    return Scored(Fraction(score))
+
+
+def rows(task: str, number: int) -> list[Row]:
+    return [
+        Row(
+            f"{task}.jsonl",
+            place + 1,
+            {
+                "file_id": str(place),
+                "file_path": f"{task}/{place}.jpg",
+                "task": task,
+                "annotation": ANNOTATIONS.get(task, "something"),
+            },
+        )
+        for place in range(number)
+    ]
+
+
+def judged(task: str, outcomes: list[list[Outcome]]) -> list[tuple[Item, Outcomes]]:
+    """Items of a task; `outcomes` holds for each (question) those of its repeats, in order."""
+    repeats = len(outcomes[0])
+    pairs = 2 if task == "dynamic_object_number" else 1
+    request = PlanRequest(settings={}, repeats=repeats)
+    items = BENCHMARK.plan(rows(task, len(outcomes) // pairs), request)
+    given_ones = iter(outcomes)
+    return [
+        (
+            item,
+            {
+                (question.ordinal, repeat): outcome
+                for question in item.questions
+                for repeat, outcome in enumerate(next(given_ones))
+            },
+        )
+        for item in items
+    ]
+
+
+def values(tally: Tally) -> dict[Path, float | None]:
+    sums = {cell: tally.total(cell) for cell in tally}
+    found = {}
+    for figure in BENCHMARK.report(tally, {}).figures:
+        found[figure.path] = figure.statistic({cell: sums.get(cell, {}) for cell in figure.cells})
+    return found
+
+
+def layout(tally: Tally, **settings: str) -> ReportLayout:
+    return BENCHMARK.report(tally, settings)
+
+
+def once(*scores: int | None) -> list[list[Outcome]]:
+    return [[FAILED if score is None else scored(score)] for score in scores]
+
+
+def test_the_four_figures_of_a_task_over_its_scored_questions() -> None:
+    found = values(BENCHMARK.reduce(judged("event", once(1, 1, -1, 0, 0, None)), {}))
+    figures = {path[2]: value for path, value in found.items() if path[:2] == ("tasks", "event")}
+    assert figures == pytest.approx(
+        {
+            "precision": 200 / 3,
+            "recall": 40.0,
+            "f1": 2 * (200 / 3) * 40 / (200 / 3 + 40),
+            "hit_rate": 60.0,
+            "n_scored": 5,
+            "n_unscored": 1,
+        }
+    )
+
+
+def test_counted_objects_are_counted_pair_by_pair() -> None:
+    found = values(BENCHMARK.reduce(judged("dynamic_object_number", once(1, 0, -1, 0)), {}))
+    assert found["tasks", "dynamic_object_number", "n_scored"] == 4
+    assert found["tasks", "dynamic_object_number", "recall"] == 25
+
+
+def test_nothing_mentioned_is_a_precision_and_f1_of_zero() -> None:
+    found = values(BENCHMARK.reduce(judged("scene", once(0, 0)), {}))
+    for name in ("precision", "recall", "f1", "hit_rate"):
+        assert found["tasks", "scene", name] == 0
+
+
+def test_nothing_scored_is_no_data() -> None:
+    tally = BENCHMARK.reduce(judged("scene", once(None, None)), {})
+    found = values(tally)
+    for name in ("precision", "recall", "f1", "hit_rate"):
+        assert found["tasks", "scene", name] is None
+        assert found["average", name] is None
+    assert found["tasks", "scene", "n_unscored"] == 2
+
+
+def test_the_average_is_the_plain_mean_of_the_columns_with_data() -> None:
+    tally = BENCHMARK.reduce(
+        judged("event", once(1, 1, -1, 0)) + judged("scene", once(1)) + judged("OCR", once(None)),
+        {},
+    )
+    found = values(tally)
+    event = found["tasks", "event", "f1"]
+    assert event is not None
+    assert found["average", "f1"] == pytest.approx((event + 100) / 2)
+    [note] = layout(tally).notes
+    assert "mean of 2 of the 13 tasks" in note
+    assert "OCR" in note
+
+
+def test_all_thirteen_tasks_need_no_note() -> None:
+    items = [pair for task in NAMES for pair in judged(task, once(1, 0))]
+    report = layout(BENCHMARK.reduce(items, {}))
+    assert report.notes == ()
+    assert report.headline == ("average", "f1")
+
+
+def test_choices_that_are_not_the_default_are_told() -> None:
+    items = [pair for task in NAMES for pair in judged(task, once(1, 0))]
+    tally = BENCHMARK.reduce(items, {})
+    strict, one = layout(tally, reply_reading="strict", category_labels="one").notes
+    assert "strict" in strict
+    assert "Fig. A3" in one
+
+
+def test_the_table_has_the_tasks_in_column_order_and_the_average_last() -> None:
+    items = judged("event", once(1)) + judged("object_category", once(1))
+    [table] = layout(BENCHMARK.reduce(items, {})).tables
+    assert [row.label for row in table.rows] == ["Object category", "Event", "average"]
+    assert table.columns == ("Task", "Precision", "Recall", "F1", "Hit rate", "n")
+    assert table.chart is not None
+    assert {row.cells[table.chart] for row in table.rows} == {
+        ("tasks", "object_category", "f1"),
+        ("tasks", "event", "f1"),
+        ("average", "f1"),
+    }
+    assert table.rows[-1].cells[-1] is None
+
+
+def test_recall_and_hit_rate_are_proportions_of_their_sums() -> None:
+    tally = BENCHMARK.reduce(judged("event", once(1, -1, 0, 0)), {})
+    for figure in layout(tally).figures:
+        is_share = figure.path in (("tasks", "event", "recall"), ("tasks", "event", "hit_rate"))
+        assert (figure.kind is Kind.PROPORTION) is is_share
+        if figure.shares:
+            sums = {cell: tally.total(cell) for cell in figure.cells}
+            part, whole = figure.shares
+            total = sum(sums[cell][whole] for cell in sums)
+            share = sum(sums[cell][part] for cell in sums) / total
+            assert figure.statistic(sums) == pytest.approx(figure.scale * share)
+
+
+def test_repeats_give_means_and_ranges() -> None:
+    outcomes = [[scored(1), scored(1), scored(0)], [scored(1), scored(-1), FAILED]]
+    tally = BENCHMARK.reduce(judged("event", outcomes) + judged("scene", [[scored(1)] * 3]), {})
+    found = values(tally)
+    assert found["tasks", "event", "recall"] == pytest.approx((100 + 50 + 0) / 3)
+    assert found["tasks", "event", "range_recall"] == 100
+    assert found["tasks", "scene", "range_recall"] == 0
+    assert found["average", "range_recall"] == 50
+    assert found["tasks", "event", "n_scored"] == 5
+    kinds = {figure.path: figure.kind for figure in layout(tally).figures}
+    assert kinds["tasks", "event", "recall"] is Kind.RATIO
+    assert [table.title for table in layout(tally).tables][1] == "Range over 3 repeats (points)"
+
+
+def test_one_repeat_has_no_range() -> None:
+    found = values(BENCHMARK.reduce(judged("event", once(1)), {}))
+    assert not any(path[-1].startswith("range_") for path in found)
+
+
+def asked_too(task: str, number: int, repeats: int = 1) -> list[Item]:
+    qa_rows = [
+        Row(row.file, row.line, dict(row.fields) | {"question_id": row.line} | QUESTION)
+        for row in rows(task, number)
+    ]
+    request = PlanRequest(settings={}, repeats=repeats, qa_rows=qa_rows)
+    return list(BENCHMARK.plan(rows(task, number), request))
+
+
+QUESTION = {"question": "Is it?", "options": ["A. Yes", "B. No"], "answer": "A"}
+
+
+def with_answers(
+    captions: list[int | None], answers: list[int | None]
+) -> list[tuple[Item, Outcomes]]:
+    told, known = iter(once(*captions)), iter(once(*answers))
+    return [
+        (item, {(0, 0): next(known if item.source is Source.MEDIA else told)[0]})
+        for item in asked_too("scene", len(captions))
+    ]
+
+
+def test_kt_bar_is_what_is_known_and_not_told() -> None:
+    tally = BENCHMARK.reduce(with_answers([1, -1, 0, 0, None, 1], [1, 1, 1, 0, 1, None]), {})
+    found = values(tally)
+    assert found["tasks", "scene", "qa_accuracy"] == 80
+    # Known and judged are the first three; the fifth has no score for its caption.
+    assert found["tasks", "scene", "kt_bar"] == pytest.approx(200 / 3)
+    assert found["average", "kt_bar"] == pytest.approx(200 / 3)
+    assert found["tasks", "scene", "qa_n_scored"] == 5
+    assert found["tasks", "scene", "qa_n_unscored"] == 1
+    assert [table.title for table in layout(tally).tables][1] == "Questions about the media (%)"
+
+
+def test_kt_bar_over_repeats_is_the_mean_of_theirs() -> None:
+    pairs: list[tuple[Item, Outcomes]] = []
+    for item in asked_too("scene", 1, repeats=2):
+        if item.source is Source.MEDIA:
+            pairs.append((item, {(0, 0): scored(1)}))
+        else:
+            pairs.append((item, {(0, 0): scored(1), (0, 1): scored(0)}))
+    assert values(BENCHMARK.reduce(pairs, {}))["tasks", "scene", "kt_bar"] == 50
+
+
+SCORES = st.sampled_from([1, -1, 0])
+PAIRS = st.lists(st.tuples(SCORES, st.sampled_from([0, 1])), min_size=1, max_size=30)
+
+
+@given(PAIRS)
+def test_kt_bar_is_always_within_its_bounds(pairs: list[tuple[int, int]]) -> None:
+    captions, answers = [list(column) for column in zip(*pairs, strict=True)]
+    found = values(BENCHMARK.reduce(with_answers(captions, answers), {}))  # type: ignore[arg-type]
+    accuracy, recall = found["tasks", "scene", "qa_accuracy"], found["tasks", "scene", "recall"]
+    kt_bar = found.get(("tasks", "scene", "kt_bar"))
+    assert accuracy is not None
+    assert recall is not None
+    if accuracy == 0:
+        assert kt_bar is None
+    else:
+        least, greatest = scoring.kt_bar_bounds(accuracy, recall)
+        assert kt_bar is not None
+        assert least - 1e-9 <= kt_bar <= greatest + 1e-9
+
+
+@given(st.lists(st.sampled_from([1, -1, 0, None]), max_size=20), st.data())
+def test_tallies_of_parts_add_up_in_any_order(
+    scores: list[int | None], data: st.DataObject
+) -> None:
+    pairs = with_answers(scores, scores)
+    whole = BENCHMARK.reduce(pairs, {})
+    by_sample: dict[str, list[tuple[Item, Outcomes]]] = {}
+    for pair in pairs:
+        by_sample.setdefault(pair[0].sample, []).append(pair)
+    parts = [
+        BENCHMARK.reduce(part, {}) for part in data.draw(st.permutations([*by_sample.values()]))
+    ]
+    cut = data.draw(st.integers(0, len(parts)))
+    left, right = Tally(), Tally()
+    for place, part in zip(count(), parts, strict=False):
+        if place < cut:
+            left = left.merge(part)
+        else:
+            right = part.merge(right)
+    assert left.merge(right) == right.merge(left) == whole
+
+
+def test_questions_without_an_outcome_yet_count_for_nothing() -> None:
+    [(item, _)] = judged("event", once(1))
+    assert BENCHMARK.reduce([(item, {})], {}) == Tally()
+    assert values(Tally()) == {}
+
+
+def test_scores_have_words() -> None:
+    [(item, _)] = judged("event", once(1))
+    [question] = item.questions
+    words = [BENCHMARK.label(question, outcome) for outcome in (*map(scored, (1, -1, 0)), FAILED)]
+    assert words == ["correct", "wrong", "not mentioned", "unscored"]
+
+
+def test_a_question_is_told_to_people() -> None:
+    [(item, _)] = judged("object_number", once(1))
+    told = BENCHMARK.describe(item, item.questions[0])
+    assert (told.dimension, told.expected) == ("object_number", "2")
+    assert told.question == "How many cup does the caption say there are?"
+    assert BENCHMARK.record_key(item, item.questions[0], 4) == ("object_number", "0", "0")
+    assert BENCHMARK.group(item) == "object_number"
