@@ -23,7 +23,9 @@ def encode(payload: ChoiceQuestion) -> dict[str, Any]:
 def decode(written: Mapping[str, Any]) -> ChoiceQuestion:
     """The payload that `encode` wrote. Raises NewerSchema, or InvalidInput for anything else."""
     schema = written.get("schema")
-    if isinstance(schema, int) and schema > SCHEMA:
+    if not isinstance(schema, int):
+        raise InvalidInput("no schema number", field="schema")
+    if schema > SCHEMA:
         raise NewerSchema(
             f"a CaptionQA question of schema {schema}; this Caliper reads up to {SCHEMA}"
         )

@@ -57,7 +57,7 @@ def gather(rows: Iterable[Row]) -> list[RawSample]:
     samples: dict[str, RawSample] = {}
     for row in rows:
         identifier = row.text("id")
-        nested = "questions" in row.fields or "question" not in row.fields
+        nested = row.fields.get("questions") is not None or "question" not in row.fields
         known = samples.get(identifier)
         domain = domain_of(row)
         if known is None:
