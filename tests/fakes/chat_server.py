@@ -87,23 +87,32 @@ class ChatServer:
         try:
             if self.delay:
                 await asyncio.sleep(self.delay)
-            if self.token and request.headers.get("Authorization") != f"Bearer {self.token}":
-                said = request.headers.get("Authorization", "no token")
-                return web.json_response({"error": f"not allowed: {said}"}, status=401)
+            if refused := self._refused(request):
+                return refused
             if not self.grammar and "response_format" in body:
                 return web.json_response({"error": "Grammar is not supported"}, status=400)
             return await next(self._steps, self._otherwise)(self, request, body)
         finally:
             self.in_flight -= 1
 
+    def _refused(self, request: web.Request) -> web.Response | None:
+        given = request.headers.get("Authorization", "no token")
+        if not self.token or given == f"Bearer {self.token}":
+            return None
+        return web.json_response({"error": f"not allowed: {given}"}, status=401)
+
     async def _info(self, request: web.Request) -> web.Response:
         self.model_requests += 1
+        if refused := self._refused(request):
+            return refused
         if self.kind != "tgi":
             raise web.HTTPNotFound
         return web.json_response({"model_id": self.models[0], "model_sha": REVISION})
 
     async def _models(self, request: web.Request) -> web.Response:
         self.model_requests += 1
+        if refused := self._refused(request):
+            return refused
         # vLLM puts the time of the request into `created`: it must not count as a revision.
         entries = [
             {"id": name, "created": self.model_requests, "owned_by": "vllm", "root": f"/m/{name}"}

@@ -7,7 +7,6 @@ Completion or as an error of core.errors; no trouble turns into text.
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ from huggingface_hub import AsyncInferenceClient, ChatCompletionOutput, set_asyn
 from huggingface_hub.errors import HfHubHTTPError
 from pydantic import SecretStr
 
+from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
 from caliper.adapters.models.retrying import Budget, Sleep, retried
 from caliper.adapters.models.transport import new_client
@@ -31,12 +31,8 @@ from caliper.core.errors import (
 )
 from caliper.core.keys import canonical_json, digest
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Identity, Image, Message, Usage
+from caliper.ports.models import Completion, Identity, Message
 
-# What TGI calls the two natural ends of a text.
-_ENDS = {None: "stop", "eos_token": "stop", "stop_sequence": "stop"}
-# vLLM and SGLang end a text so when they broke off by themselves.
-_BROKEN_OFF = frozenset({"abort", "error"})
 _BUDGET = Budget()
 
 
@@ -129,7 +125,7 @@ class TgiModel:
         resolved = self.identity.name
         asked = {
             "model": resolved,
-            "messages": [_message_json(message) for message in messages],
+            "messages": [message_json(message) for message in messages],
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
             # TGI takes only values between 0 and 1; leaving it out keeps everything.
@@ -140,7 +136,7 @@ class TgiModel:
         async def attempt() -> Completion:
             with self._translated():
                 async with asyncio.timeout(self._budget.try_seconds):
-                    return _completion(await self._chat(asked, schema))
+                    return read_completion(await self._chat(asked, schema))
 
         async with self._slots:
             completion = await retried(attempt, self._budget, self._sleep)
@@ -234,57 +230,3 @@ def _listed(answer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         for entry in (entries if isinstance(entries, list) else [])
         if isinstance(entry, dict) and isinstance(entry.get("id"), str)
     }
-
-
-def _message_json(message: Message) -> dict[str, Any]:
-    if all(isinstance(part, str) for part in message.content):
-        # Plain text rather than a list of one part: every server takes that.
-        text = "".join(part for part in message.content if isinstance(part, str))
-        return {"role": message.role, "content": _sendable(text)}
-    return {"role": message.role, "content": [_part_json(part) for part in message.content]}
-
-
-def _part_json(part: str | Image) -> dict[str, Any]:
-    if isinstance(part, str):
-        return {"type": "text", "text": _sendable(part)}
-    data = base64.b64encode(part.data).decode("ascii")
-    return {"type": "image_url", "image_url": {"url": f"data:{part.mime};base64,{data}"}}
-
-
-def _sendable(text: str) -> str:
-    """`text` with a question mark for every lone surrogate, which UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _completion(output: ChatCompletionOutput) -> Completion:
-    """What the endpoint wrote. Raises TypeError when that is no completion.
-
-    The library fills its classes without looking at types, so each is looked at here. They
-    are dicts too, and keep as items what TGI's specification does not name.
-    """
-    choices: Any = output.choices
-    if not isinstance(choices, list):
-        raise TypeError("it holds no list of choices")
-    usage, model = _usage(output.usage), str(output.model or "")
-    if not choices:
-        return Completion("", usage=usage, model=model)
-    message: Any = getattr(choices[0], "message", None)
-    if not isinstance(message, dict):
-        raise TypeError("its choice holds no message")
-    if refusal := message.get("refusal"):
-        return Completion(str(refusal), "refusal", usage, model)
-    finish, text = choices[0].finish_reason, message.get("content")
-    if finish in _BROKEN_OFF:
-        raise BackendUnavailable("the endpoint broke its own answer off")
-    if text is not None and not isinstance(text, str):
-        raise TypeError("the content of its message is no text")
-    return Completion(text or "", _ENDS.get(finish, str(finish)), usage, model)
-
-
-def _usage(written: Any) -> Usage:
-    if not isinstance(written, dict):
-        return Usage()
-    details = written.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    counts = (written.get("prompt_tokens"), written.get("completion_tokens"), cached)
-    return Usage(*(count if isinstance(count, int) else 0 for count in counts))
