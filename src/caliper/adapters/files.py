@@ -48,7 +48,7 @@ def failed(path: Path, error: OSError) -> StoreFull | InvalidInput:
     return InvalidInput(f"cannot be written: {error.strerror or error}", file=str(path))
 
 
-def write_bytes(path: Path, data: bytes) -> Path:
+def write_atomically(path: Path, data: bytes) -> Path:
     """Write `data` as `replacing` does, and return `path`."""
     with replacing(path) as file:
         file.write(data)
@@ -57,7 +57,7 @@ def write_bytes(path: Path, data: bytes) -> Path:
 
 def write_text(path: Path, text: str) -> Path:
     """Write `text` as UTF-8 as `replacing` does, and return `path`."""
-    return write_bytes(path, encoded(text))
+    return write_atomically(path, encoded(text))
 
 
 def encoded(text: str) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from caliper.core.report import BenchmarkReport, Estimate, Path
 
@@ -59,9 +58,18 @@ def label(benchmark: BenchmarkReport, path: Path) -> str:
     return ", ".join(part.replace("_", " ") for part in path)
 
 
-def lexical_roles(models: Mapping[str, str]) -> tuple[str, ...]:
-    """The roles that rules over words fill instead of a model."""
-    return tuple(role for role, name in models.items() if _LEXICAL.search(name))
+def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The notes that must not be overlooked, and the others.
+
+    Loud are those that forbid a comparison with published figures; where a model is lexical
+    one of them is there even if nobody wrote it.
+    """
+    loud = tuple(note for note in benchmark.notes if _LOUD.search(note))
+    quiet = tuple(note for note in benchmark.notes if note not in loud)
+    if not loud and any(_LEXICAL.search(model) for model in benchmark.models.values()):
+        loud = (LEXICAL_WARNING,)
+    return loud, quiet
 
 
+_LOUD = re.compile(r"\bcompar(able|ison) with published\b")
 _LEXICAL = re.compile(r"\blexical\b")

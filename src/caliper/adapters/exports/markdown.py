@@ -39,10 +39,11 @@ def report_text(report: Report) -> str:
 def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
     yield f"## {_plain(benchmark.title)}"
     yield _headline(benchmark)
-    if roles := wording.lexical_roles(benchmark.models):
-        yield f"> **Warning ({', '.join(roles)}).** {wording.LEXICAL_WARNING}"
-    if benchmark.notes:
-        yield "\n".join(f"- {_plain(note)}" for note in benchmark.notes)
+    loud, quiet = wording.notes(benchmark)
+    for note in loud:
+        yield f"> **Warning.** {_plain(note)}"
+    if quiet:
+        yield "\n".join(f"- {_plain(note)}" for note in quiet)
     for table in benchmark.tables:
         yield f"### {_plain(table.title)}"
         yield _table(benchmark, table)

@@ -1,0 +1,117 @@
+"""The samples as JSON inside the page, held under the size that a page may have."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.adapters.pages.samples import Sample
+
+# (benchmark, path of the media as the dataset names it) -> JPEG, None when there is none.
+Thumbnail = Callable[[str, str], bytes | None]
+
+# Longest text of each kind, in characters: a page is for looking, whole texts are in the
+# files beside it.
+_LONGEST = {
+    "caption": 4000,
+    "question": 1000,
+    "expected": 1000,
+    "explanation": 2000,
+    "reply": 2000,
+}
+_PICTURES_A_SAMPLE = 4
+# What JSON inside a script element must not spell: its end, a comment's begin.
+_ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`data` is what the page's script reads; the counts say what was left out of it."""
+
+    data: str
+    shown: int
+    samples_left_out: int
+    pictures_left_out: int
+
+
+def pack(samples: Sequence[Sample], thumbnail: Thumbnail, budget: int) -> Packed:
+    """Samples, then pictures, in order, as long as the data stays within `budget` bytes."""
+    cards: list[str] = []
+    used = len(script_json({"samples": [], "pictures": {}}))
+    for sample in samples:
+        card = script_json(_card(sample))
+        used += size(card) + 1
+        if used > budget:
+            break
+        cards.append(card)
+    names = dict.fromkeys(name for sample in samples[: len(cards)] for name in _pictures(sample))
+    pictures: list[str] = []
+    asked = 0
+    for key, (benchmark, media) in ((_key(name), name) for name in names):
+        asked += 1
+        picture = thumbnail(benchmark, media)
+        if picture is None:
+            continue
+        entry = f"{script_json(key)}:{script_json(_data_uri(picture))}"
+        used += size(entry) + 1
+        if used > budget:
+            asked -= 1
+            break
+        pictures.append(entry)
+    data = f'{{"samples":[{",".join(cards)}],"pictures":{{{",".join(pictures)}}}}}'
+    return Packed(data, len(cards), len(samples) - len(cards), len(names) - asked)
+
+
+def script_json(value: Any) -> str:
+    """JSON that is inert inside a script element, whatever text it holds."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(_ESCAPES)
+
+
+def size(text: str) -> int:
+    """Bytes of `text` in the file."""
+    return len(text.encode("utf-8", "backslashreplace"))
+
+
+def _card(sample: Sample) -> dict[str, Any]:
+    row = sample.row
+    return {
+        "benchmark": row.benchmark,
+        "dimension": row.dimension,
+        "outcome": row.outcome,
+        "reason": row.reason,
+        "item": row.item,
+        "repeat": row.repeat,
+        "score": row.score,
+        "judge": row.judge,
+        "repaired": row.repaired,
+        "media": len(row.media),
+        "pictures": [_key(name) for name in _pictures(sample)],
+        "caption": _cut("caption", sample.caption),
+        "question": _cut("question", row.question),
+        "expected": _cut("expected", row.expected),
+        "explanation": _cut("explanation", row.explanation),
+        "reply": _cut("reply", row.reply),
+    }
+
+
+def _pictures(sample: Sample) -> list[tuple[str, str]]:
+    return [(sample.row.benchmark, media) for media in sample.row.media[:_PICTURES_A_SAMPLE]]
+
+
+def _key(name: tuple[str, str]) -> str:
+    return f"{name[0]}/{name[1]}"
+
+
+def _cut(kind: str, text: str) -> str:
+    longest = _LONGEST[kind]
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} [... {len(text) - longest} more characters]"
+
+
+def _data_uri(jpeg: bytes) -> str:
+    return f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
