@@ -1,4 +1,4 @@
-"""The options of `evaluate` and `plan`, and the configuration that they build."""
+"""Groups of flags, and the configuration that they build."""
 
 from __future__ import annotations
 
@@ -6,206 +6,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
-
-import typer
+from typing import Any, get_type_hints
 
 from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.cli import flags
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.standalone.config import RunConfig, checked, read_config
-
-_WHAT = "What is measured"
-_WHO = "Who captions, judges and reads"
-_HOW = "How the run goes"
-
-Data = Annotated[
-    Path, typer.Option("--data", help="The dataset in its official layout.", rich_help_panel=_WHAT)
-]
-Captions = Annotated[
-    Path | None,
-    typer.Option("--captions", help="Captions to evaluate.", rich_help_panel=_WHAT),
-]
-CaptionerSpec = Annotated[
-    str | None,
-    typer.Option(
-        "--captioner",
-        metavar="SPEC",
-        help="A checkpoint that writes the captions: tgi:URL\\[#model]. Instead of --captions.",
-        rich_help_panel=_WHO,
-    ),
-]
-Prompt = Annotated[
-    str,
-    typer.Option(
-        "--prompt",
-        help="Caption prompt: simple, short, long or taxonomy. Only recorded when captions "
-        "are supplied.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Judge = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        metavar="SPEC",
-        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
-        rich_help_panel=_WHO,
-    ),
-]
-Reader = Annotated[
-    str | None,
-    typer.Option(
-        "--reader",
-        metavar="SPEC",
-        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
-        rich_help_panel=_WHO,
-    ),
-]
-Tagger = Annotated[
-    str, typer.Option("--tagger", help="rules or spacy:MODEL.", rich_help_panel=_WHO)
-]
-EmbedderSpec = Annotated[
-    str, typer.Option("--embedder", help="ngram or minilm.", rich_help_panel=_WHO)
-]
-MediaRoot = Annotated[
-    Path | None,
-    typer.Option(
-        "--media",
-        help="Folder that media paths are relative to. Default: the data's folder.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Qa = Annotated[
-    Path | None,
-    typer.Option(
-        "--qa",
-        help="The dataset in question form, asked from the media (KT-bar, CompreQA).",
-        rich_help_panel=_WHAT,
-    ),
-]
-QaReplies = Annotated[
-    Path | None,
-    typer.Option(
-        "--qa-replies",
-        help="Recorded replies to the questions asked from the media.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Name = Annotated[
-    str | None,
-    typer.Option(
-        "--name",
-        help="The checkpoint's label. Default: the captions' stem.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="A protocol choice; may be given several times. See docs/fidelity.md.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Limit = Annotated[
-    int | None,
-    typer.Option("--limit", help="Draw that many items a task or domain.", rich_help_panel=_WHAT),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        "--seed", help="Seed of every draw. [dim]\\[default: 0][/dim]", rich_help_panel=_WHAT
-    ),
-]
-Repeats = Annotated[
-    int | None,
-    typer.Option(
-        "--repeats",
-        help="Ask each question that often. Default: 1, CompreCap 3.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Replicate = Annotated[
-    int | None,
-    typer.Option(
-        "--replicate",
-        help="Number of a deliberate repetition: same questions, nothing taken from the store.",
-        rich_help_panel=_WHAT,
-    ),
-]
-CoverageFloor = Annotated[
-    float | None,
-    typer.Option(
-        "--coverage-floor",
-        help="Share of askable questions that must be scored for a complete run. "
-        "[dim]\\[default: 0.99][/dim]",
-        rich_help_panel=_WHAT,
-    ),
-]
-Pack = Annotated[
-    Path | None,
-    typer.Option(
-        "--pack", help="A folder of prompts instead of the shipped ones.", rich_help_panel=_WHAT
-    ),
-]
-Concurrency = Annotated[
-    int | None,
-    typer.Option(
-        "--concurrency",
-        help="Calls in flight at once. [dim]\\[default: 64][/dim]",
-        rich_help_panel=_HOW,
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", help="Run directory. Default: runs/<name>-<run id>.", rich_help_panel=_HOW
-    ),
-]
-Store = Annotated[
-    Path | None,
-    typer.Option(
-        "--store",
-        help="Where replies are kept between runs. Default: .store beside the run directory.",
-        rich_help_panel=_HOW,
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="Print the result as JSON on standard output.", rich_help_panel=_HOW
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress, no tables.", rich_help_panel=_HOW)
-]
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="A run.yaml that names one or several benchmarks.",
-        rich_help_panel=_WHAT,
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
     """The options that every run has; over `--config` they win. None: not given."""
 
-    name: Name = None
-    settings: Set = None
-    limit: Limit = None
-    seed: Seed = None
-    repeats: Repeats = None
-    replicate: Replicate = None
-    coverage_floor: CoverageFloor = None
-    pack: Pack = None
-    concurrency: Concurrency = None
-    out: Out = None
-    store: Store = None
+    name: flags.Name = None
+    settings: flags.Set = None
+    limit: flags.Limit = None
+    seed: flags.Seed = None
+    repeats: flags.Repeats = None
+    replicate: flags.Replicate = None
+    coverage_floor: flags.CoverageFloor = None
+    pack: flags.Pack = None
+    concurrency: flags.Concurrency = None
+    out: flags.Out = None
+    store: flags.Store = None
 
     def run_values(self) -> dict[str, Any]:
         """The values of RunConfig that were given."""
@@ -221,50 +44,50 @@ class Shared:
 class FromFile:
     """The option of a run over several benchmarks."""
 
-    config: ConfigFile = None
+    config: flags.ConfigFile = None
 
 
 @dataclass(frozen=True, slots=True)
 class CapabilityPart:
     """What can be said of CAPability."""
 
-    data: Data
-    captions: Captions = None
-    captioner: CaptionerSpec = None
-    prompt: Prompt = "simple"
-    judge: Judge = None
-    media: MediaRoot = None
-    qa: Qa = None
-    qa_replies: QaReplies = None
+    data: flags.Data
+    captions: flags.Captions = None
+    captioner: flags.CaptionerSpec = None
+    prompt: flags.Prompt = "simple"
+    judge: flags.Judge = None
+    media: flags.MediaRoot = None
+    qa: flags.Qa = None
+    qa_replies: flags.QaReplies = None
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionQaPart:
     """What can be said of CaptionQA."""
 
-    data: Data
-    captions: Captions = None
-    captioner: CaptionerSpec = None
-    prompt: Prompt = "simple"
-    reader: Reader = None
-    media: MediaRoot = None
-    qa_replies: QaReplies = None
+    data: flags.Data
+    captions: flags.Captions = None
+    captioner: flags.CaptionerSpec = None
+    prompt: flags.Prompt = "simple"
+    reader: flags.Reader = None
+    media: flags.MediaRoot = None
+    qa_replies: flags.QaReplies = None
 
 
 @dataclass(frozen=True, slots=True)
 class CompreCapPart:
     """What can be said of CompreCap."""
 
-    data: Data
-    captions: Captions = None
-    captioner: CaptionerSpec = None
-    prompt: Prompt = "simple"
-    judge: Judge = None
-    tagger: Tagger = "rules"
-    embedder: EmbedderSpec = "ngram"
-    media: MediaRoot = None
-    qa: Qa = None
-    qa_replies: QaReplies = None
+    data: flags.Data
+    captions: flags.Captions = None
+    captioner: flags.CaptionerSpec = None
+    prompt: flags.Prompt = "simple"
+    judge: flags.Judge = None
+    tagger: flags.Tagger = "rules"
+    embedder: flags.EmbedderSpec = "ngram"
+    media: flags.MediaRoot = None
+    qa: flags.Qa = None
+    qa_replies: flags.QaReplies = None
 
 
 Part = CapabilityPart | CaptionQaPart | CompreCapPart
@@ -274,8 +97,8 @@ Part = CapabilityPart | CaptionQaPart | CompreCapPart
 class Shown:
     """How a command shows its result."""
 
-    json: Json = False
-    quiet: Quiet = False
+    json: flags.Json = False
+    quiet: flags.Quiet = False
 
 
 def taking(act: Callable[..., int], *groups: type) -> Callable[..., int]:

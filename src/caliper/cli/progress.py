@@ -6,6 +6,7 @@ import time
 from types import TracebackType
 from typing import Self
 
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,7 +17,6 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.markup import escape
 from rich.text import Text
 
 from caliper.benchmarks.registry import benchmark

@@ -11,7 +11,7 @@ import typer
 from caliper.adapters.exports.json import report_text
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
-from caliper.cli.options import Json, Quiet
+from caliper.cli.flags import Json, Quiet
 from caliper.cli.show import show_report
 from caliper.standalone.directory import find_run
 from caliper.standalone.kept import read_run

@@ -100,8 +100,12 @@ def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
 
 
 def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
-    """The resolved spec, with nothing in it that differs between equal runs."""
-    return {**spec.to_json(), "fingerprint": spec.fingerprint}
+    """What a reader needs to repeat the run beside settings and models."""
+    written = spec.to_json()
+    benchmarks = written.pop("benchmarks")
+    for kind in ("data", "qa_data", "captions"):
+        written[kind] = {part["name"]: part[kind] for part in benchmarks if part[kind]}
+    return {**written, "fingerprint": spec.fingerprint}
 
 
 async def verdict_rows(
@@ -113,9 +117,7 @@ async def verdict_rows(
 
 
 def _rows(part: BenchmarkSpec, item: Item, ledger: Ledger) -> Iterator[VerdictRow]:
-    for (_, question, repeat), verdict in zip(
-        item.positions(), ledger.verdicts(item), strict=True
-    ):
+    for (_, question, repeat), verdict in zip(item.positions(), ledger.verdicts(item), strict=True):
         if verdict is not None:
             yield _row(part, item, (question, repeat), verdict)
 

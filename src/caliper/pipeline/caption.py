@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from caliper.benchmarks.registry import benchmark
@@ -33,7 +34,7 @@ class Captioner:
         spec: RunSpec,
         model: ChatModel,
         pack: PromptPack,
-        media: dict[str, Media],
+        media: Mapping[str, Media],
         store: ObjectStore,
     ) -> None:
         self._spec = spec

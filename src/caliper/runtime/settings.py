@@ -1,5 +1,6 @@
 """Settings from the environment: where things are and how to reach them, never what is
-measured. An unknown variable with the prefix CALIPER_ is an error."""
+measured. An unknown variable with the prefix CALIPER_ is an error.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from caliper.adapters.files import write_bytes
+from caliper.adapters.files import write_text
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.journal import Journal
 from caliper.core.errors import InvalidInput, StoreUnavailable
@@ -94,7 +94,7 @@ class RunDirectory:
             "places": dict(places),
         }
         text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
-        write_bytes(self.path / "run.yaml", text.encode())
+        write_text(self.path / "run.yaml", text)
 
     def read_run(self) -> dict[str, Any]:
         """What run.yaml holds. Raises NewerSchema, or InvalidInput when it is none."""
@@ -125,7 +125,7 @@ class RunDirectory:
         )
         lines = (json.dumps(row, ensure_ascii=False) for row in rows)
         data = "".join(f"{line}\n" for line in lines)
-        write_bytes(self.path / "captions.jsonl", data.encode("utf-8", "surrogatepass"))
+        write_text(self.path / "captions.jsonl", data)
 
     def read_captions(self) -> dict[str, dict[str, str]]:
         """Caption texts by benchmark and sample. Raises InvalidInput naming the line."""
@@ -146,7 +146,7 @@ class RunDirectory:
     def write_execution(self, figures: Mapping[str, Any]) -> None:
         """execution.json. Raises StoreFull or StoreUnavailable."""
         text = json.dumps({"schema": SCHEMA, **figures}, indent=2, sort_keys=True)
-        write_bytes(self.path / "execution.json", text.encode() + b"\n")
+        write_text(self.path / "execution.json", text + "\n")
 
 
 def find_run(name: str) -> RunDirectory:

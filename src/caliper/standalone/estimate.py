@@ -9,8 +9,8 @@ from typing import Any
 from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Embed, Item, Nouns, Reply, Source
 from caliper.pipeline.plan import plan_items
-from caliper.pipeline.rendering import render
 from caliper.pipeline.publish import jobs
+from caliper.pipeline.rendering import render
 from caliper.ports.models import Message
 from caliper.standalone.prepare import Prepared
 
@@ -23,7 +23,8 @@ _BYTES_A_VERDICT = 600
 @dataclass(slots=True)
 class Estimated:
     """What one benchmark would take. `calls` go to a chat model; lexical and replay make
-    none. Tokens are estimates from characters; `output_tokens` is the upper bound."""
+    none. Tokens are estimates from characters; `output_tokens` is the upper bound.
+    """
 
     benchmark: str
     items: int = 0

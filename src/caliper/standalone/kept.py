@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path as File
 
+from caliper.analysis.compare import Difference, compare
+from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
-from caliper.core.report import Report
+from caliper.core.report import Path, Report
 from caliper.core.run import PlanSummary, RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import report, tallies, verdict_rows
@@ -45,11 +47,14 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         found = await report(spec, summary, plan, ledger, captions)
         if write:
             roots = {
-                name: Path(place["media"])
+                name: File(place["media"])
                 for name, place in directory.read_run()["places"]["benchmarks"].items()
             }
             await write_outputs(
-                sinks(captions, roots), found, lambda: verdict_rows(spec, plan, ledger), directory.path
+                sinks(captions, roots),
+                found,
+                lambda: verdict_rows(spec, plan, ledger),
+                directory.path,
             )
         return Kept(spec, found, await tallies(spec, plan, ledger))
 
@@ -61,3 +66,18 @@ class _Plan:
 
     def __call__(self) -> AsyncIterator[list[Item]]:
         return read_plan(self.directory.store, self.summary)
+
+
+def compare_runs(first: Kept, second: Kept) -> dict[str, dict[Path, Difference]]:
+    """The differences of every figure by benchmark, for the benchmarks that both ran.
+
+    The figures are those of the second run's tally, headline first.
+    """
+    found = {}
+    for part in second.spec.benchmarks:
+        if part.name not in first.tallies:
+            continue
+        layout = benchmark(part.name).report(second.tallies[part.name], part.settings)
+        figures = sorted(layout.figures, key=lambda figure: figure.path != layout.headline)
+        found[part.name] = compare(figures, first.tallies[part.name], second.tallies[part.name])
+    return found

@@ -31,6 +31,7 @@ from caliper.standalone.checks import warnings
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.outputs import write_outputs
 from caliper.standalone.prepare import Prepared
+from caliper.standalone.sinks import sinks
 from caliper.standalone.stages import Stages
 
 
@@ -192,9 +193,14 @@ class _Run:
     async def write(self, found: Report) -> None:
         captions = await self.planned_captions()
         self._directory.write_captions(captions)
+        spec, plan, ledger = self._prepared.spec, self.plan, self._ledger
         roots = {name: self._prepared.media_root(name) for name in self._prepared.sources}
-        rows = verdict_rows(self._prepared.spec, self.plan, self._ledger)
-        await write_outputs(self._directory.path, found, rows, captions, roots)
+        await write_outputs(
+            sinks(captions, roots),
+            found,
+            lambda: verdict_rows(spec, plan, ledger),
+            self._directory.path,
+        )
 
 
 def _surroundings() -> dict[str, Any]:

@@ -9,10 +9,10 @@ from importlib import resources
 import pytest
 import yaml
 
+from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.benchmarks.capability.examining import examine
 from caliper.benchmarks.capability.planning import plan
-from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form
 from caliper.core.errors import UnknownName
 from caliper.core.question import Ask, Item

@@ -1,0 +1,184 @@
+"""Every flag of `evaluate` and `plan`, declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_WHAT = "What is measured"
+_WHO = "Who captions, judges and reads"
+_HOW = "How the run goes"
+
+Data = Annotated[
+    Path, typer.Option("--data", help="The dataset in its official layout.", rich_help_panel=_WHAT)
+]
+Captions = Annotated[
+    Path | None,
+    typer.Option("--captions", help="Captions to evaluate.", rich_help_panel=_WHAT),
+]
+CaptionerSpec = Annotated[
+    str | None,
+    typer.Option(
+        "--captioner",
+        metavar="SPEC",
+        help="A checkpoint that writes the captions: tgi:URL\\[#model]. Instead of --captions.",
+        rich_help_panel=_WHO,
+    ),
+]
+Prompt = Annotated[
+    str,
+    typer.Option(
+        "--prompt",
+        help="Caption prompt: simple, short, long or taxonomy. Only recorded when captions "
+        "are supplied.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        metavar="SPEC",
+        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
+        rich_help_panel=_WHO,
+    ),
+]
+Reader = Annotated[
+    str | None,
+    typer.Option(
+        "--reader",
+        metavar="SPEC",
+        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
+        rich_help_panel=_WHO,
+    ),
+]
+Tagger = Annotated[
+    str, typer.Option("--tagger", help="rules or spacy:MODEL.", rich_help_panel=_WHO)
+]
+EmbedderSpec = Annotated[
+    str, typer.Option("--embedder", help="ngram or minilm.", rich_help_panel=_WHO)
+]
+MediaRoot = Annotated[
+    Path | None,
+    typer.Option(
+        "--media",
+        help="Folder that media paths are relative to. Default: the data's folder.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Qa = Annotated[
+    Path | None,
+    typer.Option(
+        "--qa",
+        help="The dataset in question form, asked from the media (KT-bar, CompreQA).",
+        rich_help_panel=_WHAT,
+    ),
+]
+QaReplies = Annotated[
+    Path | None,
+    typer.Option(
+        "--qa-replies",
+        help="Recorded replies to the questions asked from the media.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        help="The checkpoint's label. Default: the captions' stem.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A protocol choice; may be given several times. See docs/fidelity.md.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", help="Draw that many items a task or domain.", rich_help_panel=_WHAT),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", help="Seed of every draw. [dim]\\[default: 0][/dim]", rich_help_panel=_WHAT
+    ),
+]
+Repeats = Annotated[
+    int | None,
+    typer.Option(
+        "--repeats",
+        help="Ask each question that often. Default: 1, CompreCap 3.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Replicate = Annotated[
+    int | None,
+    typer.Option(
+        "--replicate",
+        help="Number of a deliberate repetition: same questions, nothing taken from the store.",
+        rich_help_panel=_WHAT,
+    ),
+]
+CoverageFloor = Annotated[
+    float | None,
+    typer.Option(
+        "--coverage-floor",
+        help="Share of askable questions that must be scored for a complete run. "
+        "[dim]\\[default: 0.99][/dim]",
+        rich_help_panel=_WHAT,
+    ),
+]
+Pack = Annotated[
+    Path | None,
+    typer.Option(
+        "--pack", help="A folder of prompts instead of the shipped ones.", rich_help_panel=_WHAT
+    ),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        help="Calls in flight at once. [dim]\\[default: 64][/dim]",
+        rich_help_panel=_HOW,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="Run directory. Default: runs/<name>-<run id>.", rich_help_panel=_HOW
+    ),
+]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="Where replies are kept between runs. Default: .store beside the run directory.",
+        rich_help_panel=_HOW,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print the result as JSON on standard output.", rich_help_panel=_HOW
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress, no tables.", rich_help_panel=_HOW)
+]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="A run.yaml that names one or several benchmarks.",
+        rich_help_panel=_WHAT,
+    ),
+]

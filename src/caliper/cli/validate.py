@@ -1,0 +1,46 @@
+"""`caliper validate`: check files before anything is run on them."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from caliper.benchmarks.registry import NAMES
+from caliper.cli.console import ERR, OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json, Quiet
+from caliper.core.errors import UnknownName
+from caliper.standalone.validation import validate as check
+
+Checked = Annotated[
+    Path,
+    typer.Argument(metavar="PATH", help="A dataset, captions, a run directory or a run.yaml."),
+]
+As = Annotated[
+    str | None,
+    typer.Option("--as", metavar="BENCHMARK", help="The benchmark. Default: by the content."),
+]
+
+
+def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = False) -> int:
+    """Say what a path holds and what is wrong with it.
+
+    Exit code 0: usable; 1: usable, but the rows that are told would end Unscored; 2: not
+    usable, and why.
+    """
+    if name is not None and name not in NAMES:
+        raise UnknownName("benchmark", name, NAMES)
+    found = check(path, name)
+    if json:
+        sys.stdout.write(json_module.dumps(asdict(found), indent=2) + "\n")
+    elif not quiet:
+        OUT.print(escape(found.summary), highlight=False)
+        for problem in found.problems:
+            ERR.print(f"[yellow]{escape(problem)}[/yellow]", soft_wrap=True, highlight=False)
+    return Exit.NO if found.problems else Exit.DONE

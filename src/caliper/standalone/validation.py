@@ -1,0 +1,112 @@
+"""Checking files before anything is run on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from caliper.adapters.datasets.files import open_dataset
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.question import Item
+from caliper.standalone.config import read_config, resolved_settings
+from caliper.standalone.directory import RunDirectory
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """What was found in a path. `problems` are rows that would end Unscored."""
+
+    kind: str
+    summary: str
+    problems: tuple[str, ...] = ()
+
+
+def validate(path: Path, name: str | None = None) -> Valid:
+    """Tell what a path holds, and everything that is wrong with its rows.
+
+    `name` is the benchmark; without it the content decides. Raises InvalidInput naming
+    file, line and field of what makes the whole file unusable.
+    """
+    if (path / "run.yaml").is_file():
+        spec = RunDirectory(path).read_spec()
+        parts = ", ".join(part.name for part in spec.benchmarks)
+        return Valid("run", f"run {spec.run_id} ({spec.name}) over {parts}")
+    if path.suffix in (".yaml", ".yml"):
+        config = read_config(path)
+        for known, part in config.benchmarks.items():
+            resolved_settings(known, part.set)
+        return Valid("config", f"a run over {', '.join(config.benchmarks)}")
+    if not path.exists():
+        raise InvalidInput("no such file or folder", file=str(path))
+    name, kind = (name, None) if name else _recognised(path)
+    if kind != "captions":
+        try:
+            return _data(path, name)
+        except InvalidInput:
+            if kind == "data":
+                raise
+    return _captions(path, name)
+
+
+def _recognised(path: Path) -> tuple[str, str]:
+    """The benchmark and kind (data or captions) that the content looks like."""
+    found = _looks_like(path, _first_value(path))
+    if found is None:
+        raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(NAMES)}", file=str(path))
+    return found
+
+
+def _looks_like(path: Path, first: Any) -> tuple[str, str] | None:
+    keys = first.keys() if isinstance(first, Mapping) else set()
+    signs = {
+        ("capability", "data"): path.is_dir() and "annotation" in keys,
+        ("capability", "captions"): path.is_dir() and "caption" in keys,
+        ("comprecap", "data"): "info" in keys,
+        ("captionqa", "data"): path.suffix == ".parquet" or keys & {"questions", "question"},
+        # The keys of captions tell the two apart: images have names with an ending.
+        ("comprecap", "captions"): isinstance(first, str) and Path(first).suffix,
+        ("captionqa", "captions"): isinstance(first, str),
+    }
+    return next((found for found, seen in signs.items() if seen), None)
+
+
+def _first_value(path: Path) -> Any:
+    """The first row of a list or of JSON lines, or the first key of an object."""
+    files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
+    if not files or files[0].suffix == ".parquet":
+        return None
+    try:
+        with files[0].open(encoding="utf-8") as file:
+            if files[0].suffix == ".jsonl":
+                return json.loads(file.readline())
+            whole = json.load(file)
+    except (OSError, ValueError):
+        return None
+    return next(iter(whole), None) if isinstance(whole, list | dict) else None
+
+
+def _data(path: Path, name: str) -> Valid:
+    chosen = benchmark(name)
+    request = PlanRequest(settings=resolved_settings(name, {}))
+    items = list(chosen.plan(open_dataset(path).rows(chosen.data), request))
+    questions = sum(item.size for item in items)
+    problems = tuple(problem for item in items for problem in _problems(item))
+    return Valid("data", f"{name} data: {len(items):,} items, {questions:,} questions", problems)
+
+
+def _problems(item: Item) -> Iterator[str]:
+    for question in item.questions:
+        if question.unscored is not None:
+            yield f"{item.key}: {question.note or question.unscored}"
+
+
+def _captions(path: Path, name: str) -> Valid:
+    chosen = benchmark(name)
+    captions = dict(chosen.read_captions(open_dataset(path).rows(chosen.captions)))
+    problems = tuple(f"{key}: empty" for key, text in captions.items() if not text.strip())
+    return Valid("captions", f"{name} captions: {len(captions):,}", problems)
