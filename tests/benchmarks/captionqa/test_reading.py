@@ -30,6 +30,7 @@ SHOWN = ("red", "green", "blue", "a red car", "Cannot answer from the caption")
         ("Answer: A. Answer: C", "A"),
         ("x</think>A Answer: B", "B"),
         ("A\nB\nC", "B"),
+        ("A\nAnswer: B\nC", "C"),
         ("F 2", "B"),
         ("6", None),
         ("0", None),
@@ -61,6 +62,8 @@ def test_released(reply: str, letter: str | None) -> None:
         ("**C**", "C", False),
         ("(B) green", "B", False),
         ("B. green\nC would be wrong", "B", True),
+        ("B.\nC would be wrong", "B", True),
+        ("\nx 5\ny", "E", False),
         ("The answer is B, not A", "B", False),
         ("I'd first say answer A but the answer is C", "C", True),
         ("Option A is right", "A", False),
@@ -105,6 +108,22 @@ def test_a_bare_number_that_is_an_option_is_that_option() -> None:
 
 def test_a_bare_letter_is_a_label_even_where_options_are_letters() -> None:
     assert read_lenient("B", ("C", "A", "B")).place == 1
+
+
+def test_an_option_that_opens_like_a_label_is_read_as_the_option() -> None:
+    assert read_lenient("A. Smith", ("B. Jones", "C. Lee", "A. Smith")).place == 2
+
+
+def test_a_letter_inside_an_option_is_no_label() -> None:
+    shown = ("iron", "Vitamin D", "zinc", "Vitamin C")
+    assert read_lenient("It shows Vitamin C tablets", shown).place == 3
+    assert read_lenient("I say B, not Vitamin C", shown).place == 1
+
+
+def test_options_of_signs_are_told_apart() -> None:
+    assert read_lenient("-", ("+", "-")).place == 1
+    assert read_lenient("5", ("-5", "5")).place == 1
+    assert read_lenient("?", ("+", "red")).place is None
 
 
 def test_equal_option_texts_choose_nothing() -> None:

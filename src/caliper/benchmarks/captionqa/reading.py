@@ -80,15 +80,16 @@ def _lenient(reply: str, shown: Sequence[str]) -> int | None:
     return None if answer is not None else _released(reply, len(shown))
 
 
-_FENCE = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
+_FENCE = "```"
 _ANSWER_KEYS = ("answer", "letter", "choice", "option", "selected", "response")
 
 
 def _from_json(text: str) -> str | None:
     """The answer inside JSON: a string, a list of one, or an object that names or is one."""
-    fenced = _FENCE.fullmatch(text)
+    if text.startswith(_FENCE) and text.endswith(_FENCE):
+        text = text.strip("`").removeprefix("json")
     try:
-        value: Any = json.loads(fenced[1] if fenced else text)
+        value: Any = json.loads(text)
     except (ValueError, RecursionError):
         return None
     if isinstance(value, dict):
@@ -123,8 +124,12 @@ def _single(text: str, shown: Sequence[str]) -> int | None:
 
 
 def _whole_text(text: str, shown: Sequence[str]) -> int | None:
-    """The reply is the text of one option."""
-    return _only(place for place, option in enumerate(shown) if _words(option) == _words(text))
+    """The reply is the text of one option, or has the same words."""
+    said, words = text.casefold(), _words(text)
+    same = _only(place for place, option in enumerate(shown) if option.strip().casefold() == said)
+    if same is not None or not words:
+        return same
+    return _only(place for place, option in enumerate(shown) if _words(option) == words)
 
 
 def _leading(text: str, shown: Sequence[str]) -> int | None:
@@ -139,7 +144,10 @@ def _named(text: str, shown: Sequence[str]) -> int | None:
 
 
 def _in_sentence(text: str, shown: Sequence[str]) -> int | None:
-    """The only letter in range that is neither the article A nor the pronoun I."""
+    """The only letter in range that is neither the article A, the pronoun I nor in an option."""
+    for option in map(str.strip, shown):
+        # "Vitamin C" names no letter; an option that is a letter itself does.
+        text = text.replace(option, " ") if len(option) > 1 else text
     places = {_in_range(match, shown) for match in _IN_SENTENCE.finditer(text)}
     return _only(places - {None})
 
