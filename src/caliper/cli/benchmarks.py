@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import click
 import typer
 
 from caliper.cli.exits import Exit
@@ -50,14 +49,16 @@ def benchmark_commands(act: Act, help_text: str) -> typer.Typer:
     """A group of commands, each of which builds a configuration and hands it to `act`."""
     app = typer.Typer(help=help_text)
 
-    def several(given: FromFile, shared: Shared, shown: Shown) -> int:
-        if click.get_current_context().invoked_subcommand is not None:
+    def several(context: typer.Context, given: FromFile, shared: Shared, shown: Shown) -> int:
+        if context.invoked_subcommand is not None:
             return Exit.DONE
         if given.config is None:
             raise InvalidInput(f"name a benchmark ({', '.join(_PARTS)}) or give --config FILE")
         return act(from_file(given.config, shared), shown)
 
-    app.callback(invoke_without_command=True)(taking(several, FromFile, Shared, Shown))
+    app.callback(invoke_without_command=True)(
+        taking(several, FromFile, Shared, Shown, with_context=True)
+    )
     for name, (part, text) in _PARTS.items():
         command = taking(_one(name, act), part, Shared, Shown)
         app.command(name, help=text)(command)

@@ -7,9 +7,10 @@ import errno
 import sys
 from typing import Annotated
 
-import click
 import typer
 from rich.markup import escape
+from typer.exceptions import TyperException
+from typer.rich_utils import rich_format_error
 
 from caliper.cli import compare, evaluate, plan, report, validate
 from caliper.cli.console import ERR
@@ -64,11 +65,10 @@ def run() -> None:
     """Run the command and exit with the house's codes (see `Exit`)."""
     try:
         code = app(standalone_mode=False)
-    except (KeyboardInterrupt, asyncio.CancelledError, click.Abort):
-        ERR.print("[yellow]Interrupted.[/yellow] Run the same command to go on.")
+    except (asyncio.CancelledError, typer.Abort):
         code = Exit.INTERRUPTED
-    except click.ClickException as error:
-        error.show()
+    except TyperException as error:
+        rich_format_error(error)
         code = Exit.BAD_INPUT
     except CaliperError as error:
         ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
@@ -86,6 +86,8 @@ def run() -> None:
         ERR.print_exception()
         ERR.print("[bold red]This is a defect of Caliper.[/bold red] Please report it.")
         code = Exit.DEFECT
+    if code == Exit.INTERRUPTED:
+        ERR.print("[yellow]Interrupted.[/yellow] Run the same command to go on.")
     sys.exit(int(code or Exit.DONE))
 
 

@@ -8,6 +8,8 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import typer
+
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.cli import flags
 from caliper.core.errors import InvalidInput, UnknownName
@@ -101,31 +103,32 @@ class Shown:
     quiet: flags.Quiet = False
 
 
-def taking(act: Callable[..., int], *groups: type) -> Callable[..., int]:
+def taking(
+    act: Callable[..., int], *groups: type, with_context: bool = False
+) -> Callable[..., int]:
     """A function for typer whose parameters are the fields of the dataclasses `groups`.
 
-    It builds one value of each and hands them to `act`: an option is declared once and
-    serves every command that has it.
+    It builds one value of each and hands them to `act`, after typer's context if that is
+    wanted: a flag is declared once and serves every command that has it.
     """
-    hints = {name: hint for group in groups for name, hint in _hints(group).items()}
 
     def command(**values: Any) -> int:
         built = (group(**{name: values[name] for name in _hints(group)}) for group in groups)
-        return act(*built)
+        return act(*((values["context"],) if with_context else ()), *built)
 
-    parameters = [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for group in groups
-        for field in fields(group)
-    ]
+    parameters = [_parameter("context", Parameter.empty, typer.Context)] if with_context else []
+    for group in groups:
+        hints = _hints(group)
+        for field in fields(group):
+            default = Parameter.empty if field.default is MISSING else field.default
+            parameters.append(_parameter(field.name, default, hints[field.name]))
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = hints
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+def _parameter(name: str, default: Any, hint: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def _hints(group: type) -> dict[str, Any]:

@@ -36,18 +36,26 @@ def _grid(part: BenchmarkReport, table: Table) -> Grid:
     for column in table.columns[-len(table.rows[0].cells) :]:
         grid.add_column(column, justify="right")
     for row in table.rows:
-        cells = (shown(part.estimates.get(path) if path else None) for path in row.cells)
-        grid.add_row(escape(row.label), *cells)
+        # An interval for every figure would not fit a terminal: the files have them all.
+        grid.add_row(
+            escape(row.label),
+            *(
+                shown(part.estimates.get(path), interval=table.chart in (None, place))
+                if path
+                else ""
+                for place, path in enumerate(row.cells)
+            ),
+        )
     return grid
 
 
-def shown(estimate: Estimate | None) -> str:
-    """A figure as people read it: the value, and half of its interval's width."""
+def shown(estimate: Estimate | None, *, interval: bool = True) -> str:
+    """A figure as people read it: the value, and if wanted its interval."""
     if estimate is None or estimate.value is None:
         return NO_DATA
     if not estimate.method and float(estimate.value).is_integer():
         return f"{estimate.value:,.0f}"
-    if estimate.low is None or estimate.high is None:
+    if not interval or estimate.low is None or estimate.high is None:
         return f"{estimate.value:.2f}"
     return f"{estimate.value:.2f} [dim]({estimate.low:.1f} to {estimate.high:.1f})[/dim]"
 
