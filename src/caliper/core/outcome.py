@@ -35,12 +35,12 @@ class Reason(StrEnum):
 class Scored:
     """A score, exact. What its range means is the benchmark's business.
 
-    `counts` are whole numbers, by name and in the order of names, that a benchmark's sums need
-    beside the score: that a thing was not mentioned at all, or how many words a caption has.
+    `mentioned` is False where the caption does not even mention what was asked about, and
+    the score was given without asking.
     """
 
     score: Fraction
-    counts: tuple[tuple[str, int], ...] = ()
+    mentioned: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class Verdict:
         written: dict[str, Any] = {"index": self.index}
         if isinstance(self.outcome, Scored):
             written["score"] = str(self.outcome.score)
-            if self.outcome.counts:
-                written["counts"] = dict(self.outcome.counts)
+            if not self.outcome.mentioned:
+                written["mentioned"] = False
         else:
             written["unscored"] = str(self.outcome.reason)
         if self.evidence.reply:
@@ -96,8 +96,7 @@ class Verdict:
         """The verdict that `to_json` wrote. Raises KeyError or ValueError for anything else."""
         outcome: Outcome
         if "score" in written:
-            counts = sorted(written.get("counts", {}).items())
-            outcome = Scored(Fraction(written["score"]), tuple(counts))
+            outcome = Scored(Fraction(written["score"]), written.get("mentioned", True))
         else:
             outcome = Unscored(Reason(written["unscored"]))
         evidence = Evidence(

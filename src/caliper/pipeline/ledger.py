@@ -17,9 +17,9 @@ from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict, bet
 from caliper.core.question import Item
 from caliper.ports.storage import VerdictLog
 
-_NOTHING, _SCORED = 0, 1
+_NOTHING, _SCORED, _SILENT = 0, 1, 2
 _REASONS = tuple(Reason)
-_CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SCORED + 1)}
+_CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
 # What may come out otherwise when the same job is tried again at another time.
 _PASSING = frozenset({Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET})
 
@@ -74,7 +74,7 @@ class Ledger:
         if self._states[index] == _NOTHING:
             self.known += 1
         if isinstance(verdict.outcome, Scored):
-            self._states[index] = _SCORED
+            self._states[index] = _SCORED if verdict.outcome.mentioned else _SILENT
             self._numerators[index] = verdict.outcome.score.numerator
             self._denominators[index] = verdict.outcome.score.denominator
         else:
@@ -91,9 +91,10 @@ class Ledger:
         state = self._states[index]
         if state == _NOTHING:
             return None
-        if state == _SCORED:
-            return Scored(Fraction(self._numerators[index], self._denominators[index]))
-        return Unscored(_REASONS[state - _SCORED - 1])
+        if state in (_SCORED, _SILENT):
+            score = Fraction(self._numerators[index], self._denominators[index])
+            return Scored(score, mentioned=state == _SCORED)
+        return Unscored(_REASONS[state - _SILENT - 1])
 
     def verdict(self, index: int) -> Verdict:
         """The verdict of an index with its evidence. Raises KeyError when it has none."""
@@ -123,7 +124,7 @@ class Ledger:
         """How many of `size` indices from `first` are scored, and the others by reason."""
         codes = Counter(self._states[first : first + size])
         reasons = {str(reason): codes[code] for reason, code in _CODES.items() if codes[code]}
-        return codes[_SCORED], reasons
+        return codes[_SCORED] + codes[_SILENT], reasons
 
     def verdicts(self, item: Item) -> Iterator[Verdict | None]:
         """The verdict of every position of an item; None where there is none yet."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from caliper.benchmarks.comprecap.decompose import join, pieces, word_count
+from caliper.benchmarks.comprecap.decompose import join, pieces
 
 
 def test_pieces_end_at_newlines_full_stops_and_what_captioners_leave() -> None:
@@ -14,7 +14,3 @@ def test_an_empty_caption_has_no_pieces() -> None:
 
 def test_joined_pieces_stand_once_and_in_order() -> None:
     assert join(("a", "b", "c"), [2, 0, 2]) == "a. c"
-
-
-def test_words_are_split_at_white_space() -> None:
-    assert word_count(" a well-kept\ndog. ") == 3

@@ -84,9 +84,9 @@ def test_a_caption_is_matched_then_asked_about(item: Item) -> None:
     assert asks[0].fields["phrase"] == "a brown dog"
     assert {ask.prompt for ask in asks} == {"comprecap/phrase"}
     outcomes = [verdict.outcome for verdict in verdicts]
-    silent = Scored(Fraction(0), (("silent", 1),))
+    silent = Scored(Fraction(0), mentioned=False)
     assert outcomes == [
-        Scored(Fraction(8, 20), (("words", 12),)),
+        Scored(Fraction(8, 20)),
         Scored(Fraction(5)),
         Scored(Fraction(4)),
         silent,
@@ -117,7 +117,7 @@ def test_what_is_not_mentioned_is_scored_zero_without_a_call(item: Item) -> None
 def test_an_empty_caption_scores_zero_and_asks_nothing(item: Item) -> None:
     batches, verdicts = run(examine(item, "", {}), [])
     assert batches == []
-    assert verdicts[0].outcome == Scored(Fraction(0), (("words", 0),))
+    assert verdicts[0].outcome == Scored(Fraction(0))
 
 
 def test_a_missing_caption_is_unscored(item: Item) -> None:

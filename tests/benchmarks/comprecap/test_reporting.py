@@ -18,7 +18,7 @@ def value(tally: Tally, path: Path, **settings: str) -> float | None:
 def tally() -> Tally:
     tally = Tally()
     for image, factor in (("a.jpg", 1), ("b.jpg", 3)):
-        tally.add("objects", image, sum=Fraction(factor, 5), n=1, words=10 * factor)
+        tally.add("objects", image, sum=Fraction(factor, 5), n=1)
         for repeat in range(3):
             tally.add(f"attribute/{repeat}", image, sum=factor + repeat, n=1, scored=4, unscored=1)
             tally.add(f"coverage/{repeat}", image, sum=Fraction(factor, 4), n=1, scored=1)
@@ -67,7 +67,7 @@ def test_without_data_there_is_no_figure() -> None:
 
 def test_without_relations_the_unified_metric_has_no_value() -> None:
     tally = Tally()
-    tally.add("objects", "a.jpg", sum=1, n=1, words=3)
+    tally.add("objects", "a.jpg", sum=1, n=1)
     tally.add("attribute/0", "a.jpg", sum=5, n=1)
     assert value(tally, ("s_object",)) == 100.0
     assert value(tally, ("s_relation",)) is None

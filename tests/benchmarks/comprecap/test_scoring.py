@@ -13,8 +13,8 @@ from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Item
 from caliper.core.sample import Row
 
-SILENT = Scored(Fraction(0), (("silent", 1),))
-OBJECTS = Scored(Fraction(2, 5), (("words", 12),))
+SILENT = Scored(Fraction(0), mentioned=False)
+OBJECTS = Scored(Fraction(2, 5))
 LOST = Unscored(Reason.BACKEND)
 
 
@@ -39,7 +39,6 @@ def test_objects_carry_the_score_and_the_length_of_the_caption(item: Item) -> No
     assert total(item, found, "objects") == {
         "sum": Fraction(2, 5),
         "n": 1,
-        "words": 12,
         "scored": 1,
         "unscored": 0,
     }

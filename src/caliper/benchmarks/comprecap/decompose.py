@@ -21,8 +21,3 @@ def pieces(caption: str) -> tuple[str, ...]:
 def join(parts: Sequence[str], places: Iterable[int]) -> str:
     """The pieces at these places, each once and in the caption's order, joined with `. `."""
     return ". ".join(parts[place] for place in sorted(set(places)))
-
-
-def word_count(caption: str) -> int:
-    """How many words the caption has, split at white space (the papers' caption length)."""
-    return len(caption.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from caliper.benchmarks.base import Described
 from caliper.benchmarks.comprecap.codec import Payload
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, SceneMeasure
-from caliper.benchmarks.comprecap.scoring import HIGHEST, silent
+from caliper.benchmarks.comprecap.scoring import HIGHEST
 from caliper.core.outcome import Outcome, Scored
 
 
@@ -28,4 +28,4 @@ def label(payload: Payload, outcome: Outcome) -> str:
         return "correct" if outcome.score else "wrong"
     if isinstance(payload, SceneMeasure):
         return "mentioned" if outcome.score else "not mentioned"
-    return "not mentioned" if silent(outcome) else f"{outcome.score} of {HIGHEST}"
+    return f"{outcome.score} of {HIGHEST}" if outcome.mentioned else "not mentioned"

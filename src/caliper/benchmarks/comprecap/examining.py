@@ -9,7 +9,7 @@ from typing import Any
 
 from caliper.benchmarks.asking import Reading, ask_and_read
 from caliper.benchmarks.base import Settings
-from caliper.benchmarks.comprecap.decompose import join, pieces, word_count
+from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.reading import read_letter, read_score
@@ -70,7 +70,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
         scene = yield from _take_apart(caption, measure.categories)
         for index, question, repeat in open_positions:
             if isinstance(question.payload, SceneMeasure):
-                results[index] = _objects(caption, question.payload, scene)
+                results[index] = _objects(question.payload, scene)
                 continue
             sentence = scene.about(question.payload.mentions)
             if sentence:
@@ -94,7 +94,7 @@ def _take_apart(caption: str, categories: tuple[str, ...]) -> Generator[Batch, A
     return Scene(parts, matches, mentions(matches, nouns))
 
 
-def _objects(caption: str, measure: SceneMeasure, scene: Scene) -> Result:
+def _objects(measure: SceneMeasure, scene: Scene) -> Result:
     told = "; ".join(
         f"{name}: {found.noun} {found.micro / 1e6:.6f}"
         if (found := scene.matches.get(name))
@@ -102,13 +102,13 @@ def _objects(caption: str, measure: SceneMeasure, scene: Scene) -> Result:
         for name in measure.categories
     )
     score = object_score(measure.categories, scene.matches)
-    return Scored(score, (("words", word_count(caption)),)), Evidence(explanation=told)
+    return Scored(score), Evidence(explanation=told)
 
 
 def _not_mentioned(phrase: PhraseQuestion) -> Result:
     missing = " or ".join(phrase.mentions)
     explanation = f"no piece of the caption mentions {missing}"
-    return Scored(Fraction(0), (("silent", 1),)), Evidence(explanation=explanation)
+    return Scored(Fraction(0), mentioned=False), Evidence(explanation=explanation)
 
 
 def _phrase(
@@ -118,8 +118,6 @@ def _phrase(
         float(chosen(settings, "temperature")),
         float(chosen(settings, "top_p")),
         MAX_TOKENS,
-        # Repeats are independent draws; with one seed they would be one draw.
-        seed=repeat,
     )
     fields = {"sentence": sentence, "phrase": question.payload.phrase}
     return Ask(item, question, repeat, "comprecap/phrase", fields, decoding)

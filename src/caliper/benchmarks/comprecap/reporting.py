@@ -52,7 +52,6 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     figures = [
         *(_metric(name, repeats, weights) for name in LABELS),
         *_spread(repeats, weights),
-        Figure(("caption_length",), ("objects",), _caption_length, bounds=(0.0, float("inf"))),
         *_counts(repeats),
     ]
     kinds = tuple(kind for kind in KINDS if f"compreqa/{kind}" in tally)
@@ -139,11 +138,6 @@ def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:
             Figure(("repeats", name, "std"), cells, std),
         ]
     return figures
-
-
-def _caption_length(sums: Mapping[str, Sums]) -> float | None:
-    held = sums.get("objects", {})
-    return float(Fraction(held["words"]) / Fraction(held["n"])) if held.get("n") else None
 
 
 def _counts(repeats: Sequence[int]) -> list[Figure]:

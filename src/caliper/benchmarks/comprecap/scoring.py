@@ -34,11 +34,6 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
     return tally
 
 
-def silent(outcome: Scored) -> bool:
-    """Whether the caption does not mention what the phrase is about."""
-    return dict(outcome.counts).get("silent", 0) > 0
-
-
 def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fraction:
     """S-Cov of one picture, exact (paper 3.3).
 
@@ -70,8 +65,7 @@ def _add_answers(tally: Tally, item: Item, found: Outcomes) -> None:
 def _add_objects(tally: Tally, item: Item, found: Outcomes) -> None:
     outcome = found.get((0, 0))
     if isinstance(outcome, Scored):
-        words = dict(outcome.counts)["words"]
-        tally.add("objects", item.cluster, sum=outcome.score, n=1, words=words)
+        tally.add("objects", item.cluster, sum=outcome.score, n=1)
     _count(tally, "objects", item.cluster, [outcome])
 
 
@@ -87,7 +81,7 @@ def _add_phrases(
         cell = f"{kind}/{repeat}"
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
         if kind == "attribute" and mentioned_only:
-            scored = [outcome for outcome in scored if not silent(outcome)]
+            scored = [outcome for outcome in scored if outcome.mentioned]
         # A picture without relations, or without a score, is left out of the mean.
         if scored:
             total = sum((outcome.score for outcome in scored), Fraction(0))
