@@ -39,10 +39,11 @@ class Received:
 
 @dataclass
 class ChatServer:
-    """The server. `kind` tgi has `/info`, openai has only `/v1/models`.
+    """The server. `kind` tgi has `/info`, openai has only `/v1/models`, moved redirects both.
 
     `delay` is in seconds and comes before every answer. `token` is demanded when set.
-    `grammar` False refuses every request with a response format.
+    `grammar` False refuses every request with a response format. The first `starting`
+    questions for the model get a 503, as from a server that is still loading it.
     """
 
     script: Iterable[Step] = ()
@@ -51,6 +52,7 @@ class ChatServer:
     models: tuple[str, ...] = (MODEL,)
     token: str = ""
     grammar: bool = True
+    starting: int = 0
     otherwise: Step | None = None
     requests: list[Received] = field(default_factory=list)
     in_flight: int = 0
@@ -105,6 +107,10 @@ class ChatServer:
         self.model_requests += 1
         if refused := self._refused(request):
             return refused
+        if self.model_requests <= self.starting:
+            raise web.HTTPServiceUnavailable
+        if self.kind == "moved":
+            raise web.HTTPMovedPermanently("/v1/models")
         if self.kind != "tgi":
             raise web.HTTPNotFound
         return web.json_response({"model_id": self.models[0], "model_sha": REVISION})

@@ -300,6 +300,7 @@ async def test_the_token_is_sent_and_never_told() -> None:
             with pytest.raises(BackendRejected, match=r"Bearer \*\*\*") as caught:
                 await call
             assert TOKEN not in str(caught.value)
+            assert caught.value.__cause__ is None
             assert caught.value.__suppress_context__
 
 
@@ -381,7 +382,7 @@ async def test_usage_and_finish_are_read() -> None:
 
 async def test_no_more_calls_at_once_than_allowed() -> None:
     async with (
-        ChatServer(otherwise=fake.together(3)) as server,
+        ChatServer(otherwise=fake.together(3), delay=0.01) as server,
         connected(server, in_flight=3) as model,
     ):
         await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(12)))
@@ -391,7 +392,7 @@ async def test_no_more_calls_at_once_than_allowed() -> None:
 async def test_no_hidden_limit_of_connections() -> None:
     async with (
         ChatServer(otherwise=fake.together(150)) as server,
-        connected(server, in_flight=150, budget=Budget(tries=1)) as model,
+        connected(server, in_flight=150, budget=Budget(try_seconds=10, tries=1)) as model,
     ):
         await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(150)))
     assert server.most_in_flight == 150
@@ -427,9 +428,24 @@ async def test_a_model_that_is_not_served() -> None:
         await model.close()
 
 
+async def test_an_endpoint_that_starts_up_is_waited_for() -> None:
+    waits = Waits()
+    async with ChatServer(starting=2) as server, connected(server, sleep=waits) as model:
+        assert model.identity.name == fake.MODEL
+    assert len(waits.seconds) == 2
+
+
 async def test_an_address_without_any_model() -> None:
     async with ChatServer(kind="openai", models=()) as server:
         model = TgiModel(parse_endpoint(server.url), sleep=Waits())
         with pytest.raises(BackendRejected, match="names no model"):
+            await model.resolve()
+        await model.close()
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    async with ChatServer(kind="moved") as server:
+        model = TgiModel(parse_endpoint(server.url), sleep=Waits())
+        with pytest.raises(BackendRejected, match="give the URL it points to"):
             await model.resolve()
         await model.close()

@@ -94,7 +94,7 @@ def _read(file: Traversable) -> Template:
 
 def _mapping(file: Traversable) -> dict[Any, Any]:
     try:
-        written = yaml.safe_load(file.read_bytes().decode("utf-8-sig"))
+        written = yaml.safe_load(file.read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not UTF-8 at byte {error.start}", file=str(file)) from error
     except OSError as error:
