@@ -67,7 +67,7 @@ def labelled(item: Item, question: Question[object], *scores: int) -> list[str]:
 def test_outcomes_have_words(item: Item, choices: Item) -> None:
     phrase = item.questions[1]
     assert labelled(item, phrase, 0, 4) == ["0 of 5", "4 of 5"]
-    assert BENCHMARK.label(phrase, Scored(Fraction(0), (("silent", 1),))) == "not mentioned"
+    assert BENCHMARK.label(phrase, Scored(Fraction(0), mentioned=False)) == "not mentioned"
     assert BENCHMARK.label(phrase, Unscored(Reason.BACKEND)) == "unscored"
     assert labelled(item, item.questions[0], 0, 1) == ["not mentioned", "mentioned"]
     assert labelled(choices, choices.questions[0], 0, 1) == ["wrong", "correct"]
