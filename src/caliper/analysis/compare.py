@@ -55,7 +55,7 @@ def _difference(figure: Figure, first: Tally, second: Tally) -> Difference:
     if before is None or after is None:
         return found
     found = replace(found, value=after - before)
-    if figure.kind is Kind.COUNT:
+    if figure.kind in (Kind.COUNT, Kind.PLAIN):
         return found
     cells: _Cells = {
         (run, cell): tally.clusters(cell)

@@ -2,7 +2,7 @@
 
 Which interval (architecture, "Metrics"):
 
-    COUNT                                       none
+    COUNT, PLAIN                                none
     PROPORTION, one question a cluster          Wilson's score interval
     PROPORTION, clusters with more questions    linearised, robust to clusters
     RATIO                                       delete-one-cluster jackknife
@@ -53,6 +53,8 @@ def estimate(figure: Figure, tally: Tally) -> Estimate:
     if figure.kind is Kind.COUNT:
         count = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
         return Estimate(None if count is None else round(count))
+    if figure.kind is Kind.PLAIN:
+        return Estimate(figure.statistic({cell: tally.total(cell) for cell in figure.cells}))
     clusters = {cell: tally.clusters(cell) for cell in figure.cells}
     if figure.kind is Kind.PROPORTION:
         return _proportion(figure, clusters)

@@ -20,6 +20,8 @@ from caliper.core.tally import Tally
 
 Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]
+CAPTION_LENGTH: Path = ("caption_length",)
+"""Mean words a caption: aggregation adds it to every report, so tables may show it."""
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.wording import NO_DATA
+from caliper.adapters.wording import NO_DATA, number
 from caliper.core.report import BenchmarkReport, Estimate, Report, Table
 
 
@@ -53,11 +53,9 @@ def shown(estimate: Estimate | None, *, interval: bool = True) -> str:
     """A figure as people read it: the value, and if wanted its interval."""
     if estimate is None or estimate.value is None:
         return NO_DATA
-    if not estimate.method and float(estimate.value).is_integer():
-        return f"{estimate.value:,.0f}"
     if not interval or estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [dim]({estimate.low:.1f} to {estimate.high:.1f})[/dim]"
+        return number(estimate.value)
+    return f"{number(estimate.value)} [dim]({estimate.low:.1f} to {estimate.high:.1f})[/dim]"
 
 
 def _coverage(part: BenchmarkReport) -> str:

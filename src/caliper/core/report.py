@@ -23,6 +23,7 @@ class Kind(StrEnum):
     PROPORTION = "proportion"  # a share of questions: `shares` names its two sums
     RATIO = "ratio"  # anything else: the jackknife over clusters
     COUNT = "count"  # a whole number, without an interval
+    PLAIN = "plain"  # a number without an interval, such as a spread over repeats
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
+from caliper.benchmarks.base import CAPTION_LENGTH
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import question_id
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.question import Item, Question, Source
-from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
+from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger import Ledger
 
-CAPTION_LENGTH: Path = ("caption_length",)
 _LEXICAL = (
     "Judged or read by rules over words, without a model: for smoke runs and trends, "
     "never for comparison with published figures."

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from caliper.benchmarks.base import ReportLayout, Settings
+from caliper.benchmarks.base import CAPTION_LENGTH, ReportLayout, Settings
 from caliper.benchmarks.comprecap.compreqa import KINDS
 from caliper.benchmarks.comprecap.scoring import HIGHEST
 from caliper.benchmarks.comprecap.settings import chosen
@@ -134,8 +134,8 @@ def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:
         cells = _cells(name, repeats)
         mean, std = _mean(name, repeats, weights), _std(name, repeats, weights)
         figures += [
-            Figure(("repeats", name, "mean"), cells, mean),
-            Figure(("repeats", name, "std"), cells, std),
+            Figure(("repeats", name, "mean"), cells, mean, Kind.PLAIN),
+            Figure(("repeats", name, "std"), cells, std, Kind.PLAIN),
         ]
     return figures
 
@@ -179,7 +179,7 @@ def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
         if len(repeats) < 2 or name not in REPEATED:
             std = None
         rows.append(TableRow(label, ((name,), std)))
-    rows.append(TableRow("Caption length (words)", (("caption_length",), None)))
+    rows.append(TableRow("Caption length (words)", (CAPTION_LENGTH, None)))
     printed = ", ".join(f"{float(weight):.2f}" for weight in WEIGHTS[weights])
     note = (
         f"Means over pictures and over {max(len(repeats), 1)} repeats of the judging; S-unified "
