@@ -9,10 +9,10 @@ from importlib import resources
 import pytest
 import yaml
 
+from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.benchmarks.capability.examining import examine
 from caliper.benchmarks.capability.planning import plan
-from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form
 from caliper.core.errors import UnknownName
 from caliper.core.question import Ask, Item
@@ -45,8 +45,10 @@ def item(task: str) -> Item:
 
 
 def ask_about(task: str, caption: str, **settings: str) -> Ask:
-    [ask] = next(examine(item(task), caption, settings))  # type: ignore[misc]
-    return ask  # type: ignore[no-any-return]
+    batch = next(examine(item(task), caption, settings))
+    assert isinstance(batch, tuple)
+    [ask] = batch
+    return ask
 
 
 @pytest.mark.parametrize("labels", ["any", "one"])

@@ -41,6 +41,7 @@ REPAIRED_SCORES = [
     ('{"score": 1, "reason": "a line\nbreak"}', 1),
     ('{"score": 1, "reason": "{\\"score\\": 0}"} ok', 1),
     ("-1", -1),
+    ("<think>Zero?</think>\n1", 1),
     ('"1"', 1),
     ("**0**", 0),
 ]
@@ -53,6 +54,7 @@ UNREADABLE_SCORES = [
     '{"score": "put your score here"}',
     '{"reason": "no score"}',
     '{"score": "1", "reason": "cut of',
+    '<think>Perhaps {"score": 1}, but',
     "[1]",
     "{",
     "{}",
@@ -103,6 +105,7 @@ REPAIRED_LABELS = [
     ('{"pred": "in"} no, {"pred": "out"}', ("out",)),
     ('{"pred": "left, up"}', ("left", "up")),
     ('{"pred": "Left."}', ("left",)),
+    ('{"pred": "left, "}', ("left",)),
     ("left", ("left",)),
     ("N/A", ("n/a",)),
     ("fixed: camera is almost fixed and does not change", ("fixed",)),

@@ -229,6 +229,7 @@ def test_kt_bar_is_what_is_known_and_not_told() -> None:
     assert found["tasks", "scene", "qa_n_scored"] == 5
     assert found["tasks", "scene", "qa_n_unscored"] == 1
     assert [table.title for table in layout(tally).tables][1] == "Questions about the media (%)"
+    assert any("Open answers" in note for note in layout(tally).notes)
 
 
 def test_kt_bar_over_repeats_is_the_mean_of_theirs() -> None:
@@ -248,7 +249,7 @@ PAIRS = st.lists(st.tuples(SCORES, st.sampled_from([0, 1])), min_size=1, max_siz
 @given(PAIRS)
 def test_kt_bar_is_always_within_its_bounds(pairs: list[tuple[int, int]]) -> None:
     captions, answers = [list(column) for column in zip(*pairs, strict=True)]
-    found = values(BENCHMARK.reduce(with_answers(captions, answers), {}))  # type: ignore[arg-type]
+    found = values(BENCHMARK.reduce(with_answers(captions, answers), {}))
     accuracy, recall = found["tasks", "scene", "qa_accuracy"], found["tasks", "scene", "recall"]
     kt_bar = found.get(("tasks", "scene", "kt_bar"))
     assert accuracy is not None
