@@ -102,8 +102,8 @@ def test_bad_options_and_answers_are_unscored(
 
 @pytest.mark.parametrize("field", ["question_id", "question", "file_path", "task"])
 def test_a_row_without_its_names_is_refused(field: str) -> None:
+    broken: dict[str, Any] = {field: None}
     with pytest.raises(InvalidInput) as caught:
-        broken: dict[str, Any] = {field: None}
         media_items([annotated("scene", "x")], [asked("scene", "Is it?", **broken)])
     assert caught.value.field == field
 

@@ -39,7 +39,7 @@ REPAIRED_SCORES = [
     ('{"verdict": {"score": "-1"}}', -1),
     ('[{"score": 0}]', 0),
     ('{"score": 1, "reason": "a line\nbreak"}', 1),
-    ('{"score": 1, "reason": "{\\"score\\": 0}"} ok', 1),
+    ("{'score': 1, 'reason': 'not {\"score\": 0}'} ok", 1),
     ("-1", -1),
     ("<think>Zero?</think>\n1", 1),
     ('"1"', 1),

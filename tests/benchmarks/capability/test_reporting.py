@@ -242,6 +242,16 @@ def test_kt_bar_over_repeats_is_the_mean_of_theirs() -> None:
     assert values(BENCHMARK.reduce(pairs, {}))["tasks", "scene", "kt_bar"] == 50
 
 
+@pytest.mark.parametrize(
+    ("accuracy", "recall", "least", "greatest"),
+    [(80, 40, 50, 75), (50, 60, 0, 80), (25, 10, 60, 100), (100, 100, 0, 0)],
+)
+def test_the_bounds_of_kt_bar(
+    accuracy: float, recall: float, least: float, greatest: float
+) -> None:
+    assert scoring.kt_bar_bounds(accuracy, recall) == pytest.approx((least, greatest))
+
+
 SCORES = st.sampled_from([1, -1, 0])
 PAIRS = st.lists(st.tuples(SCORES, st.sampled_from([0, 1])), min_size=1, max_size=30)
 

@@ -121,7 +121,7 @@ def _reason(fields: Mapping[Any, Any]) -> str:
 
 def _score(fields: Mapping[Any, Any], *, lenient: bool) -> Read[int] | None:
     given = fields.get("score")
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+    if not isinstance(given, int | float | str):
         return None
     written = given if isinstance(given, str) else str(given)
     exact = _SCORES.get(written)
