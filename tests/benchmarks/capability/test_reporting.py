@@ -155,7 +155,7 @@ def test_the_table_has_the_tasks_in_column_order_and_the_average_last() -> None:
     items = judged("event", once(1)) + judged("object_category", once(1))
     [table] = layout(BENCHMARK.reduce(items, {})).tables
     assert [row.label for row in table.rows] == ["Object category", "Event", "average"]
-    assert table.columns == ("Task", "Precision", "Recall", "F1", "Hit rate", "n")
+    assert table.columns == ("Precision", "Recall", "F1", "Hit rate", "n")
     assert table.chart is not None
     assert {row.cells[table.chart] for row in table.rows} == {
         ("tasks", "object_category", "f1"),

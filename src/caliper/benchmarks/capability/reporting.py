@@ -192,7 +192,7 @@ def _table(
             label = TASKS[prefix[1]].title if len(prefix) == 2 else "average"
             rows.append(TableRow(label, cells))
     chart = names.index("f1") if "f1" in names else 0
-    return Table(title, ("Task", *heads), tuple(rows), note, chart)
+    return Table(title, tuple(heads), tuple(rows), note, chart)
 
 
 def _mean_note(scored: int) -> str:
