@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.media_questions import plan_media
 from caliper.benchmarks.capability.payloads import ElementQuestion
-from caliper.benchmarks.capability.rows import Seen, claim, row_task
+from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
 from caliper.benchmarks.capability.tasks import Form, Task
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
@@ -69,7 +69,7 @@ def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQ
             payload=ElementQuestion(task.name, element.value, element.object),
             repeats=repeats,
             unscored=Reason.BAD_INPUT if element.problem else None,
-            note=str(row.wrong("annotation", element.problem)) if element.problem else "",
+            note=note(row, "annotation", element.problem) if element.problem else "",
         )
 
 
