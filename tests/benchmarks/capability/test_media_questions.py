@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +25,7 @@ def annotated(task: str, annotation: object, path: str = "1.mp4", file_id: str =
     return Row(f"{task}.jsonl", 1, fields)
 
 
-def asked(task: str, question: str, /, line: int = 1, path: str = "1.mp4", **fields: object) -> Row:
+def asked(task: str, question: str, /, line: int = 1, path: str = "1.mp4", **fields: Any) -> Row:
     plain = {"question_id": line, "question": question, "file_path": path, "task": task}
     answers = {"options": NUMBERS, "answer": "C"}
     return Row(f"{task}.jsonl", line, plain | answers | fields)
@@ -90,7 +92,7 @@ def test_a_question_without_an_annotation_is_asked_but_joins_nothing() -> None:
     ],
 )
 def test_bad_options_and_answers_are_unscored(
-    fields: dict[str, object], reason: Reason | None
+    fields: dict[str, Any], reason: Reason | None
 ) -> None:
     data = [annotated("scene", "x")]
     [item] = media_items(data, [asked("scene", "Is it?", 4, **fields)])
@@ -100,8 +102,9 @@ def test_bad_options_and_answers_are_unscored(
 
 @pytest.mark.parametrize("field", ["question_id", "question", "file_path", "task"])
 def test_a_row_without_its_names_is_refused(field: str) -> None:
+    broken: dict[str, Any] = {field: None}
     with pytest.raises(InvalidInput) as caught:
-        media_items([annotated("scene", "x")], [asked("scene", "Is it?", **{field: None})])
+        media_items([annotated("scene", "x")], [asked("scene", "Is it?", **broken)])
     assert caught.value.field == field
 
 
@@ -121,6 +124,12 @@ def test_a_question_id_occurs_once() -> None:
         ("The answer is B.", None, "B"),
         ("answer: (b)", None, "B"),
         ("I think D", None, "D"),
+        ("I think D because there are six", None, "D"),
+        ("b", None, "B"),
+        ('{"answer": "B"}', None, "B"),
+        ("The answer is **C**, not A or B", None, "C"),
+        ("The answer is a table", None, None),
+        ("A cup, perhaps two", None, None),
         ("<think>A or B?</think>\nIt is C", None, "C"),
         ("A or B", None, None),
         ("E", None, None),
@@ -180,7 +189,7 @@ def test_reading_answers_never_raises(text: str, expected: str, *, lenient: bool
     ],
 )
 def test_a_question_is_asked_from_the_media(
-    task: str, fields: dict[str, object], prompt: str, reply: str, score: int
+    task: str, fields: dict[str, Any], prompt: str, reply: str, score: int
 ) -> None:
     [item] = media_items([annotated(task, "x")], [asked(task, "What is it?", **fields)])
     examination = BENCHMARK.examine(item, None, {})

@@ -98,7 +98,7 @@ def test_an_unusable_annotation_is_unscored_and_says_where(task: str, annotation
     item, other = plan(row(task, annotation), good)
     [question] = item.questions
     assert question.unscored is Reason.BAD_INPUT
-    assert question.note.startswith(f"data/{task}.jsonl:7: annotation: expected")
+    assert question.note.startswith(f"{task}.jsonl:7: annotation: expected")
     assert other.questions[0].unscored is None
 
 

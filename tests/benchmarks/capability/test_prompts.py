@@ -45,8 +45,10 @@ def item(task: str) -> Item:
 
 
 def ask_about(task: str, caption: str, **settings: str) -> Ask:
-    [ask] = next(examine(item(task), caption, settings))  # type: ignore[misc]
-    return ask  # type: ignore[no-any-return]
+    batch = next(examine(item(task), caption, settings))
+    assert isinstance(batch, tuple)
+    [ask] = batch
+    return ask
 
 
 @pytest.mark.parametrize("labels", ["any", "one"])
@@ -92,6 +94,7 @@ def test_camera_movement_is_filled_as_the_paper_prints_it() -> None:
         "Here are the explanations of each category: left: the camera angle swings left"
         " (pan left), or the camera moves left (track left)"
     )
+    assert lines[8].endswith("makeing the subject appear smaller (zoom out)")
     assert lines[9] == "fixed: camera is almost fixed and does not change"
 
 

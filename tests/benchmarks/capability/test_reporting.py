@@ -155,7 +155,7 @@ def test_the_table_has_the_tasks_in_column_order_and_the_average_last() -> None:
     items = judged("event", once(1)) + judged("object_category", once(1))
     [table] = layout(BENCHMARK.reduce(items, {})).tables
     assert [row.label for row in table.rows] == ["Object category", "Event", "average"]
-    assert table.columns == ("Task", "Precision", "Recall", "F1", "Hit rate", "n")
+    assert table.columns == ("Precision", "Recall", "F1", "Hit rate", "n")
     assert table.chart is not None
     assert {row.cells[table.chart] for row in table.rows} == {
         ("tasks", "object_category", "f1"),
@@ -229,6 +229,7 @@ def test_kt_bar_is_what_is_known_and_not_told() -> None:
     assert found["tasks", "scene", "qa_n_scored"] == 5
     assert found["tasks", "scene", "qa_n_unscored"] == 1
     assert [table.title for table in layout(tally).tables][1] == "Questions about the media (%)"
+    assert any("Open answers" in note for note in layout(tally).notes)
 
 
 def test_kt_bar_over_repeats_is_the_mean_of_theirs() -> None:
@@ -241,6 +242,16 @@ def test_kt_bar_over_repeats_is_the_mean_of_theirs() -> None:
     assert values(BENCHMARK.reduce(pairs, {}))["tasks", "scene", "kt_bar"] == 50
 
 
+@pytest.mark.parametrize(
+    ("accuracy", "recall", "least", "greatest"),
+    [(80, 40, 50, 75), (50, 60, 0, 80), (25, 10, 60, 100), (100, 100, 0, 0)],
+)
+def test_the_bounds_of_kt_bar(
+    accuracy: float, recall: float, least: float, greatest: float
+) -> None:
+    assert scoring.kt_bar_bounds(accuracy, recall) == pytest.approx((least, greatest))
+
+
 SCORES = st.sampled_from([1, -1, 0])
 PAIRS = st.lists(st.tuples(SCORES, st.sampled_from([0, 1])), min_size=1, max_size=30)
 
@@ -248,7 +259,7 @@ PAIRS = st.lists(st.tuples(SCORES, st.sampled_from([0, 1])), min_size=1, max_siz
 @given(PAIRS)
 def test_kt_bar_is_always_within_its_bounds(pairs: list[tuple[int, int]]) -> None:
     captions, answers = [list(column) for column in zip(*pairs, strict=True)]
-    found = values(BENCHMARK.reduce(with_answers(captions, answers), {}))  # type: ignore[arg-type]
+    found = values(BENCHMARK.reduce(with_answers(captions, answers), {}))
     accuracy, recall = found["tasks", "scene", "qa_accuracy"], found["tasks", "scene", "recall"]
     kt_bar = found.get(("tasks", "scene", "kt_bar"))
     assert accuracy is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from caliper.benchmarks.capability.benchmark import BENCHMARK
@@ -11,7 +13,7 @@ from caliper.core.question import Source
 from caliper.core.sample import Row
 
 
-def rows(task: str, *fields: dict[str, object]) -> list[Row]:
+def rows(task: str, *fields: Mapping[str, object]) -> list[Row]:
     return [Row(f"{task}.jsonl", line, row) for line, row in enumerate(fields, start=1)]
 
 

@@ -5,8 +5,8 @@ here are ours, deterministic, and model-free:
 
 - multiple choice, strict: the reply is a letter in range ("B", "(B)", "B."), a letter
   with its option's text ("B. 7"), or an option's text. Lenient also takes what stands
-  behind the last "answer is" or "Answer:", or the only capital letter in range that stands
-  alone. A reply that holds none of these is unreadable.
+  behind the last "answer is" or "Answer:", the only capital letter in range that stands
+  alone, or a small letter as the whole reply. A reply without any of these is unreadable.
 - open (object_color, OCR, character_identification): texts are compared after Unicode
   compatibility folding, without case, accents, punctuation and articles. A colour is right
   when every word of it occurs in the reply; a text or name when its words occur in a row
@@ -23,8 +23,11 @@ from dataclasses import dataclass
 
 _ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
 _LETTERED = re.compile(r"\(?([A-Z])\)?[.):]\s*(.*)", re.DOTALL)
-_BEHIND_ANSWER = re.compile(r"\banswer(?:\s+is)?\s*:?\s*\(?([A-Z])\b", re.IGNORECASE)
-_CAPITAL = re.compile(r"(?<![A-Za-z0-9'])([A-Z])(?![A-Za-z0-9'])")
+# A letter that stands alone; "A cup" and "I see" are words.
+_CAPITAL = re.compile(r"(?<![\w'])(?![AI]\s+(?!or\b|and\b)[a-z])([A-Z])(?![\w'])")
+_BEHIND_ANSWER = re.compile(
+    r"(?i:\banswer)[\s:*\"']*(?i:is\b)?[\s:*\"']*(?:\(([A-Za-z])\)|" + _CAPITAL.pattern + ")"
+)
 _ARTICLES = frozenset(("a", "an", "the", "and"))
 _FROM = re.compile(r"\s+from\s+", re.IGNORECASE)
 _FIRST_UNSPACED_SCRIPT = "\u2e80"
@@ -51,9 +54,10 @@ def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> Choice |
         return Choice(letter)
     if not lenient:
         return None
-    told = text.rsplit("</think>", 1)[-1]
-    behind = [letter.upper() for letter in _BEHIND_ANSWER.findall(told)]
-    candidates = [letter for letter in behind if letter in texts][-1:]
+    told = text.rsplit("</think>", 1)[-1].strip()
+    alone = _plain_choice(told.upper(), texts) if _ALONE.fullmatch(told.upper()) else None
+    behind = [(closed or bare).upper() for closed, bare in _BEHIND_ANSWER.findall(told)]
+    candidates = [alone] if alone else [letter for letter in behind if letter in texts][-1:]
     letters = candidates or {letter for letter in _CAPITAL.findall(told) if letter in texts}
     return Choice(next(iter(letters)), repaired=True) if len(letters) == 1 else None
 

@@ -8,8 +8,8 @@ SETTINGS = (
     Setting(
         name="reply_reading",
         default="lenient",
-        help="how judges' replies are read: lenient also recovers trailing commas, prose around"
-        " the object and bare labels; strict reads what the released script reads",
+        help="how replies are read: lenient also recovers trailing commas, prose around the object"
+        " and bare labels; strict reads what the released script reads",
         choices=("lenient", "strict"),
     ),
     Setting(

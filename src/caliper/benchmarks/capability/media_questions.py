@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from caliper.benchmarks.capability.answers import right_letter
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
-from caliper.benchmarks.capability.rows import Seen, claim, row_task
+from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
 from caliper.benchmarks.capability.tasks import Task
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
@@ -117,9 +117,9 @@ def _question(
     answer = row.fields.get("answer")
     reason = Reason.BAD_INPUT if problem else None
     if not isinstance(answer, str) or not answer.strip():
-        problem, reason = str(row.wrong("answer", "expected text")), Reason.BAD_INPUT
+        problem, reason = note(row, "answer", "expected text"), Reason.BAD_INPUT
     elif options and right_letter(answer, options) is None:
-        problem = str(row.wrong("answer", f"{answer!r:.60} is none of the options"))
+        problem = note(row, "answer", f"{answer!r:.60} is none of the options")
         reason = Reason.BAD_GROUND_TRUTH
     payload = MediaQuestion(
         task=task.name,
@@ -139,5 +139,5 @@ def _options(row: Row) -> tuple[tuple[str, ...], str]:
         return (), ""
     listed = list(given) if isinstance(given, list | tuple) else []
     if len(listed) < 2 or not all(isinstance(option, str) for option in listed):
-        return (), str(row.wrong("options", f"expected a list of texts, found {given!r:.80}"))
+        return (), note(row, "options", f"expected a list of texts, found {given!r:.80}")
     return tuple(listed), ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.media_questions import plan_media
 from caliper.benchmarks.capability.payloads import ElementQuestion
-from caliper.benchmarks.capability.rows import Seen, claim, row_task
+from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
 from caliper.benchmarks.capability.tasks import Form, Task
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
@@ -69,7 +69,7 @@ def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQ
             payload=ElementQuestion(task.name, element.value, element.object),
             repeats=repeats,
             unscored=Reason.BAD_INPUT if element.problem else None,
-            note=str(row.wrong("annotation", element.problem)) if element.problem else "",
+            note=note(row, "annotation", element.problem) if element.problem else "",
         )
 
 
@@ -95,15 +95,15 @@ def _category(annotation: object, task: Task) -> list[_Element]:
 
 
 def _number(annotation: object, _: Task) -> list[_Element]:
-    return _one_pair(annotation, _count)
+    return _one_pair(annotation, _number_of)
 
 
 def _colour(annotation: object, _: Task) -> list[_Element]:
-    return _one_pair(annotation, _color)
+    return _one_pair(annotation, _colour_of)
 
 
 def _numbers(annotation: object, _: Task) -> list[_Element]:
-    return _pairs(annotation, _count) or [_wrong("an object with at least one key", annotation)]
+    return _pairs(annotation, _number_of) or [_wrong("an object with at least one key", annotation)]
 
 
 def _one_pair(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
@@ -120,7 +120,7 @@ def _pairs(annotation: object, read: Callable[[str, object], _Element]) -> list[
     return [read(str(name), value) for name, value in annotation.items() if value is not None]
 
 
-def _count(name: str, value: object) -> _Element:
+def _number_of(name: str, value: object) -> _Element:
     """A whole number; tables keep it as a float once nulls stand beside it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -129,7 +129,7 @@ def _count(name: str, value: object) -> _Element:
     return _Element(str(value), name)
 
 
-def _color(name: str, value: object) -> _Element:
+def _colour_of(name: str, value: object) -> _Element:
     if not isinstance(value, str) or not value.strip() or not name.strip():
         return _wrong("a name with a color", {name: value}, name)
     return _Element(value, name)

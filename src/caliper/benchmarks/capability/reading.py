@@ -6,7 +6,8 @@ that holds a list, trimmed and lower-cased, a repeated "name: explanation" line 
 the name. The annotation that the judge copied is not compared.
 
 `lenient` also recovers, marked `repaired`: a trailing comma, prose around the object, a
-bare score or label, labels parted by commas; of several well-formed verdicts the last.
+bare score or label, labels parted by commas, thoughts before the answer; of several
+well-formed verdicts the last.
 
 A label outside the task's list is a label that is not the annotated one, as in the
 released script. Neither mode ever raises, whatever the text.
@@ -45,7 +46,7 @@ def read_score(text: str, *, lenient: bool) -> Read[int] | None:
     """The score of an open task, -1, 0 or 1; None when the reply holds none."""
     found = _from_objects(text, partial(_score, lenient=lenient), lenient=lenient)
     if found is None and lenient:
-        bare = _LOOSE_SCORES.get(unfenced(text).strip(_WRAPPING))
+        bare = _LOOSE_SCORES.get(unfenced(_answer(text)).strip(_WRAPPING))
         return None if bare is None else Read(bare, repaired=True)
     return found
 
@@ -64,7 +65,7 @@ def read_labels(
 
     found = _from_objects(text, extract, lenient=lenient)
     if found is None and lenient:
-        bare = _labels(unfenced(text), known, lenient=True)
+        bare = _labels(unfenced(_answer(text)), known, lenient=True)
         if bare and set(bare.value) <= {*known, NOT_STATED}:
             return Read(bare.value, repaired=True)
     return found
@@ -81,6 +82,12 @@ def unfenced(text: str) -> str:
     return text[3:-3].removeprefix("json").strip()
 
 
+def _answer(text: str) -> str:
+    """What stands behind a reasoning judge's thoughts; nothing when it never finished them."""
+    answer = text.rsplit("</think>", 1)[-1]
+    return "" if "<think>" in answer else answer
+
+
 def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[Value] | None:
     inner = unfenced(text)
     whole = read_literal(inner)
@@ -90,7 +97,7 @@ def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[
             return found
     if not lenient:
         return None
-    verdicts = list(_verdicts(text, extract))
+    verdicts = list(_verdicts(_answer(text), extract))
     return Read(verdicts[-1].value, verdicts[-1].reason, repaired=True) if verdicts else None
 
 
@@ -114,7 +121,7 @@ def _reason(fields: Mapping[Any, Any]) -> str:
 
 def _score(fields: Mapping[Any, Any], *, lenient: bool) -> Read[int] | None:
     given = fields.get("score")
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+    if not isinstance(given, int | float | str):
         return None
     written = given if isinstance(given, str) else str(given)
     exact = _SCORES.get(written)
@@ -137,8 +144,9 @@ def _labels(
     exact = tuple(_folded(label) for label in listed)
     if not lenient or set(exact) <= {*known, NOT_STATED}:
         return Read(exact)
-    parts = tuple(_folded(part.strip(_WRAPPING)) for label in listed for part in label.split(","))
-    if set(parts) <= {*known, NOT_STATED}:
+    commas = (part.strip(_WRAPPING) for label in listed for part in label.split(","))
+    parts = tuple(_folded(part) for part in commas if part)
+    if parts and set(parts) <= {*known, NOT_STATED}:
         return Read(parts, repaired=True)
     return Read(exact)
 

@@ -62,7 +62,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
         headline=("average", "f1"),
         figures=tuple(figures),
         tables=tuple(_tables(columns, paths, len(scored))),
-        notes=(*_subset_note(scored), *choices.notes(settings)),
+        notes=(*_subset_note(scored), *_qa_note(paths), *choices.notes(settings)),
     )
 
 
@@ -147,7 +147,7 @@ def _counts(columns: _Columns) -> list[Figure]:
         Figure(
             path=("tasks", task, name),
             cells=cells,
-            statistic=partial(_total, amount),
+            statistic=partial(_total, amount, cells),
             kind=Kind.COUNT,
             scale=1.0,
             bounds=(0.0, math.inf),
@@ -158,8 +158,8 @@ def _counts(columns: _Columns) -> list[Figure]:
     ]
 
 
-def _total(amount: str, sums: Mapping[str, Sums]) -> float:
-    return float(sum(cell.get(amount, 0) for cell in sums.values()))
+def _total(amount: str, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float:
+    return float(sum(sums.get(cell, {}).get(amount, 0) for cell in cells))
 
 
 def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[Table]:
@@ -192,11 +192,17 @@ def _table(
             label = TASKS[prefix[1]].title if len(prefix) == 2 else "average"
             rows.append(TableRow(label, cells))
     chart = names.index("f1") if "f1" in names else 0
-    return Table(title, ("Task", *heads), tuple(rows), note, chart)
+    return Table(title, tuple(heads), tuple(rows), note, chart)
 
 
 def _mean_note(scored: int) -> str:
     return f"average: the plain mean of {scored} of the {len(NAMES)} tasks."
+
+
+def _qa_note(paths: frozenset[Path]) -> tuple[str, ...]:
+    if ("average", "qa_accuracy") not in paths:
+        return ()
+    return ("Open answers about the media are judged by Caliper's own rule over normalised words.",)
 
 
 def _subset_note(scored: list[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.capability.literals import literal_list
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form, Task
+from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
 from caliper.core.sample import Row
 
@@ -19,8 +20,18 @@ Seen = set[tuple[str, str]]
 
 def stem_task(row: Row) -> Task:
     """The task that the row's file is named after. Raises InvalidInput for any other name."""
-    name = row.file.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return _known(row, name)
+    return _known(row, _file_name(row).rsplit(".", 1)[0])
+
+
+def note(row: Row, field: str, problem: str) -> str:
+    """What is wrong with a row, for the plan: a plan names files, never folders, so that it
+    is the same wherever the data lie.
+    """
+    return str(InvalidInput(problem, file=_file_name(row), line=row.line, field=field))
+
+
+def _file_name(row: Row) -> str:
+    return row.file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def row_task(row: Row) -> Task:
