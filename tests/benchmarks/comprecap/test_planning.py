@@ -123,7 +123,7 @@ def test_a_picture_annotated_twice_is_refused(row: Row) -> None:
 
 
 def test_a_row_without_picture_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="anno.json:2: image"):
+    with pytest.raises(InvalidInput, match=r"anno\.json:2: image"):
         list(plan([Row("anno.json", 2, {"info": []})], PlanRequest({})))
 
 

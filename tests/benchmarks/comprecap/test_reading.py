@@ -22,7 +22,7 @@ from caliper.core.outcome import Scored
         ("I would say 2, not 3.", 2, True),
     ],
 )
-def test_the_first_integer_is_the_score(reply: str, score: int, repaired: bool) -> None:
+def test_the_first_integer_is_the_score(reply: str, score: int, *, repaired: bool) -> None:
     reading = read_score(reply)
     assert reading.outcome == Scored(Fraction(score))
     assert reading.repaired is repaired
@@ -39,7 +39,10 @@ def test_reading_a_score_never_raises(reply: str) -> None:
     assert outcome == UNREADABLE or (isinstance(outcome, Scored) and 0 <= outcome.score <= 5)
 
 
-CLOCK = "Which description best fits the 'clock'? A. A wooden antique clock. B. A red, digital clock. C. A white and black clock."
+CLOCK = (
+    "Which description best fits the 'clock'? A. A wooden antique clock. "
+    "B. A red, digital clock. C. A white and black clock."
+)
 
 
 def test_options_stand_inside_the_question() -> None:
@@ -65,7 +68,7 @@ def test_options_stand_inside_the_question() -> None:
         ("Option C", False),
     ],
 )
-def test_a_letter_or_an_option_is_read(reply: str, right: bool) -> None:
+def test_a_letter_or_an_option_is_read(reply: str, *, right: bool) -> None:
     assert read_letter(CLOCK, "B", reply).outcome == Scored(Fraction(int(right)))
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 
 from caliper.core.question import Vector
 
@@ -42,7 +43,7 @@ def similarity(first: Vector, second: Vector, lengths: float) -> int:
     """
     if lengths == 0.0:
         return 0
-    product = math.fsum(x * y for x, y in zip(first, second, strict=True))
+    product = math.fsum(map(mul, first, second))
     return round(product / lengths * MICRO)
 
 

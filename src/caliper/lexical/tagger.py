@@ -1,0 +1,276 @@
+"""A noun tagger by rules: closed classes, endings, and the words on either side.
+
+It stands in for a trained tagger where there is no model. A word is read from left to right: a
+word of a closed class is what its list says; a word that can be a verb is one or not by what
+stands before it; a describing word is an adjective unless a noun phrase ends with it; whatever
+is left is a noun, for nouns are the open class that no list can hold. Reports name the tagger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from caliper.core.keys import digest
+from caliper.lexical import lemmas, tagger_words
+from caliper.lexical.lemmas import singular
+from caliper.lexical.tagger_words import (
+    ADJECTIVES,
+    CLOSED,
+    ED_NOUNS,
+    EITHER,
+    ING_NOUNS,
+    LY_ADJECTIVES,
+    LY_NOUNS,
+    SUFFIX_NOUNS,
+    SUFFIXES,
+    VERBS,
+    Kind,
+)
+from caliper.ports.models import Identity
+
+VERSION = 1
+"""Raised whenever a rule below changes, as opposed to a list, which the revision holds."""
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d[\d,.:/]*\w*|[^\w\s]")
+_KIND_OF = {word: kind for kind, words in CLOSED.items() for word in words}
+_NOMINAL = (Kind.DETERMINER, Kind.NUMBER, Kind.ADJECTIVE)
+_ENDS_PHRASE = frozenset(
+    {
+        Kind.DETERMINER,
+        Kind.PREPOSITION,
+        Kind.TO,
+        Kind.CONJUNCTION,
+        Kind.PRONOUN,
+        Kind.AUXILIARY,
+        Kind.VERB,
+        Kind.ADVERB,
+    }
+)
+
+
+# Pronouns that a noun may follow: those that begin a clause, and objects.
+_OPENERS = frozenset(("there", "here", "that", "who", "whom", "us", "them", "him", "me", "ones"))
+_MODALS = frozenset(
+    (
+        "can",
+        "could",
+        "will",
+        "would",
+        "shall",
+        "should",
+        "may",
+        "might",
+        "must",
+        "cannot",
+        "did",
+        "does",
+        "do",
+    )
+)
+# Closed-class words that end a noun phrase after a determiner: the inside, a half.
+_PARTS = frozenset(("inside", "outside", "past", "half", "second"))
+
+
+class RuleTagger:
+    """Finds nouns by rules over words: no model, the same nouns every time."""
+
+    @property
+    def identity(self) -> Identity:
+        """Kind lexical; the revision is the hash of the rules' lists and version."""
+        return Identity("lexical", "noun-rules", _revision())
+
+    def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """The nouns of each text: lower-cased lemmas in order, repeats kept."""
+        return [nouns(text) for text in texts]
+
+
+def nouns(text: str) -> tuple[str, ...]:
+    """The nouns of a text: lower-cased lemmas in order, repeats kept."""
+    tokens = _TOKEN.findall(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower())
+    return tuple(singular(word) for word, kind in _tag(tokens) if kind is Kind.NOUN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A word with what stands before it and, as it is written, behind it."""
+
+    word: str
+    before: Kind
+    previous: str
+    following: str
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a noun phrase can go on with the next word."""
+        if not self.following or not self.following[0].isalpha():
+            return False
+        ends = _KIND_OF.get(self.following) in _ENDS_PHRASE
+        return not ends and not _is_adverb(self.following)
+
+    @property
+    def third_person(self) -> bool:
+        """Whether the word, if it is a verb, is one of a single subject."""
+        return self.word.endswith("s") and not self.word.endswith("ss")
+
+
+def _tag(tokens: Sequence[str]) -> Iterator[tuple[str, Kind]]:
+    before, previous = Kind.START, ""
+    for token, following in pairwise([*tokens, ""]):
+        possessive = token.endswith("'s") and token not in _KIND_OF
+        word = token.removesuffix("'s") if possessive else token
+        place = _Place(word, before, previous, following)
+        kind = next(kind for rule in _RULES if (kind := rule(place)) is not None)
+        yield word, kind
+        # An adverb between two words changes nothing between them; what owns, determines.
+        if kind is not Kind.ADVERB:
+            before, previous = (Kind.DETERMINER if possessive else kind), word
+
+
+def _sign(at: _Place) -> Kind | None:
+    if at.word[0].isalpha():
+        return Kind.ADJECTIVE if len(at.word) == 1 and at.word not in _KIND_OF else None
+    return Kind.NUMBER if at.word[0].isdigit() else Kind.CONJUNCTION
+
+
+def _closed(at: _Place) -> Kind | None:
+    kind = _KIND_OF.get(at.word)
+    if kind is Kind.VERB and at.before in _NOMINAL and not at.goes_on:
+        return Kind.NOUN  # a set of, the lead
+    if at.word == "that" and at.before is not Kind.NOUN and at.goes_on:
+        return Kind.DETERMINER
+    if at.word in _PARTS and at.before is Kind.DETERMINER:
+        return Kind.ADJECTIVE if at.goes_on else Kind.NOUN
+    return kind
+
+
+def _predicate(at: _Place) -> Kind | None:
+    """A word behind a subject pronoun or a modal verb is the verb."""
+    if at.before is Kind.PRONOUN and at.previous not in _OPENERS:
+        return None if _describes(at.word) or _is_adverb(at.word) else Kind.VERB
+    modal = at.before is Kind.AUXILIARY and at.previous in _MODALS
+    return Kind.VERB if modal else None
+
+
+def _adverb(at: _Place) -> Kind | None:
+    return Kind.ADVERB if _is_adverb(at.word) else None
+
+
+def _adjective(at: _Place) -> Kind | None:
+    if not _describes(at.word):
+        return None
+    ends = at.word in EITHER and not at.goes_on and at.before is not Kind.AUXILIARY
+    return Kind.NOUN if ends else Kind.ADJECTIVE
+
+
+def _participle(at: _Place) -> Kind | None:
+    """A participle describes after a determiner and before a noun; elsewhere it is a verb."""
+    present = at.word.endswith("ing") and len(at.word) > 4 and at.word not in ING_NOUNS
+    past = at.word.endswith("ed") and len(at.word) > 3 and at.word not in ED_NOUNS
+    if not present and not past:
+        return None
+    return Kind.ADJECTIVE if at.before in _NOMINAL and at.goes_on else Kind.VERB
+
+
+def _open(at: _Place) -> Kind:
+    return Kind.VERB if _is_verb(at.word) and _acts(at) else Kind.NOUN
+
+
+def _acts(at: _Place) -> bool:
+    """Whether a word that can be a verb is one, by what stands before it."""
+    if at.before is Kind.NOUN:
+        # People walk, a dog sits; but a tennis play ends its phrase as a noun.
+        plural = singular(at.previous) != at.previous or at.previous in ("people", "police")
+        return at.third_person or plural or at.goes_on
+    if at.before in (Kind.CONJUNCTION, Kind.VERB):
+        # Runs and catches a ball; looks and smiles.
+        led = _KIND_OF.get(at.following) in (Kind.DETERMINER, Kind.PREPOSITION, Kind.TO)
+        return led or (at.third_person and at.following not in (",", "and", "or"))
+    if at.before in (Kind.TO, Kind.START):
+        return not at.third_person
+    return at.before in (Kind.PRONOUN, Kind.AUXILIARY)
+
+
+_RULES: tuple[Callable[[_Place], Kind | None], ...] = (
+    _sign,
+    _closed,
+    _predicate,
+    _adverb,
+    _adjective,
+    _participle,
+    _open,
+)
+"""Tried in this order; the first that says something decides."""
+
+
+def _is_adverb(word: str) -> bool:
+    if not word.endswith("ly") or len(word) < 4:
+        return False
+    return word not in LY_NOUNS and word not in LY_ADJECTIVES
+
+
+def _describes(word: str) -> bool:
+    """Whether the word is an adjective by list, by comparison, by ending, or as a compound."""
+    if word in ADJECTIVES or word in EITHER or word in LY_ADJECTIVES:
+        return True
+    if "-" in word:
+        return _describes_compound(word)
+    if word in SUFFIX_NOUNS:
+        return False
+    if len(word) > 5 and word.endswith(SUFFIXES):
+        return True
+    return any(stem in ADJECTIVES for stem in _compared(word))
+
+
+def _describes_compound(word: str) -> bool:
+    """Such as two-story, well-lit, snow-covered, wood-like."""
+    first, _, last = word.rpartition("-")
+    if last in ADJECTIVES or _KIND_OF.get(first) is Kind.NUMBER or _KIND_OF.get(last) is Kind.VERB:
+        return True
+    participle = last.endswith(("ed", "ing")) and last not in ING_NOUNS and last not in ED_NOUNS
+    return participle or last in ("like", "style")
+
+
+def _compared(word: str) -> Iterator[str]:
+    """What the word may be the comparative or superlative of: large, big, happy."""
+    for ending in ("er", "est"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) > 2:
+            yield from (stem, stem + "e", stem[:-1])
+            if stem.endswith("i"):
+                yield stem[:-1] + "y"
+
+
+@lru_cache(maxsize=16_384)
+def _is_verb(word: str) -> bool:
+    if word in VERBS:
+        return True
+    if not word.endswith("s"):
+        return False
+    stems = {word[:-1]}
+    if word.endswith("es"):
+        stems.add(word[:-2])
+    if word.endswith("ies"):
+        stems.add(word[:-3] + "y")
+    return bool(stems & VERBS)
+
+
+@lru_cache(maxsize=1)
+def _revision() -> str:
+    tables: dict[str, object] = {"version": VERSION, "token": _TOKEN.pattern}
+    for module in (lemmas, tagger_words):
+        for name, value in vars(module).items():
+            if name.isupper():
+                tables[name] = _plain(value)
+    return digest(tables)
+
+
+def _plain(table: object) -> object:
+    if isinstance(table, frozenset):
+        return sorted(table)
+    if isinstance(table, dict):
+        return {str(key): _plain(value) for key, value in table.items()}
+    return table
