@@ -79,6 +79,15 @@ def test_a_folder_of_tables_is_read_in_name_order(tmp_path: Path) -> None:
     assert [fields for _, fields in read(tmp_path, TABLE)] == [{"n": n} for n in (1, 2, 3, 4)]
 
 
+def test_tables_chosen_by_stem_may_lie_beside_others(tmp_path: Path) -> None:
+    chosen = Layout(FileFormat.TABLE, stems=("visible", "described"))
+    write(tmp_path, described__json='[{"n": 2}]', visible__jsonl='{"n": 1}', anno__json="[{}]")
+    assert read(tmp_path, chosen) == [("visible", {"n": 1}), ("described", {"n": 2})]
+    assert read(tmp_path / "anno.json", chosen) == [("anno", {})]
+    other = Layout(FileFormat.TABLE, stems=("other",))
+    assert "holds anno.json, described.json" in refused(tmp_path, other).message
+
+
 def test_every_object_of_a_folder_is_read(tmp_path: Path) -> None:
     write(tmp_path, b__json='{"y": 2}', a__json='{"x": 1}', c__jsonl="rubbish")
     expected = [("a", {"key": "x", "value": 1}), ("b", {"key": "y", "value": 2})]

@@ -68,6 +68,8 @@ def test_two_values_on_a_line_are_refused(lines: Path) -> None:
 def test_bytes_that_are_not_utf8_are_placed(lines: Path, whole: Path) -> None:
     error = refused(lines, LINES, b'\xef\xbb\xbf{"a": 1}\n{"a": "\xff"}\n')
     assert (error.line, error.message) == (2, "not UTF-8: byte 0xff at offset 19")
+    error = refused(lines, LINES, b"\xef\xbb\xbf\xff")
+    assert (error.line, error.message) == (1, "not UTF-8: byte 0xff at offset 3")
     error = refused(whole, OBJECT, b'\xef\xbb\xbf{"a": 1,\n"b": "\xe9t\xe9"}\n')
     assert (error.line, error.message) == (2, "not UTF-8: byte 0xe9 at offset 18")
 

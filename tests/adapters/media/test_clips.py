@@ -14,10 +14,11 @@ LIMITS = Limits()
 
 
 def clip(path: Path, greys: list[int], size: tuple[int, int] = (64, 48)) -> Path:
-    """A clip of ten frames a second, each of one grey."""
+    """A clip of ten frames a second, each of one grey; every 50th is a key frame."""
     width, height = size
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("mpeg4", rate=10)
+        stream = container.add_stream("mpeg4", rate=10, options={"sc_threshold": "1000000000"})
+        stream.codec_context.gop_size = 50
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         for grey in greys:
             pixels = np.full((height, width, 3), grey, dtype=np.uint8)
@@ -37,6 +38,11 @@ def test_the_first_and_the_middle_frame(tmp_path: Path, suffix: str) -> None:
     path = clip(tmp_path / f"a.{suffix}", [5 * number for number in range(41)])
     assert grey(path, Moment.FIRST) == pytest.approx(0, abs=4)
     assert grey(path, Moment.MIDDLE) == pytest.approx(100, abs=12)
+
+
+def test_the_middle_of_a_clip_that_is_long(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.mp4", [0] * 370 + [200] * 430)
+    assert grey(path, Moment.MIDDLE) == pytest.approx(200, abs=6)
 
 
 def test_a_clip_of_one_frame(tmp_path: Path) -> None:
@@ -76,10 +82,10 @@ def test_sound_alone_is_no_clip(tmp_path: Path) -> None:
 
 
 def test_a_playlist_opens_nothing(tmp_path: Path) -> None:
-    clip(tmp_path / "real.ts", [0] * 3)
+    clip(tmp_path / "real.mp4", [0] * 3)
     lists = {
-        "a.mp4": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nreal.ts\n#EXT-X-ENDLIST\n",
-        "b.mp4": "ffconcat version 1.0\nfile real.ts\n",
+        "a.mp4": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nreal.mp4\n#EXT-X-ENDLIST\n",
+        "b.mp4": "ffconcat version 1.0\nfile real.mp4\n",
     }
     for name, text in lists.items():
         (tmp_path / name).write_text(text)

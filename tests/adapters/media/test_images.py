@@ -168,6 +168,13 @@ def test_what_is_no_picture(tmp_path: Path) -> None:
             open_image(path, LIMITS)
 
 
+def test_formats_that_no_dataset_uses_stay_shut(tmp_path: Path) -> None:
+    for suffix in ("ico", "tga", "ppm"):
+        path = saved(tmp_path / f"a.{suffix}", Image.new("RGB", (16, 16), RED))
+        with pytest.raises(InvalidInput, match="not a readable picture"):
+            open_image(path, LIMITS)
+
+
 def test_a_folder_is_no_picture(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="Is a directory"):
         open_image(tmp_path, LIMITS)

@@ -21,15 +21,20 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What a format may lie in, and who reads a file of each suffix."""
+    """What a format may lie in, and who reads a file of each suffix.
+
+    `tasks`: the stems are tasks, so that a file of another stem is a mistake. Elsewhere
+    stems choose files in a folder that holds others too.
+    """
 
     readers: Mapping[str, Reader]
     file: bool
     folder: bool
+    tasks: bool = False
 
 
 _FORMS = {
-    FileFormat.JSONL_FOLDER: _Form({".jsonl": jsonlines.rows}, file=True, folder=True),
+    FileFormat.JSONL_FOLDER: _Form({".jsonl": jsonlines.rows}, file=True, folder=True, tasks=True),
     FileFormat.TABLE: _Form(
         {
             ".parquet": parquet.rows,
@@ -103,10 +108,17 @@ class DatasetFiles:
         elif form.folder and self.path.is_dir():
             entries = _entries(self.path)
             files = [file for file in entries if file.suffix.lower() in form.readers]
+            if layout.stems and not form.tasks:
+                files = [file for file in files if file.stem in layout.stems]
         else:
             raise self._unexpected(layout, _kinds(form))
         if not files:
             raise self._unexpected(layout, f"files ending in {_any_of(form)}")
+        if not layout.stems:
+            return files
+        for file in files:
+            if form.tasks and file.stem not in layout.stems:
+                raise UnknownName("task", file.stem, layout.stems, file=str(file))
         return _in_order(files, layout.stems)
 
     def _unexpected(self, layout: Layout, wanted: str) -> InvalidInput:
@@ -137,10 +149,8 @@ def _found(path: Path) -> str:
 
 
 def _in_order(files: list[Path], stems: tuple[str, ...]) -> list[Path]:
-    for file in files:
-        if stems and file.stem not in stems:
-            raise UnknownName("task", file.stem, stems, file=str(file))
-    return sorted(files, key=lambda file: stems.index(file.stem)) if stems else files
+    places = {stem: place for place, stem in enumerate(stems)}
+    return sorted(files, key=lambda file: places.get(file.stem, len(stems)))
 
 
 def _kinds(form: _Form) -> str:
