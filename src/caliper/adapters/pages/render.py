@@ -83,7 +83,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        label=wording.label, notes=wording.notes, chart_scale=chart_scale, bar=charts.bar
+        label=wording.label,
+        headline=wording.headline,
+        notes=wording.notes,
+        chart_scale=chart_scale,
+        bar=charts.bar,
     )
     environment.filters.update(
         number=wording.number, interval=wording.interval, percent=wording.percent
