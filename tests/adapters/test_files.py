@@ -26,7 +26,8 @@ def test_a_block_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
             file.flush()
             raise ZeroDivisionError
 
-    pytest.raises(ZeroDivisionError, write_half)
+    with pytest.raises(ZeroDivisionError):
+        write_half()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -74,6 +75,7 @@ def _page(report: Report, packed: Packed) -> str:
 _INLINE = ("report.css", "report.js")
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("caliper.adapters.pages"),
