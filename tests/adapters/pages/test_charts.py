@@ -8,10 +8,19 @@ from caliper.adapters.pages.charts import Bar, bar, scale
 from caliper.core.report import Estimate
 
 
-def test_per_cents_get_a_round_axis() -> None:
-    found = scale([Estimate(61.0, 50.0, 77.0), Estimate(12.0)])
+@pytest.mark.parametrize(
+    ("highest", "ticks"),
+    [
+        (77.0, (0.0, 25.0, 50.0, 75.0, 100.0)),
+        (12.0, (0.0, 5.0, 10.0, 15.0)),
+        (3.9, (0.0, 1.0, 2.0, 3.0, 4.0)),
+        (130.0, (0.0, 50.0, 100.0, 150.0)),
+    ],
+)
+def test_the_axis_is_round(highest: float, ticks: tuple[float, ...]) -> None:
+    found = scale([Estimate(2.0, 1.0, highest), Estimate(1.5)])
     assert found is not None
-    assert found.ticks == (0.0, 20.0, 40.0, 60.0, 80.0)
+    assert found.ticks == ticks
 
 
 def test_a_bar_runs_from_zero_to_its_value_with_its_whisker() -> None:
