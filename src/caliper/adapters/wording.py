@@ -58,6 +58,11 @@ def label(benchmark: BenchmarkReport, path: Path) -> str:
     return ", ".join(part.replace("_", " ") for part in path)
 
 
+def headline(benchmark: BenchmarkReport) -> Estimate:
+    """The figure that people quote first; one without data when it was not estimated."""
+    return benchmark.estimates.get(benchmark.headline, Estimate(None))
+
+
 def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The notes that must not be overlooked, and the others.
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from caliper.adapters import wording
 from caliper.adapters.files import write_text
-from caliper.core.report import BenchmarkReport, Report, Table, VerdictRow, leaves
-from caliper.core.report import Path as FigurePath
+from caliper.core.report import BenchmarkReport, Estimate, Report, Table, VerdictRow, leaves
 
 
 class MarkdownExport:
@@ -61,11 +60,10 @@ def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
 
 def _headline(benchmark: BenchmarkReport) -> str:
     name = wording.label(benchmark, benchmark.headline)
-    return f"{_plain(name)}: **{_figure(benchmark, benchmark.headline)}**"
+    return f"{_plain(name)}: **{_figure(wording.headline(benchmark))}**"
 
 
-def _figure(benchmark: BenchmarkReport, path: FigurePath | None) -> str:
-    estimate = benchmark.estimates.get(path) if path is not None else None
+def _figure(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
     span = wording.interval(estimate)
@@ -73,7 +71,11 @@ def _figure(benchmark: BenchmarkReport, path: FigurePath | None) -> str:
 
 
 def _table(benchmark: BenchmarkReport, table: Table) -> str:
-    rows = [(row.label, *(_figure(benchmark, path) for path in row.cells)) for row in table.rows]
+    found = benchmark.estimates
+    rows = [
+        (row.label, *(_figure(found.get(path)) if path else "" for path in row.cells))
+        for row in table.rows
+    ]
     return _grid(("", *table.columns), rows)
 
 

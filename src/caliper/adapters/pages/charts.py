@@ -10,6 +10,8 @@ from caliper.core.report import Estimate
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS = 4
+# Per cents that reach this far are shown against all of the hundred.
+_NEARLY_ALL = 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def scale(estimates: Iterable[Estimate]) -> Scale | None:
     if not reach:
         return None
     least, most = min(0.0, *reach), max(0.0, *reach)
+    if least == 0.0 and _NEARLY_ALL <= most <= 100.0:
+        most = 100.0
     step = _round_step((most - least) / _TICKS or 1.0)
     first, last = math.floor(least / step), max(math.ceil(most / step), 1)
     ticks = tuple(step * count for count in range(first, last + 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -74,6 +75,7 @@ def _page(report: Report, packed: Packed) -> str:
 _INLINE = ("report.css", "report.js")
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("caliper.adapters.pages"),
@@ -83,7 +85,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        label=wording.label, notes=wording.notes, chart_scale=chart_scale, bar=charts.bar
+        label=wording.label,
+        headline=wording.headline,
+        notes=wording.notes,
+        chart_scale=chart_scale,
+        bar=charts.bar,
     )
     environment.filters.update(
         number=wording.number, interval=wording.interval, percent=wording.percent

@@ -155,8 +155,10 @@
 
   byId("filters").addEventListener("change", apply);
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
-  // A reset takes effect after its event.
-  byId("filters").addEventListener("reset", () => queueMicrotask(apply));
+  byId("all").addEventListener("click", () => {
+    for (const select of Object.values(selects)) select.value = "";
+    apply();
+  });
   byId("more").addEventListener("click", () => {
     const first = shown;
     showMore();

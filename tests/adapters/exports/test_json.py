@@ -1,0 +1,80 @@
+"""report.json: numbers at their paths, canonical bytes."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes import reports
+
+from caliper.adapters.exports.json import JsonExport, nested, report_text
+from caliper.core.report import Estimate, Report
+
+
+def told(report: Report) -> dict[str, Any]:
+    return json.loads(report_text(report))
+
+
+def test_figures_stand_at_their_paths_in_full_precision() -> None:
+    part = told(reports.report())["benchmarks"]["capability"]
+    assert part["tasks"]["object_color"]["f1"] == 47.123456789
+    assert part["average"] == {"precision": 61.5, "recall": 61.5, "f1": 61.5}
+    assert part["tasks"]["OCR"]["precision"] is None
+
+
+def test_intervals_stand_at_the_same_paths() -> None:
+    part = told(reports.report())["benchmarks"]["capability"]
+    expected = {"low": 58.25, "high": 64.125, "method": "jackknife"}
+    assert part["intervals"]["average"]["f1"] == expected
+    assert "n_scored" not in part["intervals"]["tasks"]["OCR"]
+    assert "precision" not in part["intervals"]["tasks"]["OCR"]
+
+
+def test_counts_are_whole() -> None:
+    assert '"n_scored": 100,\n' in report_text(reports.report())
+
+
+def test_everything_a_reader_needs_is_there() -> None:
+    whole = told(reports.report("finished"))
+    part = whole["benchmarks"]["capability"]
+    assert (whole["schema"], whole["name"], whole["state"]) == (1, "My checkpoint 7B", "finished")
+    assert whole["partial"] is True
+    assert whole["spec"]["pack"]["name"] == "caliper"
+    assert part["headline"] == ["average", "f1"]
+    assert part["coverage"]["unscored"] == {"bad_ground_truth": 10, "unreadable": 3, "timeout": 1}
+    assert part["coverage"]["share"] == 596 / 600
+    assert part["models"] == {"judge": "llama (tgi, 0123456789ab)"}
+    assert part["settings"]["category_labels"] == "any"
+    assert part["notes"] == ["Replies were read leniently."]
+
+
+def test_the_bytes_are_canonical(tmp_path: Path) -> None:
+    path = JsonExport().write(reports.report(), iter(()), tmp_path)
+    text = path.read_text("utf-8")
+    assert path.name == "report.json"
+    assert text == json.dumps(json.loads(text), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    part = reports.capability()
+    turned = dataclasses.replace(part, estimates=dict(reversed(part.estimates.items())))
+    assert report_text(Report("a", "complete", (part,))) == report_text(
+        Report("a", "complete", (turned,))
+    )
+
+
+def test_no_number_that_json_cannot_hold() -> None:
+    part = dataclasses.replace(reports.capability(), estimates={("f1",): Estimate(float("nan"))})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        report_text(Report("a", "complete", (part,)))
+
+
+def test_a_figure_cannot_take_a_name_of_the_report() -> None:
+    part = dataclasses.replace(reports.capability(), estimates={("coverage",): Estimate(1.0)})
+    with pytest.raises(ValueError, match="figures cannot be called coverage"):
+        report_text(Report("a", "complete", (part,)))
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_figure_cannot_lie_below_a_figure(turn: int) -> None:
+    values = {("a",): 1, ("a", "b"): 2}
+    with pytest.raises(ValueError, match="lies below"):
+        nested(dict(list(values.items())[::turn]))

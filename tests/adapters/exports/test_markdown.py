@@ -1,0 +1,57 @@
+"""report.md reads well and holds no surprise."""
+
+import dataclasses
+from pathlib import Path
+
+from tests.fakes import reports
+
+from caliper.adapters import wording
+from caliper.adapters.exports.markdown import MarkdownExport, report_text
+from caliper.core.report import Report, Table, TableRow
+
+
+def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
+    path = MarkdownExport().write(reports.report(), iter(()), tmp_path)
+    lines = path.read_text("utf-8").splitlines()
+    cell = "40.00 (36.00 to 45.00)"
+    expected = [
+        "# My checkpoint 7B",
+        "Complete: every planned question has an outcome, coverage is over the floor.",
+        "## CAPability",
+        "average, F1: **61.50 (58.25 to 64.12)**",
+        "- Replies were read leniently.",
+        "### Tasks",
+        "|  | Precision | Recall | F1 | Scored |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        f"| object\\_number | {cell} | {cell} | {cell} | 100 |",
+        "| OCR | no data | 54.25 (50.25 to 59.25) | 54.25 (50.25 to 59.25) | 98 |",
+        "Per cent.",
+        "### Coverage",
+        "596 of 600 askable questions have a score (99.33 %); 610 were planned.",
+        "| Unscored because | questions |",
+        "| bad\\_ground\\_truth | 10 |",
+        "### Models",
+        "- judge: llama (tgi, 0123456789ab)",
+        "### Settings",
+        "- category\\_labels: any",
+        "## CaptionQA",
+        f"> **Warning.** {wording.LEXICAL_WARNING}",
+        "## To repeat this run",
+        "- pack.name: caliper",
+        "- seed: 0",
+    ]
+    places = [lines.index(line) for line in expected]
+    assert places == sorted(places)
+
+
+def test_a_partial_report_says_so_first() -> None:
+    lines = report_text(reports.report("running")).splitlines()
+    assert lines[2].startswith("> **Partial: the run is running")
+
+
+def test_names_are_text_and_not_markup() -> None:
+    label = "a | b\n# c <img src=x> [d](e) `f`"
+    table = Table("T", ("C",), (TableRow(label, (("average", "f1"),)),))
+    part = dataclasses.replace(reports.capability(), tables=(table,))
+    text = report_text(Report("run", "complete", (part,)))
+    assert "| a \\| b \\# c \\<img src=x\\> \\[d\\](e) \\`f\\` | 61.50" in text

@@ -1,0 +1,52 @@
+"""Figures in words."""
+
+import dataclasses
+
+import pytest
+from tests.fakes import reports
+
+from caliper.adapters import wording
+from caliper.core.report import Estimate
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "no data"), (54.256, "54.26"), (-1.5, "\N{MINUS SIGN}1.50"), (12, "12"), (0.0, "0.00")],
+)
+def test_numbers(value: float | None, text: str) -> None:
+    assert wording.number(value) == text
+
+
+def test_an_interval_is_both_ends_or_nothing() -> None:
+    assert wording.interval(Estimate(50.0, 40.0, 60.126, "wilson")) == "40.00 to 60.13"
+    assert wording.interval(Estimate(50.0)) == ""
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(1.0, "100.00 %"), (0.99999, "99.99 %"), (0.985, "98.50 %"), (0.0, "0.00 %")],
+)
+def test_all_is_said_of_all_only(share: float, text: str) -> None:
+    assert wording.percent(share) == text
+
+
+def test_a_figure_is_named_by_its_table_or_its_path() -> None:
+    part = reports.capability()
+    assert wording.label(part, ("tasks", "OCR", "recall")) == "OCR, Recall"
+    assert wording.label(part, ("tasks", "OCR", "hit_rate")) == "tasks, OCR, hit rate"
+
+
+def test_a_headline_that_was_not_estimated_has_no_data() -> None:
+    part = dataclasses.replace(reports.capability(), headline=("absent",))
+    assert wording.headline(part) == Estimate(None)
+
+
+def test_a_lexical_model_is_loud_even_if_nobody_wrote_it() -> None:
+    assert wording.notes(reports.captionqa()) == ((wording.LEXICAL_WARNING,), ())
+    assert wording.notes(reports.capability()) == ((), ("Replies were read leniently.",))
+
+
+def test_a_written_warning_is_not_said_twice() -> None:
+    note = "By rules: never for comparison with published figures."
+    part = dataclasses.replace(reports.captionqa(), notes=("Another.", note))
+    assert wording.notes(part) == ((note,), ("Another.",))
