@@ -128,7 +128,7 @@ def _column_figures(
                 path=("tasks", task, name),
                 cells=cells,
                 statistic=partial(over_repeats, metric.measure, combine, cells),
-                kind=Kind.PROPORTION if single else Kind.RATIO,
+                kind=Kind.PROPORTION if single else _kind(combine),
                 shares=metric.shares if single else None,
             )
         )
@@ -138,8 +138,14 @@ def _column_figures(
         path=("average", name),
         cells=tuple(cell for figure in figures for cell in figure.cells),
         statistic=partial(over_tasks, tuple(figure.statistic for figure in figures)),
+        kind=_kind(combine),
     )
     return [*figures, average]
+
+
+def _kind(combine: Combine) -> Kind:
+    """A range is no smooth function of its clusters: the jackknife says nothing about it."""
+    return Kind.PLAIN if combine is scoring.spread else Kind.RATIO
 
 
 def _counts(columns: _Columns) -> list[Figure]:
