@@ -1,5 +1,6 @@
 # Everything a developer runs. `make help` lists it.
 PYTHON ?= python3
+PYTEST_ARGS ?= --numprocesses auto --maxprocesses 4 --dist loadfile
 VENV := .venv
 BIN := $(VENV)/bin
 # The stamp carries a hash of the locks, so that a changed lock installs anew.

@@ -12,7 +12,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while it lives, no test in the same process can have an event loop.
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """Headless Chromium. Skips without one; fails instead where CI promises to have it."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
