@@ -68,7 +68,10 @@ class _Plan:
         return read_plan(self.directory.store, self.summary)
 
 
-def compare_runs(first: Kept, second: Kept) -> dict[str, dict[Path, Difference]]:
+Differences = dict[str, dict[Path, Difference]]
+
+
+def compare_runs(first: Kept, second: Kept) -> Differences:
     """The differences of every figure by benchmark, for the benchmarks that both ran.
 
     The figures are those of the second run's tally, headline first.
