@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -36,14 +38,19 @@ class Pipeline(Protocol):
 class SpacyTagger:
     """Finds nouns by a loaded spaCy model. `release` is spaCy's own version."""
 
-    def __init__(self, pipeline: Pipeline, model: str, release: str) -> None:
+    def __init__(self, pipeline: Pipeline, release: str) -> None:
         self._pipeline = pipeline
-        version = pipeline.meta.get("version", "")
-        self._identity = Identity("spacy", model, f"{version}+spacy-{release}", cached=True)
+        meta = pipeline.meta
+        # The name by which the model is installed; a folder's path is no part of an identity,
+        # but what its description says of it, scores included, tells trainings apart.
+        name = f"{meta.get('lang', '')}_{meta.get('name', '')}"
+        described = json.dumps(meta, sort_keys=True, default=str)
+        revision = hashlib.sha256(f"{release}\n{described}".encode()).hexdigest()
+        self._identity = Identity("spacy", name, revision, cached=True)
 
     @property
     def identity(self) -> Identity:
-        """Kind spacy, the model's name, and the versions of the model and of spaCy."""
+        """Kind spacy; the revision is the hash of the model's description and spaCy's version."""
         return self._identity
 
     def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -71,4 +78,4 @@ def load_tagger(model: str) -> SpacyTagger:
         command = f"python -m spacy download {model}"
         message = f"there is no spaCy model {model!r}; install it with: {command}"
         raise InvalidInput(message) from error
-    return SpacyTagger(pipeline, model, spacy.__version__)
+    return SpacyTagger(pipeline, spacy.__version__)
