@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager, nullcontext
 import uvloop
 
 from caliper.adapters.exports.json import report_text
-from caliper.core.errors import BackendError
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
 from caliper.cli.show import show_report
+from caliper.core.errors import BackendError
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.settings import access

@@ -150,7 +150,8 @@ class _Run:
 
     def _media(self) -> dict[str, MediaFolder]:
         return {
-            name: MediaFolder(self._prepared.config.benchmarks[name].media_root) for name in self._prepared.captioners
+            name: MediaFolder(self._prepared.config.benchmarks[name].media_root)
+            for name in self._prepared.captioners
         }
 
     async def planned_captions(self) -> dict[str, dict[str, str]]:
@@ -171,7 +172,10 @@ class _Run:
         captions = await self.planned_captions()
         self._directory.write_captions(captions)
         spec, plan, ledger = self._prepared.spec, self.plan, self._ledger
-        roots = {name: self._prepared.config.benchmarks[name].media_root for name in self._prepared.sources}
+        roots = {
+            name: self._prepared.config.benchmarks[name].media_root
+            for name in self._prepared.sources
+        }
         await write_outputs(
             sinks(captions, roots),
             found,
