@@ -271,7 +271,10 @@ def test_every_interval_holds_its_value_within_the_bounds(rows: list[Scored]) ->
 
 
 def within_binomial(covered: int, trials: int, nominal: float) -> bool:
-    """Not under nominal by more than three standard errors of the simulation."""
+    """Not under nominal by more than three standard errors of the simulation.
+
+    Nominal is .94 where the interval is right in the limit only.
+    """
     return covered / trials >= nominal - 3 * math.sqrt(nominal * (1 - nominal) / trials)
 
 
