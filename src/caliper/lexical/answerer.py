@@ -16,11 +16,12 @@ from caliper.benchmarks.comprecap.payloads import PhraseQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply, Source
 from caliper.lexical import (
-    camera,
+    angles,
     colours,
     events,
     finding,
     mentions,
+    movements,
     names,
     numbers,
     objects,
@@ -30,6 +31,7 @@ from caliper.lexical import (
     scenes,
     spatial,
     style,
+    synonyms,
     text,
     vocabulary,
     words,
@@ -40,8 +42,8 @@ from caliper.lexical.text import Parsed, parse
 from caliper.ports.models import Identity
 
 _RULES: tuple[ModuleType, ...] = (
-    camera, colours, events, finding, mentions, names, numbers, objects, overlap, phrases,
-    reader, scenes, spatial, style, text, vocabulary, words, writing,
+    angles, colours, events, finding, mentions, movements, names, numbers, objects, overlap,
+    phrases, reader, scenes, spatial, style, synonyms, text, vocabulary, words, writing,
 )  # fmt: skip
 
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
@@ -63,9 +65,9 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "event": lambda caption, asked: events.judge_event(caption, asked.element),
 }
 _CATEGORY: Mapping[str, Callable[[Parsed], Labels]] = {
-    "camera_angle": camera.read_angle,
+    "camera_angle": angles.read_angle,
     "style": style.read_style,
-    "camera_movement": camera.read_movement,
+    "camera_movement": movements.read_movement,
 }
 
 

@@ -40,7 +40,7 @@ _MEASURES = word_set("""
     sheet sheets dozen sets trays tray basket baskets types kinds out
 """)
 _STOPS = word_set("""
-    , ; : ( ) and or with in on at is are was were has have by from to for as while near behind
+    ; : ( ) and or with in on at is are was were has have by from to for as while near behind
     under beside the his her their its
 """)
 _REACH = 5
@@ -104,17 +104,21 @@ def _before(parsed: Parsed, mention: Mention) -> _Count | None:
             return _Count(value, sentence, spelled=True, another=False)
         if word in _ONE and not _plural(parsed.words[mention.head]):
             return _Count(1, sentence, spelled=False, another=word == "another")
-        if word in _ONE or word in _VAGUE or word in _STOPS or _opens_part(parsed, at, low):
+        if word in _ONE or word in _VAGUE or word in _STOPS or _ends_search(parsed, at, low):
             break
     return None
 
 
-def _opens_part(parsed: Parsed, at: int, low: int) -> bool:
-    """Whether an "of" ends the search: it does but after a measure or a number."""
-    if parsed.words[at] != "of":
-        return False
+def _ends_search(parsed: Parsed, at: int, low: int) -> bool:
+    """Whether an "of" or a comma ends the search.
+
+    "Of" does but after a measure or a number; a comma does after a plural: what stands
+    before it is another thing, not an adjective ("four large, black wheels").
+    """
     before = parsed.words[at - 1] if at > low else ""
-    return before not in _MEASURES and number_of(before) is None
+    if parsed.words[at] == ",":
+        return not before or _plural(before)
+    return parsed.words[at] == "of" and before not in _MEASURES and number_of(before) is None
 
 
 def _postposed(parsed: Parsed, mention: Mention) -> _Count | None:
@@ -166,7 +170,7 @@ def judge_number(parsed: Parsed, element: str, named: str, *, moving: bool) -> F
         return Finding(RIGHT, f"The caption gives {number} for {named}.")
     if number > 1 and number in _sums(counts):
         return Finding(RIGHT, f"The caption's counts of {named} ({told}) add up to {number}.")
-    if number > 1 and _elsewhere(parsed, found, number, spelled):
+    if number > 1 and _elsewhere(parsed, found, number, counts):
         return Finding(RIGHT, f"The caption names {named} and the number {number}.")
     if spelled:
         return Finding(WRONG, f"The caption gives {told} for {named}, not {number}.")
@@ -174,13 +178,25 @@ def judge_number(parsed: Parsed, element: str, named: str, *, moving: bool) -> F
 
 
 def _elsewhere(
-    parsed: Parsed, found: tuple[Mention, ...], number: int, spelled: list[_Count]
+    parsed: Parsed, found: tuple[Mention, ...], number: int, counts: list[_Count]
 ) -> bool:
+    """Whether the number stands elsewhere: anywhere if the object has no count of its own.
+
+    Beside another count it must stand in a sentence of the object, beside "a" it must not
+    belong to another thing.
+    """
     places = _stated_anywhere(parsed, number)
-    if not spelled:
+    if not counts:
         return bool(places)
     sentences = {parsed.sentence_of[mention.head] for mention in found}
-    return any(parsed.sentence_of[at] in sentences for at in places)
+    if any(count.spelled for count in counts):
+        return any(parsed.sentence_of[at] in sentences for at in places)
+    return any(not _belongs(parsed, at) for at in places)
+
+
+def _belongs(parsed: Parsed, at: int) -> bool:
+    """Whether a number counts a plural that follows it closely."""
+    return any(_plural(word) for word in parsed.words[at + 1 : at + 4])
 
 
 def _indefinite(
