@@ -49,7 +49,7 @@ _RULES: tuple[ModuleType, ...] = (
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
     "object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object, moving=False
+        caption, asked.element, asked.object
     ),
     "object_color": lambda caption, asked: colours.judge_colour(
         caption, asked.element, asked.object
@@ -59,7 +59,7 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "OCR": lambda caption, asked: writing.judge_text(caption, asked.element),
     "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
     "dynamic_object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object, moving=True
+        caption, asked.element, asked.object
     ),
     "action": lambda caption, asked: events.judge_action(caption, asked.element),
     "event": lambda caption, asked: events.judge_event(caption, asked.element),

@@ -135,9 +135,20 @@ def _is_name(name: str) -> bool:
     return not any(word in _NO_NAMES or word in STOPWORDS for word in words)
 
 
-def _named(wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
+def _capitalised(text: str, word: str) -> bool:
+    """Whether a one-word name can be a name in the caption: "Bean", not a coffee bean."""
+    if not word.isascii() or text.islower():
+        return True
+    return any(
+        match[:1].isupper() for match in re.findall(rf"(?i)\b{re.escape(word[:4])}\w*", text)
+    )
+
+
+def _named(text: str, wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
     """Whether the words of the caption hold the name: all of it, or its telling part."""
     present = set(said)
+    if len(wanted) == 1 and not _capitalised(text, wanted[0]):
+        return False
     held = [word for word in wanted if word in present]
     if len(held) == len(wanted) or "".join(wanted) in present:
         return True
@@ -166,7 +177,7 @@ def judge_name(parsed: Parsed, element: str) -> Finding:
     said = _words(parsed.text)
     if not wanted:
         return Finding(SILENT, "The annotation has no name.")
-    if _named(wanted, said):
+    if _named(parsed.text, wanted, said):
         return Finding(RIGHT, "The caption gives the name.")
     names = introduced(parsed.text)
     partly = [

@@ -18,34 +18,35 @@ def word_set(table: str) -> frozenset[str]:
 
 KINDS = """
 person: man woman child baby boy girl lady player worker student teacher driver passenger rider
-    cyclist skier skater surfer dancer singer actor actress musician performer athlete chef
-    waiter waitress doctor nurse police soldier farmer vendor bride groom couple pedestrian
-    tourist customer spectator teenager adult individual figure human somebody someone character
-    runner swimmer climber biker skateboarder snowboarder model artist reporter host mother
-    father parent friend pilot firefighter guard warrior crowd;
+    cyclist skier skater surfer dancer singer actor actress musician performer athlete chef waiter
+    waitress doctor nurse police soldier farmer vendor bride groom couple pedestrian tourist
+    customer spectator teenager adult individual figure human somebody someone character runner
+    swimmer climber biker skateboarder snowboarder model artist reporter host mother father parent
+    friend pilot firefighter guard warrior crowd;
 man: groom policeman fireman businessman king prince father grandfather cowboy;
 woman: bride queen princess actress mother grandmother waitress businesswoman;
 child: boy girl baby;
-animal: dog cat horse cow sheep goat pig bird elephant giraffe zebra lion tiger bear monkey
-    rabbit deer fish duck chicken wolf fox panda squirrel leopard cheetah turtle penguin camel
-    donkey rat kangaroo koala dolphin whale shark seal hippo;
+animal: dog cat horse cow sheep goat pig bird elephant giraffe zebra lion tiger bear monkey rabbit
+    deer fish duck chicken wolf fox panda squirrel leopard cheetah turtle penguin camel donkey rat
+    kangaroo koala dolphin whale shark seal hippo;
 bird: eagle seagull gull pigeon parrot duck goose swan owl sparrow crow chicken penguin flamingo
     peacock pelican heron hawk robin;
 vehicle: car truck bus van motorcycle bicycle train tram taxi suv jeep ambulance scooter tractor
     trailer boat airplane helicopter cab;
 car: taxi suv jeep van convertible cab minivan;
 boat: canoe kayak yacht sailboat ferry raft rowboat gondola;
-building: house skyscraper tower church hotel apartment temple castle office shop school barn
-    hut shed cabin mosque structure hospital mall;
+building: house skyscraper tower church hotel apartment temple castle office shop school barn hut
+    shed cabin mosque structure hospital mall;
 tree: pine palm oak maple willow birch bamboo evergreen conifer;
-leaf: leaves; flower: rose tulip daisy lily orchid sunflower blossom bouquet petal lavender
-    carnation
-    dandelion poppy;
+leaf: leaves;
+eyeglasses: glasses;
+flower: rose tulip daisy lily orchid sunflower blossom bouquet petal lavender carnation dandelion
+    poppy;
 plant: flower tree fern cactus succulent vine houseplant ivy;
 fruit: apple banana orange grape strawberry lemon lime pear peach mango pineapple watermelon
     cherry blueberry raspberry berry melon kiwi;
-vegetable: carrot tomato potato onion cucumber lettuce broccoli pepper cabbage spinach celery
-    corn eggplant radish;
+vegetable: carrot tomato potato onion cucumber lettuce broccoli pepper cabbage spinach celery corn
+    eggplant radish;
 food: bread meat cake pizza sandwich burger salad soup noodle rice pasta fruit vegetable dish
     dessert cookie sushi steak cheese egg chicken snack sauce dumpling;
 drink: coffee tea juice beer wine soda milk water cocktail beverage smoothie;
@@ -55,8 +56,8 @@ chair: armchair stool recliner seat;
 table: desk nightstand;
 hat: cap helmet beret fedora headwear hood;
 shoe: sneaker boot sandal heel slipper loafer footwear;
-clothes: shirt pants jacket dress skirt sweater suit jeans uniform hoodie costume garment
-    clothing vest shorts apparel gown robe;
+clothes: shirt pants jacket dress skirt sweater suit jeans uniform hoodie costume garment clothing
+    vest shorts apparel gown robe;
 headwear: hat cap helmet crown headband;
 footwear: shoe boot;
 jewelry: necklace ring bracelet earring;
@@ -114,23 +115,23 @@ IRREGULAR = dict(
     for pair in listed("""
 men=man women=woman people=person persons=person children=child feet=foot teeth=tooth mice=mouse
 geese=goose oxen=ox knives=knife shelves=shelf wolves=wolf loaves=loaf halves=half lives=life
-wives=wife calves=calf scarves=scarf policemen=police policewoman=police firemen=firefighter
-grey=gray greyish=grayish colour=color colours=color coloured=color colored=color colors=color
-ran=run sat=sit stood=stand held=hold rode=ride ridden=ride wrote=write written=write spoke=speak
-spoken=speak threw=throw thrown=throw caught=catch fell=fall fallen=fall flew=fly flown=fly
-drove=drive driven=drive swam=swim sang=sing ate=eat eaten=eat drank=drink drunk=drink gave=give
-given=give took=take taken=take came=come went=go gone=go got=get gotten=get made=make put=put
-saw=see seen=see wore=wear worn=wear broke=break broken=break bent=bend built=build bought=buy
-brought=bring fought=fight left=left lay=lie lying=lie laid=lay led=lead slept=sleep swung=swing
-hung=hang shook=shake shaken=shake shot=shoot told=tell said=say began=begin begun=begin blew=blow
-blown=blow drew=draw drawn=draw hid=hide younger=young youngest=young older=old oldest=old
-bigger=big larger=large smaller=small taller=tall elder=old hidden=hide knelt=kneel rose=rose
-risen=rise sliding=slide slid=slide spun=spin struck=strike swept=sweep tore=tear torn=tear
-woke=wake paid=pay kept=keep dove=dive leapt=leap leaning=lean staring=stare bicycles=bicycle
-dying=die tying=tie glasses=eyeglasses trousers=pants clothing=clothes photos=photo buses=bus
-indoors=indoor outdoors=outdoor seated=sit standing=stand skis=ski skiing=ski theatre=theater
-center=center centre=center tyre=tire tyres=tire jewellery=jewelry moustache=mustache
-doughnut=donut axes=axe
+wives=wife calves=calf scarves=scarf policemen=police policeman=police officer=police
+officers=police policewoman=police firemen=firefighter grey=gray greyish=grayish colour=color
+colours=color coloured=color colored=color colors=color ran=run sat=sit stood=stand held=hold
+rode=ride ridden=ride wrote=write written=write spoke=speak spoken=speak threw=throw thrown=throw
+caught=catch fell=fall fallen=fall flew=fly flown=fly drove=drive driven=drive swam=swim sang=sing
+ate=eat eaten=eat drank=drink drunk=drink gave=give given=give took=take taken=take came=come
+went=go gone=go got=get gotten=get made=make put=put saw=see seen=see wore=wear worn=wear
+broke=break broken=break bent=bend built=build bought=buy brought=bring fought=fight left=left
+lay=lie lying=lie laid=lay led=lead slept=sleep swung=swing hung=hang shook=shake shaken=shake
+shot=shoot told=tell said=say began=begin begun=begin blew=blow blown=blow drew=draw drawn=draw
+hid=hide younger=young youngest=young older=old oldest=old bigger=big larger=large smaller=small
+taller=tall elder=old hidden=hide knelt=kneel rose=rose risen=rise sliding=slide slid=slide
+spun=spin struck=strike swept=sweep tore=tear torn=tear woke=wake paid=pay kept=keep dove=dive
+leapt=leap leaning=lean staring=stare bicycles=bicycle dying=die tying=tie trousers=pants
+clothing=clothes photos=photo buses=bus indoors=indoor outdoors=outdoor seated=sit standing=stand
+skis=ski skiing=ski theatre=theater center=center centre=center tyre=tire tyres=tire
+jewellery=jewelry moustache=mustache doughnut=donut axes=axe
 """)
 )
 """Irregular forms, and spellings, to the form that is stemmed."""
