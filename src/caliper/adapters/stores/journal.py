@@ -125,7 +125,7 @@ class Journal:
             for number, line in enumerate(lines, start=2):
                 try:
                     yield place, Verdict.from_json(json.loads(line))
-                except (ValueError, KeyError, TypeError) as error:
+                except ValueError as error:
                     raise InvalidInput(
                         "this line holds no verdict", file=str(self._path), line=number
                     ) from error
