@@ -36,7 +36,7 @@ def scene_rows(count: int) -> list[Row]:
         Row(
             "scene.jsonl",
             number + 1,
-            {"file_id": f"{number:04}", "file_path": f"{number}.jpg", "annotation": "a park"},
+            {"task": "scene", "file_id": f"{number:04}", "file_path": f"{number}.jpg", "annotation": "a park"},
         )
         for number in range(count)
     ]
@@ -49,6 +49,7 @@ def scene_questions(count: int) -> list[Row]:
             "scene.jsonl",
             number + 1,
             {
+                "task": "scene",
                 "question_id": str(number),
                 "file_path": f"{number}.jpg",
                 "question": "Where?",

@@ -125,19 +125,19 @@ async def test_a_lost_shard_is_told() -> None:
     [
         b"",
         b"rubbish",
-        gzip.compress(b"rubbish\n"),
-        gzip.compress(b"{}\n"),
-        gzip.compress(b'{"benchmark": "captionqa"}\n' * 100)[:-9],
-        gzip.compress(b"[1]\n"),
+        gzip.compress(b"rubbish\n", mtime=0),
+        gzip.compress(b"{}\n", mtime=0),
+        gzip.compress(b'{"benchmark": "captionqa"}\n' * 100, mtime=0)[:-9],
+        gzip.compress(b"[1]\n", mtime=0),
     ],
+    ids=range(6),
 )
 async def test_a_broken_shard_is_invalid_input(data: bytes) -> None:
     store = MemoryStore()
     summary = await plan(BOTH, FOUND, store)
     store.objects["plan/000000.jsonl.gz"] = data
     with pytest.raises(InvalidInput):
-        shards = [shard async for shard in read_plan(store, summary)]
-        assert shards != [[]]
+        [shard async for shard in read_plan(store, summary)]
 
 
 async def test_the_plan_of_a_newer_release_is_refused() -> None:
