@@ -188,7 +188,8 @@ class _Outside:
         keys = [self._book.key_of_text(port.identity, kind, text) for text in texts]
         values = {key: self._book.values(key) for key in keys}
         absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
-        for key, found in zip(absent, call(list(absent.values())), strict=True):
-            self._book.keep(key, found)
-            values[key] = found
+        if absent:
+            for key, found in zip(absent, call(list(absent.values())), strict=True):
+                self._book.keep(key, found)
+                values[key] = found
         return [values[key] or () for key in keys]
