@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= --numprocesses auto --maxprocesses 4 --dist loadfile
 VENV := .venv
+DEMO := runs/demo
 BIN := $(VENV)/bin
 # The stamp carries a hash of the locks, so that a changed lock installs anew.
 LOCKS := requirements.lock pyproject.toml
@@ -28,7 +29,11 @@ $(VENV)/.installed-dev: $(VENV)/.installed $(DEV_LOCKS)
 	@touch $@
 
 demo: $(VENV)/.installed ## Score two caption sets on the example pictures: no server, no model
-	$(BIN)/python examples/demo.py
+	@rm -rf $(DEMO)
+	$(BIN)/caliper evaluate --quiet --config examples/careless.yaml --out $(DEMO)/careless
+	$(BIN)/caliper evaluate --quiet --config examples/careful.yaml --out $(DEMO)/careful
+	$(BIN)/caliper compare $(DEMO)/careless $(DEMO)/careful
+	@echo "Open $(CURDIR)/$(DEMO)/careful/report.html in a browser."
 
 test: $(VENV)/.installed-dev ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -7,7 +7,11 @@ import sys
 
 # A bench is a module with `main() -> None` that prints its figures, each beside its bound
 # or peer. Modules are imported only when they run.
-BENCHES = {"lexical_rate": "bench.lexical_rate", "chat_rate": "bench.chat_rate"}
+BENCHES = {
+    "lexical_rate": "bench.lexical_rate",
+    "chat_rate": "bench.chat_rate",
+    "standalone_run": "bench.standalone_run",
+}
 
 
 def main(names: list[str]) -> int:

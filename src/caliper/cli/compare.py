@@ -12,13 +12,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from caliper.adapters.wording import number
 from caliper.analysis.compare import Difference, Distinction, distinctions
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.core.report import Path
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import compare_runs, read_run
+from caliper.standalone.kept import Differences, Kept, compare_runs, read_run
 
 _HELP = "A run directory, its name below runs/, or a run id."
 First = Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
@@ -34,8 +34,7 @@ def compare(first: First, second: Second, json: Json = False, quiet: Quiet = Fal
     prompts, settings, data) is said first: then they do not tell two checkpoints apart.
     Exit code 3 when the runs have no benchmark in common.
     """
-    runs = [asyncio.run(read_run(find_run(name))) for name in (first, second)]
-    before, after = runs
+    before, after = (asyncio.run(read_run(find_run(name))) for name in (first, second))
     differing = distinctions(before.report, after.report, ignored=OF_THE_CHECKPOINT)
     differences = compare_runs(before, after)
     if json:
@@ -43,8 +42,7 @@ def compare(first: First, second: Second, json: Json = False, quiet: Quiet = Fal
     elif not quiet:
         for distinction in differing:
             OUT.print(f"[yellow]Differs:[/yellow] {escape(_said(distinction))}", soft_wrap=True)
-        for title, figures in differences.items():
-            OUT.print(_table(title, before.spec.name, after.spec.name, figures))
+        _show(before, after, differences)
     return Exit.DONE if differences else Exit.INCONCLUSIVE
 
 
@@ -53,31 +51,56 @@ def _said(found: Distinction) -> str:
     return f"{where}{found.kind} {found.name}: {found.first} / {found.second}"
 
 
-def _table(title: str, first: str, second: str, figures: dict[Path, Difference]) -> Table:
+def _show(before: Kept, after: Kept, differences: Differences) -> None:
+    """Each benchmark's first table, in the column that its chart draws; then the headlines."""
+    names = (before.spec.name, after.spec.name)
+    parts = [part for part in after.report.benchmarks if part.name in differences]
+    headlines = [
+        (f"{part.title} {' '.join(part.headline)}", differences[part.name][part.headline])
+        for part in parts
+    ]
+    for part in parts:
+        table = part.tables[0]
+        column = table.chart or 0
+        rows = [
+            (row.label, differences[part.name][path])
+            for row in table.rows
+            if (path := row.cells[column]) in differences[part.name]
+        ]
+        OUT.print(_table(f"{part.title}: {table.columns[column]}", names, rows))
+        OUT.print()
+    OUT.print(_table("Headline figures", names, headlines))
+
+
+def _table(title: str, names: tuple[str, str], rows: list[tuple[str, Difference]]) -> Table:
     table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     table.add_column("")
-    for name in (escape(first), escape(second), "difference", "95 % interval", "paired"):
+    for name in (*map(escape, names), "difference", "95 % interval", "media"):
         table.add_column(name, justify="right")
-    for path, found in figures.items():
-        if found.value is None or found.low is None or found.high is None:
-            continue
-        clear = "bold" if found.low > 0 or found.high < 0 else "dim"
+    for label, found in rows:
+        clear = found.low is not None and found.high is not None and found.low * found.high > 0
         table.add_row(
-            " ".join(path),
-            f"{found.first:.2f}",
-            f"{found.second:.2f}",
-            f"[{clear}]{found.value:+.2f}[/{clear}]",
-            f"{found.low:+.1f} to {found.high:+.1f}",
-            f"{found.paired} of {found.clusters}",
+            escape(label),
+            number(found.first),
+            number(found.second),
+            f"[bold]{number(found.value)}[/bold]" if clear else number(found.value),
+            _interval(found),
+            f"{found.paired:,}",
         )
     return table
+
+
+def _interval(found: Difference) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    return f"{number(found.low)} to {number(found.high)}"
 
 
 def _told(
     first: str,
     second: str,
     differing: tuple[Distinction, ...],
-    differences: dict[str, dict[Path, Difference]],
+    differences: Differences,
 ) -> str:
     told = {
         "first": first,

@@ -16,17 +16,25 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
 from caliper.cli.show import show_report
+from caliper.core.errors import BackendError
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.settings import access
 from caliper.standalone.config import RunConfig
+from caliper.standalone.kept import find_kept, read_run
 from caliper.standalone.prepare import Prepared, prepare
 from caliper.standalone.run import Finished, evaluate
 
 
 def _evaluate(config: RunConfig, shown: Shown) -> int:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        finished = runner.run(_run(config, shown))
+        try:
+            finished = runner.run(_run(config, shown))
+        except BackendError:
+            kept = find_kept(config)
+            if kept is None:
+                raise
+            finished = Finished(runner.run(read_run(kept)).report, kept.path, worked=0)
     _tell(finished, shown)
     return Exit.DONE if not finished.report.partial else Exit.NO
 

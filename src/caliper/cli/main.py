@@ -68,7 +68,8 @@ def run() -> None:
     except (asyncio.CancelledError, typer.Abort):
         code = Exit.INTERRUPTED
     except TyperException as error:
-        rich_format_error(error)
+        # Every usage error is of typer's private ClickException, which its API does not name.
+        rich_format_error(error)  # type: ignore[arg-type]
         code = Exit.BAD_INPUT
     except CaliperError as error:
         ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)

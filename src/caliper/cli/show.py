@@ -32,8 +32,8 @@ def show_report(report: Report, console: Console) -> None:
 
 def _grid(part: BenchmarkReport, table: Table) -> Grid:
     grid = Grid(title=escape(table.title), title_justify="left", box=None, pad_edge=False)
-    grid.add_column(table.columns[0] if len(table.columns) > len(table.rows[0].cells) else "")
-    for column in table.columns[-len(table.rows[0].cells) :]:
+    grid.add_column("")
+    for column in table.columns:
         grid.add_column(column, justify="right")
     for row in table.rows:
         # An interval for every figure would not fit a terminal: the files have them all.

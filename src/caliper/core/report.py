@@ -69,7 +69,9 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table over figures. `chart` is the column that a bar chart draws, if any."""
+    """A table over figures. `columns` name the cells of its rows; `chart` is the place of the
+    cell that a bar chart draws, if any.
+    """
 
     title: str
     columns: tuple[str, ...]

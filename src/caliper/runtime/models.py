@@ -110,9 +110,9 @@ class ModelRoom:
             return RuleTagger()
         kind, _, model = spec.partition(":")
         if kind == "spacy" and model:
-            from caliper.adapters.language.spacy import SpacyTagger  # noqa: PLC0415 - an extra
+            from caliper.adapters.language.spacy import load_tagger  # noqa: PLC0415 - an extra
 
-            return SpacyTagger(model)
+            return load_tagger(model)
         raise UnknownName("tagger", spec, TAGGERS)
 
     @staticmethod
@@ -124,9 +124,9 @@ class ModelRoom:
             return NgramEmbedder()
         kind, _, folder = spec.partition(":")
         if kind == "minilm":
-            from caliper.adapters.language.minilm import MiniLmEmbedder  # noqa: PLC0415 - an extra
+            from caliper.adapters.language.minilm import load_embedder  # noqa: PLC0415 - an extra
 
-            return MiniLmEmbedder(Path(folder) if folder else None)
+            return load_embedder(folder or None)
         raise UnknownName("embedder", spec, EMBEDDERS)
 
     @property

@@ -52,6 +52,11 @@ class BenchmarkConfig(_Strict):
             return {name: str(chosen) for name, chosen in value.items()}
         return value
 
+    @property
+    def media_root(self) -> Path:
+        """The folder that media paths are relative to."""
+        return self.media or (self.data if self.data.is_dir() else self.data.parent)
+
     @model_validator(mode="after")
     def _one_source_of_captions(self) -> Self:
         if (self.captions is None) == (self.captioner is None):
@@ -134,6 +139,9 @@ def read_config(path: Path) -> RunConfig:
         line = mark.line + 1 if mark else None
         message = getattr(error, "problem", None) or "not YAML"
         raise InvalidInput(str(message), file=str(path), line=line) from error
+    if isinstance(written, dict) and "fingerprint" in written:
+        # The run.yaml of a kept run: what was asked for stands below `config`.
+        written = written.get("config")
     if not isinstance(written, dict):
         raise InvalidInput("expected a mapping with the key benchmarks", file=str(path))
     return relative_to(checked(written, file=str(path)), path.parent)
@@ -152,6 +160,19 @@ def relative_to(config: RunConfig, folder: Path) -> RunConfig:
     }
     places = {key: _under(folder, getattr(config, key)) for key in ("pack", "out", "store")}
     return config.model_copy(update={"benchmarks": parts, **places})
+
+
+def as_asked(config: RunConfig) -> dict[str, Any]:
+    """The configuration as plain values with absolute paths: what run.yaml keeps of it.
+
+    Without what does not concern the figures: folders to write to, and concurrency.
+    """
+    here = Path.cwd()
+    absolute = relative_to(config, here)
+    written = absolute.model_dump(mode="json", exclude={"out", "store", "concurrency"})
+    for name, part in absolute.benchmarks.items():
+        written["benchmarks"][name]["media"] = str(here / part.media_root)
+    return written
 
 
 _PATHS = ("data", "captions", "media", "qa", "qa_replies")

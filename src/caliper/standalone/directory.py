@@ -51,7 +51,7 @@ class RunDirectory:
         return Journal(self.path / "state" / "journal.jsonl", run)
 
     @contextmanager
-    def claim(self, spec: RunSpec, places: Mapping[str, Any]) -> Iterator[None]:
+    def claim(self, spec: RunSpec, asked: Mapping[str, Any]) -> Iterator[None]:
         """Hold the directory for this run and keep run.yaml in it.
 
         Raises InvalidInput when it holds another run or another process works in it,
@@ -74,10 +74,10 @@ class RunDirectory:
                 raise InvalidInput(
                     "another process is working on this run", file=str(self.path)
                 ) from error
-            self._keep_spec(spec, places)
+            self._keep_spec(spec, asked)
             yield
 
-    def _keep_spec(self, spec: RunSpec, places: Mapping[str, Any]) -> None:
+    def _keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
         if (self.path / "run.yaml").exists():
             held = self.read_spec()
             if held.fingerprint != spec.fingerprint:
@@ -91,7 +91,7 @@ class RunDirectory:
             "run": spec.run_id,
             "fingerprint": spec.fingerprint,
             "spec": spec.to_json(),
-            "places": dict(places),
+            "config": dict(asked),
         }
         text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
         write_text(self.path / "run.yaml", text)

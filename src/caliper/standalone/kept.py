@@ -17,8 +17,10 @@ from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import report, tallies, verdict_rows
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.plan import read_plan, read_summary
-from caliper.standalone.directory import RunDirectory
+from caliper.standalone.config import RunConfig, as_asked
+from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.outputs import write_outputs
+from caliper.standalone.prepare import digests, open_sources
 from caliper.standalone.sinks import sinks
 
 
@@ -48,7 +50,7 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         if write:
             roots = {
                 name: File(place["media"])
-                for name, place in directory.read_run()["places"]["benchmarks"].items()
+                for name, place in directory.read_run()["config"]["benchmarks"].items()
             }
             await write_outputs(
                 sinks(captions, roots),
@@ -68,7 +70,10 @@ class _Plan:
         return read_plan(self.directory.store, self.summary)
 
 
-def compare_runs(first: Kept, second: Kept) -> dict[str, dict[Path, Difference]]:
+Differences = dict[str, dict[Path, Difference]]
+
+
+def compare_runs(first: Kept, second: Kept) -> Differences:
     """The differences of every figure by benchmark, for the benchmarks that both ran.
 
     The figures are those of the second run's tally, headline first.
@@ -81,3 +86,30 @@ def compare_runs(first: Kept, second: Kept) -> dict[str, dict[Path, Difference]]
         figures = sorted(layout.figures, key=lambda figure: figure.path != layout.headline)
         found[part.name] = compare(figures, first.tallies[part.name], second.tallies[part.name])
     return found
+
+
+def find_kept(config: RunConfig) -> RunDirectory | None:
+    """The complete run of an equal configuration over the same data and captions.
+
+    For a command whose endpoint is down: without it the models cannot be resolved, and so
+    the fingerprint is not known.
+    """
+    asked = as_asked(config)
+    places = [config.out] if config.out else sorted(DEFAULT_ROOT.glob("*"))
+    for path in places:
+        directory = RunDirectory(path)
+        if not (path / "report.json").is_file() or not (path / "run.yaml").is_file():
+            continue
+        if directory.read_run().get("config") == asked and _same_files(config, directory):
+            return directory
+    return None
+
+
+def _same_files(config: RunConfig, directory: RunDirectory) -> bool:
+    spec = directory.read_spec()
+    for name, part in config.benchmarks.items():
+        held = spec.benchmark(name)
+        found = digests(name, open_sources(name, part))
+        if any(getattr(held, kind) != value for kind, value in found.items()):
+            return False
+    return True

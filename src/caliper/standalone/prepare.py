@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import open_dataset
@@ -45,11 +44,6 @@ class Prepared:
             for name, source in self.sources.items()
             if source.captions is not None
         }
-
-    def media_root(self, name: str) -> Path:
-        """The folder that a benchmark's media paths are relative to."""
-        part = self.config.benchmarks[name]
-        return part.media or (part.data if part.data.is_dir() else part.data.parent)
 
 
 @dataclass(slots=True)
@@ -98,7 +92,7 @@ async def _prepare_part(
 ) -> None:
     chosen = benchmark(name)
     settings = resolved_settings(name, part.set)
-    sources = _sources(name, part)
+    sources = open_sources(name, part)
     models: dict[str, Identity] = {}
     answerer = await room.answerer(_answering_spec(name, part), name, pack)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
@@ -131,17 +125,14 @@ def _spec_of(
     sources: Sources,
     models: Mapping[str, Identity],
 ) -> BenchmarkSpec:
-    chosen = benchmark(name)
-    qa_data = None
-    if sources.qa_data is not None and chosen.qa_data is not None:
-        qa_data = sources.qa_data.digest(chosen.qa_data)
+    named = digests(name, sources)
     return BenchmarkSpec(
         name=name,
-        data=sources.data.digest(chosen.data),
-        captions=None if sources.captions is None else digest(sources.captions),
+        data=named["data"] or "",
+        captions=named["captions"],
         settings=settings,
         models=models,
-        qa_data=qa_data,
+        qa_data=named["qa_data"],
         prompt=part.prompt,
         repeats=part.repeats,
     )
@@ -157,7 +148,21 @@ def _answering_spec(name: str, part: BenchmarkConfig) -> str:
     return given[role] or "lexical"
 
 
-def _sources(name: str, part: BenchmarkConfig) -> Sources:
+def digests(name: str, sources: Sources) -> dict[str, str | None]:
+    """The digests that stand for a benchmark's files in the spec, by its fields' names."""
+    chosen = benchmark(name)
+    qa_data = None
+    if sources.qa_data is not None and chosen.qa_data is not None:
+        qa_data = sources.qa_data.digest(chosen.qa_data)
+    return {
+        "data": sources.data.digest(chosen.data),
+        "captions": None if sources.captions is None else digest(sources.captions),
+        "qa_data": qa_data,
+    }
+
+
+def open_sources(name: str, part: BenchmarkConfig) -> Sources:
+    """What planning reads for a benchmark. Raises InvalidInput naming file and line."""
     qa_data = open_dataset(part.qa) if part.qa is not None else None
     return Sources(open_dataset(part.data), _captions(name, part), qa_data)
 

@@ -28,6 +28,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.worker import Limits
 from caliper.standalone.checks import warnings
+from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.outputs import write_outputs
 from caliper.standalone.prepare import Prepared
@@ -53,7 +54,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     directory = run_directory(prepared)
     begun = clock.monotonic()
     started = clock.now()
-    with directory.claim(prepared.spec, places(prepared)):
+    with directory.claim(prepared.spec, as_asked(prepared.config)):
         summary = await plan(prepared.spec, prepared.sources, directory.store)
         watcher.planned(summary)
         with closing(directory.journal(prepared.spec.run_id)) as journal:
@@ -92,30 +93,6 @@ def run_directory(prepared: Prepared) -> RunDirectory:
     if prepared.config.out is not None:
         return RunDirectory(prepared.config.out)
     return RunDirectory.default(prepared.spec)
-
-
-def places(prepared: Prepared) -> dict[str, Any]:
-    """Where things were, for run.yaml: absolute paths and endpoints, never a secret."""
-    config = prepared.config
-    return {
-        "concurrency": config.concurrency,
-        "benchmarks": {
-            name: {
-                **{
-                    key: str(path.absolute())
-                    for key in ("data", "captions", "qa", "qa_replies")
-                    if (path := getattr(part, key)) is not None
-                },
-                "media": str(prepared.media_root(name).absolute()),
-                **{
-                    key: given
-                    for key in ("judge", "reader", "captioner", "tagger", "embedder")
-                    if (given := getattr(part, key)) is not None
-                },
-            }
-            for name, part in config.benchmarks.items()
-        },
-    }
 
 
 class _Run:
@@ -173,7 +150,8 @@ class _Run:
 
     def _media(self) -> dict[str, MediaFolder]:
         return {
-            name: MediaFolder(self._prepared.media_root(name)) for name in self._prepared.captioners
+            name: MediaFolder(self._prepared.config.benchmarks[name].media_root)
+            for name in self._prepared.captioners
         }
 
     async def planned_captions(self) -> dict[str, dict[str, str]]:
@@ -194,7 +172,10 @@ class _Run:
         captions = await self.planned_captions()
         self._directory.write_captions(captions)
         spec, plan, ledger = self._prepared.spec, self.plan, self._ledger
-        roots = {name: self._prepared.media_root(name) for name in self._prepared.sources}
+        roots = {
+            name: self._prepared.config.benchmarks[name].media_root
+            for name in self._prepared.sources
+        }
         await write_outputs(
             sinks(captions, roots),
             found,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,14 +115,9 @@ def test_what_is_not_mentioned_is_scored_zero_without_a_call(item: Item) -> None
     assert "no piece of the caption mentions dog" in verdicts[1].evidence.explanation
 
 
-def test_an_empty_caption_scores_zero_and_asks_nothing(item: Item) -> None:
-    batches, verdicts = run(examine(item, "", {}), [])
-    assert batches == []
-    assert verdicts[0].outcome == Scored(Fraction(0))
-
-
-def test_a_missing_caption_is_unscored(item: Item) -> None:
-    batches, verdicts = run(examine(item, None, {}), [])
+@pytest.mark.parametrize("caption", [None, "", " \n"])
+def test_a_missing_or_blank_caption_is_unscored(item: Item, caption: str | None) -> None:
+    batches, verdicts = run(examine(item, caption, {}), [])
     assert batches == []
     assert {verdict.outcome for verdict in verdicts} == {Unscored(Reason.NO_CAPTION)}
     assert len(verdicts) == item.size

@@ -88,7 +88,7 @@ def test_every_cell_of_a_table_is_a_figure(tally: Tally) -> None:
     assert len(paths) == len(layout.figures)
     for table in layout.tables:
         for row in table.rows:
-            assert len(row.cells) == len(table.columns) - 1
+            assert len(row.cells) == len(table.columns)
             assert {cell for cell in row.cells if cell is not None} <= paths | {CAPTION_LENGTH}
 
 

@@ -58,7 +58,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     for index, question, repeat in item.positions():
         if question.unscored is not None:
             results[index] = Unscored(question.unscored), Evidence(explanation=question.note)
-        elif item.source is Source.CAPTION and caption is None:
+        elif item.source is Source.CAPTION and not (caption or "").strip():
             results[index] = Unscored(Reason.NO_CAPTION), Evidence()
         else:
             open_positions.append((index, question, repeat))

@@ -185,7 +185,7 @@ def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
         f"Means over pictures and over {max(len(repeats), 1)} repeats of the judging; S-unified "
         f"with the weights {printed} ({weights}) for objects, attributes and relations."
     )
-    return Table("CompreCap", ("metric", "value", "std over repeats"), tuple(rows), note)
+    return Table("CompreCap", ("value", "std over repeats"), tuple(rows), note)
 
 
 def _coverage_table() -> Table:
@@ -199,7 +199,7 @@ def _coverage_table() -> Table:
         TableRow(label, (("counts", kind, "n_scored"), ("counts", kind, "n_unscored")))
         for kind, label in shown.items()
     )
-    return Table("CompreCap: what was scored", ("questions", "scored", "unscored"), rows)
+    return Table("CompreCap: what was scored", ("scored", "unscored"), rows)
 
 
 def _compreqa_table(kinds: Sequence[str]) -> Table:
@@ -207,7 +207,7 @@ def _compreqa_table(kinds: Sequence[str]) -> Table:
         TableRow(KINDS[kind], (("compreqa", kind), ("counts", f"compreqa_{kind}", "n_scored")))
         for kind in kinds
     )
-    return Table("CompreQA", ("task", "accuracy (%)", "scored"), rows, chart=1)
+    return Table("CompreQA", ("accuracy (%)", "scored"), rows, chart=0)
 
 
 _MISALIGNED = (

@@ -1,0 +1,70 @@
+"""A CAPability dataset of any size, made of sentences: for measuring, not for scoring."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from caliper.benchmarks.capability.tasks import TASKS
+
+_THINGS = ("dog", "cup", "chair", "bus", "lamp", "bird", "child", "bottle", "tree", "boat")
+_COLOURS = ("red", "blue", "green", "black and white", "yellow", "brown")
+_PLACES = ("a kitchen", "a harbour", "a busy street", "a classroom", "a forest path")
+_DOING = ("runs along the shore", "opens a letter", "pours water into a glass", "climbs a wall")
+
+
+def write_capability(folder: Path, samples: int, seed: int = 0) -> None:
+    """`samples` rows over the 13 tasks in `folder/data`, and as many captions in
+    `folder/captions`.
+    """
+    draw = random.Random(seed)
+    names = list(TASKS)
+    for place, task in enumerate(names):
+        count = samples // len(names) + (place < samples % len(names))
+        rows = [_row(task, number, draw) for number in range(count)]
+        _write(folder / "data" / f"{task}.jsonl", (row for row, _ in rows))
+        captions = ({"file_id": row["file_id"], "caption": text} for row, text in rows)
+        _write(folder / "captions" / f"{task}.jsonl", captions)
+
+
+def _row(task: str, number: int, draw: random.Random) -> tuple[dict[str, Any], str]:
+    thing, other = draw.sample(_THINGS, 2)
+    colour, place, doing = draw.choice(_COLOURS), draw.choice(_PLACES), draw.choice(_DOING)
+    count = draw.randint(2, 5)
+    kind = TASKS[task]
+    annotation: Any = {
+        "object_category": thing,
+        "object_number": {thing: count},
+        "dynamic_object_number": {thing: count, other: 1},
+        "object_color": {thing: colour},
+        "spatial_relation": f"The {thing} is to the left of the {other}",
+        "scene": place.removeprefix("a "),
+        "OCR": "OPEN 24 HOURS",
+        "character_identification": "Ada Lovelace",
+        "action": doing,
+        "event": f"A {thing} {doing}",
+    }.get(task) or draw.choice(kind.labels)
+    said = (
+        f"The picture shows {count} {colour} {thing}s beside a {other} in {place}. The {thing} is "
+        f"to the left of the {other} and {doing}. A sign reads 'OPEN 24 HOURS'. The camera stays "
+        "fixed at eye level. The style is realistic, with soft light from a window. "
+    )
+    filler = " ".join(draw.choice((_THINGS, _PLACES)[turn % 2]) for turn in range(120))
+    file_id = f"{task}_{number}"
+    row = {
+        "file_id": file_id,
+        "file_path": f"{task}/{file_id}.jpg",
+        "annotation": annotation,
+        "task": task,
+        "data_type": str(kind.media),
+    }
+    return row, f"{said}In the background one can make out {filler}."
+
+
+def _write(path: Path, rows: Iterator[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)

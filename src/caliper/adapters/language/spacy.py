@@ -1,0 +1,81 @@
+"""Nouns by spaCy, with whichever of its models is named (CompreCap: en_core_web_lg)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from caliper.core.errors import InvalidInput
+from caliper.ports.models import Identity
+
+INSTALL = "pip install 'caliper-captions[spacy]'"
+
+
+class Token(Protocol):
+    """What is used of a spaCy token: its fine-grained tag and its lemma."""
+
+    @property
+    def tag_(self) -> str: ...
+
+    @property
+    def lemma_(self) -> str: ...
+
+
+class Pipeline(Protocol):
+    """What is used of a loaded spaCy model."""
+
+    @property
+    def meta(self) -> Mapping[str, Any]: ...
+
+    def pipe(self, texts: Iterable[str]) -> Iterator[Iterable[Token]]:
+        """The tokens of each text, in the order of the texts."""
+        ...
+
+
+class SpacyTagger:
+    """Finds nouns by a loaded spaCy model. `release` is spaCy's own version."""
+
+    def __init__(self, pipeline: Pipeline, release: str) -> None:
+        self._pipeline = pipeline
+        meta = pipeline.meta
+        # The name by which the model is installed; a folder's path is no part of an identity,
+        # but what its description says of it, scores included, tells trainings apart.
+        name = f"{meta.get('lang', '')}_{meta.get('name', '')}"
+        described = json.dumps(meta, sort_keys=True, default=str)
+        revision = hashlib.sha256(f"{release}\n{described}".encode()).hexdigest()
+        self._identity = Identity("spacy", name, revision, cached=True)
+
+    @property
+    def identity(self) -> Identity:
+        """Kind spacy; the revision is the hash of the model's description and spaCy's version."""
+        return self._identity
+
+    def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """The nouns of each text: lower-cased lemmas in order, repeats kept."""
+        return [nouns_of(tokens) for tokens in self._pipeline.pipe(texts)]
+
+
+def nouns_of(tokens: Iterable[Token]) -> tuple[str, ...]:
+    """Lower-cased lemmas of the tokens whose tag starts with N (CompreCap, released script)."""
+    return tuple(token.lemma_.lower() for token in tokens if token.tag_.startswith("N"))
+
+
+def load_tagger(model: str) -> SpacyTagger:
+    """The tagger of an installed spaCy model, or of one in a folder.
+
+    Raises InvalidInput that says what to install when spaCy or the model is missing.
+    """
+    try:
+        spacy = importlib.import_module("spacy")
+    except ImportError as error:
+        raise InvalidInput(f"spaCy is not installed; install it with: {INSTALL}") from error
+    try:
+        pipeline = spacy.load(model)
+    except OSError as error:
+        command = f"python -m spacy download {model}"
+        message = f"there is no spaCy model {model!r}; install it with: {command}"
+        raise InvalidInput(message) from error
+    return SpacyTagger(pipeline, spacy.__version__)

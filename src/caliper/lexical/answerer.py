@@ -1,0 +1,134 @@
+"""The model-free Answerer: every question to the rules of its dimension."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.metadata import version
+from types import ModuleType
+
+from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.comprecap.payloads import PhraseQuestion
+from caliper.core.outcome import Reason
+from caliper.core.question import Answer, Ask, Failure, Reply, Source
+from caliper.lexical import (
+    camera,
+    colours,
+    events,
+    finding,
+    mentions,
+    names,
+    numbers,
+    objects,
+    overlap,
+    phrases,
+    reader,
+    scenes,
+    spatial,
+    style,
+    text,
+    vocabulary,
+    words,
+    writing,
+)
+from caliper.lexical.finding import Finding, Labels, category_reply, open_reply
+from caliper.lexical.text import Parsed, parse
+from caliper.ports.models import Identity
+
+_RULES: tuple[ModuleType, ...] = (
+    camera, colours, events, finding, mentions, names, numbers, objects, overlap, phrases,
+    reader, scenes, spatial, style, text, vocabulary, words, writing,
+)  # fmt: skip
+
+_OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
+    "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
+    "object_number": lambda caption, asked: numbers.judge_number(
+        caption, asked.element, asked.object, moving=False
+    ),
+    "object_color": lambda caption, asked: colours.judge_colour(
+        caption, asked.element, asked.object
+    ),
+    "spatial_relation": lambda caption, asked: spatial.judge_relation(caption, asked.element),
+    "scene": lambda caption, asked: scenes.judge_scene(caption, asked.element),
+    "OCR": lambda caption, asked: writing.judge_text(caption, asked.element),
+    "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
+    "dynamic_object_number": lambda caption, asked: numbers.judge_number(
+        caption, asked.element, asked.object, moving=True
+    ),
+    "action": lambda caption, asked: events.judge_action(caption, asked.element),
+    "event": lambda caption, asked: events.judge_event(caption, asked.element),
+}
+_CATEGORY: Mapping[str, Callable[[Parsed], Labels]] = {
+    "camera_angle": camera.read_angle,
+    "style": style.read_style,
+    "camera_movement": camera.read_movement,
+}
+
+
+@lru_cache(maxsize=1)
+def revision() -> str:
+    """SHA-256 of the rules' source and of the versions of the libraries they call."""
+    state = hashlib.sha256()
+    for module in (*_RULES, sys.modules[__name__]):
+        state.update(inspect.getsource(module).encode())
+    state.update(f"{version('snowballstemmer')} {version('rapidfuzz')}".encode())
+    return state.hexdigest()
+
+
+def _judge(asked: ElementQuestion, fields: Mapping[str, str]) -> Answer:
+    caption = parse(fields["caption"])
+    if asked.task in _CATEGORY:
+        return Reply(category_reply(_CATEGORY[asked.task](caption)))
+    if asked.task not in _OPEN:
+        return Failure(Reason.NO_REPLY, f"no rules for the task {asked.task!r}")
+    annotation = f"{{{asked.object}: {asked.element}}}" if asked.object else asked.element
+    return Reply(open_reply(asked.task, annotation, _OPEN[asked.task](caption, asked)))
+
+
+def _read(asked: ChoiceQuestion, fields: Mapping[str, str]) -> Answer:
+    letter = reader.choose(parse(fields["caption"]), asked.question, asked.shown)
+    return Reply(letter)
+
+
+def _rate(_: PhraseQuestion, fields: Mapping[str, str]) -> Answer:
+    return Reply(str(phrases.rate_phrase(parse(fields["sentence"]), fields["phrase"])))
+
+
+class LexicalAnswerer:
+    """Judges and reads by rules over words: no model, the same answer every time.
+
+    For smoke runs and trends, never for comparison with published figures.
+    """
+
+    @property
+    def identity(self) -> Identity:
+        """Kind lexical; the revision is the hash of the rules. Replies are not cached."""
+        return Identity(kind="lexical", name="lexical-rules", revision=revision())
+
+    async def answer(self, ask: Ask) -> Answer:
+        """The reply an LLM would give in form: JSON, a letter, or a digit.
+
+        A question that needs the picture is a Failure: there is nothing to read rules on.
+        """
+        return reply_to(ask)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def reply_to(ask: Ask) -> Answer:
+    """`LexicalAnswerer.answer` without an event loop."""
+    asked = ask.question.payload
+    if isinstance(asked, ElementQuestion):
+        return _judge(asked, ask.fields)
+    if ask.item.source is Source.MEDIA:
+        return Failure(Reason.NO_REPLY, "rules over words cannot look at the picture")
+    if isinstance(asked, ChoiceQuestion):
+        return _read(asked, ask.fields)
+    if isinstance(asked, PhraseQuestion):
+        return _rate(asked, ask.fields)
+    return Failure(Reason.NO_REPLY, "rules over words cannot look at the picture")

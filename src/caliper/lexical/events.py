@@ -1,0 +1,59 @@
+"""action and event: does the caption tell what happens?
+
+protocols.md 1. action: 0 only if the caption names no action at all, an absent one among
+others is -1. event: 0 if the caption is about something else; captions that deny an event
+are too rare for a rule to tell, so an event is right or not mentioned.
+"""
+
+from __future__ import annotations
+
+from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
+from caliper.lexical.overlap import blended
+from caliper.lexical.text import Parsed
+from caliper.lexical.vocabulary import word_set
+
+_ACTION_ENOUGH = 0.62
+_EVENT_ENOUGH = 0.66
+_NOT_ACTIONS = word_set("""
+    being building ceiling morning evening during something nothing everything anything string
+    king ring wing spring thing clothing lighting painting setting surrounding surroundings
+    featuring showing depicting suggesting indicating creating adding including having king
+    interesting living dining wedding housing parking railing flooring engaging following giving
+    providing capturing showcasing emphasizing highlighting reflecting enhancing consisting
+    containing resembling appearing remaining long panning tilting zooming moving shooting filming
+    drawing meaning opening beginning ending evoking contributing conveying focusing
+""")
+_STATES = word_set("""
+    walks runs sits stands holds looks moves talks speaks plays rides drives eats drinks turns
+    enters leaves picks puts takes opens closes jumps dances sings throws catches falls climbs
+    swims flies points waves smiles laughs cries reads writes cooks cuts pours wears approaches
+    gestures leans rises lifts pulls pushes hits kicks fights shoots hugs kisses carries gives
+    walk run sit stand hold look move talk speak play ride drive eat drink turn enter jump dance
+    sing engages interacts performs reaches touches raises lowers steps
+""")
+
+
+def names_action(parsed: Parsed) -> bool:
+    """Whether the caption names any action: a present participle or a common action verb."""
+    return any(
+        word in _STATES or (word.endswith("ing") and len(word) > 4 and word not in _NOT_ACTIONS)
+        for word in parsed.words
+    )
+
+
+def judge_action(parsed: Parsed, element: str) -> Finding:
+    """Score an action by the blended overlap of its words with the caption."""
+    held = blended(parsed, element)
+    if held >= _ACTION_ENOUGH:
+        return Finding(RIGHT, f"The caption tells {element!r} (overlap {held:.2f}).")
+    if names_action(parsed):
+        return Finding(WRONG, f"The caption tells other actions (overlap {held:.2f}).")
+    return Finding(SILENT, "The caption names no action.")
+
+
+def judge_event(parsed: Parsed, element: str) -> Finding:
+    """Score an event by the blended overlap of its words with the caption."""
+    held = blended(parsed, element)
+    if held >= _EVENT_ENOUGH:
+        return Finding(RIGHT, f"The caption tells the event (overlap {held:.2f}).")
+    return Finding(SILENT, f"The caption does not tell the event (overlap {held:.2f}).")

@@ -1,0 +1,157 @@
+"""Where a caption mentions an annotated thing.
+
+Objects, numbers, colours, relations and phrases all stand on this one search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.vocabulary import listed, word_set
+from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, STOPWORDS, concept, related
+
+_PHRASE_ENDS = word_set("""
+    of in on with at from by for near wearing holding to inside under behind beside that which who
+    and or made containing
+""")
+# A head that says little without its modifier: "light" is no "traffic light".
+_VAGUE_HEADS = frozenset(
+    concept(word)
+    for word in listed("""
+        light board machine stand holder case cover paper area part piece set top side item object
+        thing product design pattern detail device system line surface ball station figure
+        equipment display screen wall
+    """)
+)
+_MODIFIERS_BEFORE = 5
+_MODIFIERS_AFTER = 7
+# What an annotator adds to a name without meaning another thing.
+_IDLE = word_set("the a an some several one small large big little part piece pieces kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """An annotated noun phrase: the meanings of its head, of what stands before, and after.
+
+    `accepted` are the meanings that stand for the head, with their credit. `joined` is the
+    phrase without spaces, for spellings like "fire truck" and "firetruck".
+    """
+
+    text: str
+    head: str
+    modifiers: tuple[str, ...]
+    tail: tuple[str, ...]
+    accepted: Mapping[str, float]
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A mention in a caption: token positions of its first modifier and its head.
+
+    `credit` is 1.0 for the same meaning or a kind of it, less for a more general word;
+    `full` tells that every modifier of the annotation stands with it.
+    """
+
+    start: int
+    head: int
+    credit: float
+    full: bool
+
+
+def _meanings(words: list[str]) -> list[str]:
+    found: list[str] = []
+    for word in words:
+        if word in STOPWORDS or word in _IDLE:
+            continue
+        meaning = concept(word)
+        if found and found[-1] in COMPOUND_STARTS and (found[-1], meaning) in COMPOUNDS:
+            found[-1] = COMPOUNDS[found[-1], meaning]
+        else:
+            found.append(meaning)
+    return found
+
+
+@lru_cache(maxsize=2048)
+def phrase(text: str) -> Phrase:
+    """A noun phrase taken apart: its head is the last word before a preposition."""
+    words = words_of(text.replace("_", " "))
+    cut = next((at for at, word in enumerate(words) if at and word in _PHRASE_ENDS), len(words))
+    front = _meanings(words[:cut])
+    tail = _meanings(words[cut:])
+    if not front:
+        front, tail = tail or [concept(word) for word in words[-1:]], []
+    head = front[-1] if front else ""
+    return Phrase(
+        text=text,
+        head=head,
+        modifiers=tuple(front[:-1]),
+        tail=tuple(tail),
+        accepted=related(head),
+        joined="".join(words),
+    )
+
+
+def content(text: str) -> tuple[str, ...]:
+    """The meanings of a text's content words, in order, without repeats."""
+    return tuple(dict.fromkeys(_meanings(words_of(text))))
+
+
+def _modified(parsed: Parsed, wanted: Phrase, at: int) -> Mention | None:
+    """The mention with head at a position; its `full` tells whether all modifiers are near."""
+    low, high = parsed.sentences[parsed.sentence_of[at]]
+    low, high = max(low, at - _MODIFIERS_BEFORE), min(high, at + _MODIFIERS_AFTER + 1)
+    near = parsed.meanings[low:high]
+    start, full = at, True
+    for modifier in wanted.modifiers:
+        accepted = related(modifier)
+        found = next((low + n for n, meaning in enumerate(near) if meaning in accepted), None)
+        if found is None:
+            full = False
+        elif found < start:
+            start = found
+    return Mention(start, at, wanted.accepted[parsed.meanings[at]], full)
+
+
+def _joined_mentions(parsed: Parsed, wanted: Phrase) -> list[Mention]:
+    """Mentions in the other spelling: two annotated words as one, or one as two."""
+    if len(wanted.joined) < 6:
+        return []
+    one_word = parsed.places.get(concept(wanted.joined), ())
+    found = [Mention(at, at, 1.0, full=True) for at in one_word]
+    if not wanted.modifiers:
+        start = wanted.joined[:3]
+        for at in range(len(parsed.words) - 1):
+            word = parsed.words[at]
+            if word[:3] == start and concept(word + parsed.words[at + 1]) == wanted.head:
+                found.append(Mention(at, at + 1, 1.0, full=True))
+    return [mention for mention in found if not parsed.negated[mention.head]]
+
+
+def mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
+    """Mentions outside negations, in order; the best kind that the caption has.
+
+    Full mentions of the meaning or a kind of it; else its head alone, unless the head says
+    too little without its modifiers; else other spellings; else a more general word.
+    """
+    places = [
+        at
+        for meaning in wanted.accepted
+        if meaning in parsed.places
+        for at in parsed.places[meaning]
+        if not parsed.negated[at]
+    ]
+    found = [mention for at in sorted(places) if (mention := _modified(parsed, wanted, at))]
+    exact = [mention for mention in found if mention.credit == 1.0]
+    full = [mention for mention in exact if mention.full]
+    if full:
+        return tuple(full)
+    spelled = _joined_mentions(parsed, wanted)
+    if spelled:
+        return tuple(spelled)
+    if wanted.modifiers and wanted.head in _VAGUE_HEADS:
+        return ()
+    return tuple(exact or found)

@@ -1,0 +1,190 @@
+"""character_identification: does the caption name the annotated character or person?
+
+protocols.md 1: 1 the name (letter case does not matter), -1 another name, 0 no name at all.
+There is no table of aliases.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
+from caliper.lexical.text import Parsed, remembered
+from caliper.lexical.vocabulary import word_set
+from caliper.lexical.words import STOPWORDS
+
+_WORK = re.compile(
+    r"[,(]|\b(?:from|in|of) (?:the |a )?(?:\w+ ){0,3}?(?:game|anime|series|movie|film|show|manga|"
+    r"franchise|novel|cartoon|comic|comics|animation|tv|drama|book)\b|\bfrom\b|\bplayed by\b",
+    re.IGNORECASE,
+)
+_TITLES = word_set("""
+    mr mrs ms dr sir lady lord king queen prince princess president captain the of de von van la
+    le el al bin da di and jr sr saint st
+""")
+# Every run is bounded and begins at a word's beginning: linear time whatever the text.
+_PART = r"[A-Z][\w'\u2019-]{0,30}+(?:\.(?=\s))?"
+_NAME = rf"{_PART}(?: (?:(?:of|the|de|von|van|la|le|el|al|bin|da|di|no) )?{_PART}){{0,4}}"
+_QUOTED_NAME = rf"(?<![\w'\u2019-])[\"“'\u2018]?(?P<name>{_NAME})"
+_INTRODUCED = re.compile(
+    r"(?:\b(?:[Cc]haracter|[Ii]dentified as|[Kk]nown as|[Nn]amed|[Cc]alled|[Rr]esembl(?:es|ing)|"
+    r"[Rr]ecogni[sz](?:ed|able) as|[Aa]ctor|[Aa]ctress|[Ss]inger|[Ff]igure|[Hh]ero|[Hh]eroine|"
+    r"[Pp]rotagonist|[Ff]eatur(?:es|ing)|[Pp]ortrait of|[Dd]epict(?:s|ing)|[Rr]eminiscent of|"
+    r"[Aa]ppears to be|[Ll]ikely|[Pp]ossibly|[Pp]robably|[Ii]s|[Pp]resident|[Pp]layer|"
+    r"[Ll]ooks like|[Ss]imilar to|[Bb]elieved to be|[Aa]rtist|[Mm]an|[Ww]oman|[Ii]mage of|"
+    r"[Pp]hotograph of|[Pp]icture of|[Ii]llustration of|[Aa]s|[Dd]uo|[Ss]uperhero|[Vv]illain|"
+    r"[Gg]irl|[Bb]oy|[Ss]hows?|[Ss]howcas(?:es|ing)|[Pp]resents|[Cc]aptures|[Ii]ncluding)"
+    r"(?:,| as| is| named| called| the| character| characters| anime| animated| cartoon| popular|"
+    r" iconic| famous| beloved| well-known| fictional| a| of| be| named,){0,4} )" + _QUOTED_NAME
+)
+_FROM_WORK = re.compile(
+    _QUOTED_NAME + r"[\"”'\u2019]?,? (?:a character |the character |as seen |as depicted )?"
+    r"(?:from|in) (?:the )?(?:\w+ ){0,3}?(?:game|anime|series|movie|film|show|manga|franchise|"
+    r"cartoon|comics?|novel|universe)\b"
+)
+_MULTI = re.compile(
+    r"(?<=[a-z,] )(?P<name>[A-Z][a-zà-ÿ'\u2019-]{1,30}+(?: (?:[A-Z]\.|de|von|van|la|al|bin))?"
+    r"(?: [A-Z][a-zà-ÿ'\u2019-]{1,30}+){1,2})"
+)
+# Capitalised words that name places, days, makers, styles and peoples, not characters.
+_NO_NAMES = word_set("""
+    january february march april may june july august september october november december monday
+    tuesday wednesday thursday friday saturday sunday american chinese japanese european english
+    french german italian spanish asian african indian british korean russian western eastern
+    northern southern north south east west christmas halloween new york london paris tokyo
+    beijing china japan america usa us uk united states kingdom street avenue road city park
+    museum university hotel restaurant airport bridge tower building center centre company inc ltd
+    corp magazine logo times world cup league nba nfl fifa olympic olympics team club dutch angle
+    gothic renaissance victorian baroque art deco nouveau latin arabic roman greek disney marvel
+    dc pixar nintendo netflix studio ghibli warner bros sony youtube instagram facebook twitter
+    tiktok getty images shutterstock lego nike adidas coca cola pepsi apple samsung google
+    microsoft the a an this that it its there in on at english bmw toyota ford mercedes audi pop
+    figure anime manga game cgi led tv hd vip ai 3d 2d x ok i he she they his her their overall
+    additionally however while with and or for as from to of by no not both each day night morning
+    god bible christian catholic buddhist islamic hindu muslim jewish middle state national
+    international force army navy police
+""")
+_PEOPLE_TALK = re.compile(
+    r"\b(?:character|person|man|woman|actor|actress|singer|celebrity|figure|portrait|boy|girl|"
+    r"individual|player|politician|hero|heroine|protagonist|he|she|named|identified|star|lady|"
+    r"men|women|people|gentleman)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
+_DENIAL = re.compile(
+    r"\b(?:no|not|cannot|can't|unable|isn't|without|don't|doesn't)\b[^.,;]{0,60}$", re.IGNORECASE
+)
+
+
+def _folded(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in plain if not unicodedata.combining(char)).casefold()
+
+
+@remembered
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(
+        word.removesuffix("'s")
+        for word in re.findall(r"\w+(?:'s)?", _folded(text.replace("\u2019", "'")))
+    )
+
+
+@lru_cache(maxsize=2048)
+def name_words(annotation: str) -> tuple[str, ...]:
+    """The words of the name in an annotation, without the work that it is from."""
+    name = _WORK.split(annotation, maxsplit=1)[0].strip() or annotation
+    words = [word for word in _words(name) if word not in _TITLES]
+    return tuple(words) or _words(annotation)
+
+
+def introduced(text: str) -> tuple[str, ...]:
+    """The names that a caption gives to people and characters, in order.
+
+    They follow an introducer ("the character", "identified as"), come with a work ("X from
+    the anime"), or are capitalised names of several words in a sentence about people.
+    """
+    found: dict[str, None] = {}
+    for sentence in _SENTENCE.findall(text):
+        people = _PEOPLE_TALK.search(sentence)
+        for pattern in (_INTRODUCED, _FROM_WORK, _MULTI):
+            if pattern is _MULTI and not people:
+                continue
+            for match in pattern.finditer(sentence):
+                name = match.group("name")
+                if _DENIAL.search(sentence[max(0, match.start() - 80) : match.start("name")]):
+                    continue
+                if _is_name(name):
+                    found[name] = None
+    return tuple(found)
+
+
+def _is_name(name: str) -> bool:
+    words = [word for word in _words(name) if word not in _TITLES]
+    if not words or not name[0].isupper():
+        return False
+    if name.isupper() and len(words) > 1:
+        return False
+    return not any(word in _NO_NAMES or word in STOPWORDS for word in words)
+
+
+def _named(wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
+    """Whether the words of the caption hold the name: all of it, or its telling part."""
+    present = set(said)
+    held = [word for word in wanted if word in present]
+    if len(held) == len(wanted):
+        return True
+    if len(wanted) == 1 and len(wanted[0]) >= 5:
+        return any(
+            fuzz.ratio(wanted[0], word) >= 88 for word in present if word[:1] == wanted[0][:1]
+        )
+    if not wanted[0].isascii() and "".join(wanted) in "".join(said):
+        return True
+    close = sum(
+        word in present
+        or (
+            len(word) >= 5
+            and any(fuzz.ratio(word, other) >= 85 for other in present if other[:1] == word[:1])
+        )
+        for word in wanted
+    )
+    return close == len(wanted) or (len(wanted) > 2 and close >= len(wanted) - 1)
+
+
+def judge_name(parsed: Parsed, element: str) -> Finding:
+    """Score a character's name: its words in the caption are right, another introduced name
+    is wrong, and no name at all is silence.
+    """
+    wanted = name_words(element)
+    said = _words(parsed.text)
+    if not wanted:
+        return Finding(SILENT, "The annotation has no name.")
+    if _named(wanted, said):
+        return Finding(RIGHT, "The caption gives the name.")
+    names = introduced(parsed.text)
+    partly = [
+        word for word in wanted if len(word) >= 3 and word in set(said) and word not in STOPWORDS
+    ]
+    others = [name for name in names if not set(_words(name)) & set(partly)]
+    if partly and _alone(parsed.text, partly, wanted):
+        return Finding(RIGHT, "The caption gives a part of the name.")
+    work = set(_words(element)) - set(wanted)
+    others = [name for name in others if not set(_words(name)) <= work]
+    if partly or others:
+        return Finding(WRONG, f"The caption names {others[0] if others else partly[0]}.")
+    return Finding(SILENT, "The caption names nobody.")
+
+
+def _alone(text: str, partly: list[str], wanted: tuple[str, ...]) -> bool:
+    """Whether a part of the name stands capitalised, and not in somebody else's name."""
+    for match in re.finditer(r"[A-Z][\w'\u2019-]*(?: [A-Z][\w'\u2019-]*)*", text):
+        words = [word for word in _words(match.group()) if word not in _TITLES]
+        own = [word for word in words if word in wanted]
+        if own and own[0] in partly:
+            strangers = [word for word in words if word not in wanted and word not in STOPWORDS]
+            if not strangers:
+                return True
+    return False

@@ -1,0 +1,92 @@
+"""How much of an annotated text a caption's sentences hold.
+
+The share of its content words, telling ones counting more, that a sentence, a pair of
+neighbouring sentences and the whole caption have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+from caliper.lexical.mentions import content
+from caliper.lexical.text import Parsed
+from caliper.lexical.words import GENERIC_VERBS, PERSONS, related
+
+_GENERIC_WEIGHT = 0.35
+_PERSON_WEIGHT = 0.4
+_IN_SENTENCE, _IN_PAIR, _ANYWHERE = 0.5, 0.3, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An annotated text: each content meaning's weight and what stands for it."""
+
+    weights: Mapping[str, float]
+    accepted: Mapping[str, Mapping[str, float]]
+    total: float
+
+
+@lru_cache(maxsize=2048)
+def wanted(text: str) -> Wanted:
+    """Weigh a text's content words: generic verbs and words for persons tell little."""
+    weights = {meaning: _weight(meaning) for meaning in content(text)}
+    return Wanted(
+        MappingProxyType(weights),
+        MappingProxyType({meaning: related(meaning) for meaning in weights}),
+        sum(weights.values()),
+    )
+
+
+def _weight(meaning: str) -> float:
+    if meaning in GENERIC_VERBS:
+        return _GENERIC_WEIGHT
+    return _PERSON_WEIGHT if meaning in PERSONS else 1.0
+
+
+def credits_at(parsed: Parsed, asked: Wanted) -> dict[str, dict[int, float]]:
+    """For each wanted meaning, the credit that each sentence (by index) earns for it."""
+    earned: dict[str, dict[int, float]] = {}
+    for meaning, accepted in asked.accepted.items():
+        here: dict[int, float] = {}
+        for stated, credit in accepted.items():
+            for at in parsed.places.get(stated, ()):
+                number = parsed.sentence_of[at]
+                if not parsed.negated[at] and credit > here.get(number, 0.0):
+                    here[number] = credit
+        if here:
+            earned[meaning] = here
+    return earned
+
+
+def share(
+    asked: Wanted, earned: Mapping[str, Mapping[int, float]], sentences: Iterable[int] | None
+) -> float:
+    """The weighted share (0 to 1) of the wanted meanings that these sentences hold."""
+    if not asked.total:
+        return 0.0
+    chosen = None if sentences is None else tuple(sentences)
+    total = 0.0
+    for meaning, here in earned.items():
+        if chosen is None:
+            best = max(here.values())
+        else:
+            best = max((here.get(number, 0.0) for number in chosen), default=0.0)
+        total += asked.weights[meaning] * best
+    return total / asked.total
+
+
+def blended(parsed: Parsed, text: str) -> float:
+    """The blend (0 to 1) of the best sentence's, the best pair's and the caption's share."""
+    asked = wanted(text)
+    earned = credits_at(parsed, asked)
+    if not earned:
+        return 0.0
+    numbers = sorted({number for here in earned.values() for number in here})
+    single = max(share(asked, earned, (number,)) for number in numbers)
+    pair = max(share(asked, earned, (number, number + 1)) for number in numbers)
+    pair = max(pair, *(share(asked, earned, (number - 1, number)) for number in numbers))
+    whole = share(asked, earned, None)
+    return _IN_SENTENCE * single + _IN_PAIR * pair + _ANYWHERE * whole

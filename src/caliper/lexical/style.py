@@ -1,0 +1,149 @@
+"""style: which of the nine styles does the caption itself state?
+
+Fig. A3: only what the caption says about the style counts, the annotation is not seen, and
+silence is "N/A". The released prompt takes a list: all stated styles are given.
+"""
+
+from __future__ import annotations
+
+import re
+
+from caliper.lexical.finding import Labels
+from caliper.lexical.text import Parsed
+
+_TOPIC = re.compile(
+    r"\b(?:style[ds]?|stylized|stylised|stylistic|aesthetics?|art|artistic|artwork|painting|"
+    r"painted|drawing|drawn|illustrations?|illustrated|illustrative|photographs?|photo|image|"
+    r"picture|video|scene|animations?|animated|anime|cartoon\w*|render\w*|sketch\w*|depict\w*|"
+    r"realis\w+|realistic\w*|photorealis\w+|effects?|vintage|retro|pixel\w*|abstract\w*|"
+    r"impressionis\w+|cubis\w+|brush\w*|technique|graphics?|overall|appearance|visuals?|"
+    r"composition|footage|film|cgi|quality|feel|look)\b"
+)
+_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "realistic",
+        re.compile(
+            r"(?<!non )(?<!hyper stylized )\b(?:photo ?|hyper ?)?realistic(?:ally)?\b|"
+            r"\b(?:photo|hyper)?realism\b|\bphotorealis\w+|\btrue to life\b|\blifelike\b"
+        ),
+    ),
+    (
+        "animated",
+        re.compile(
+            r"\banimat(?:ed|ion)\b|\banime\b|\bcartoon\w*|\bmanga\b|\bcomic\b|\bcgi\b|"
+            r"\b3d (?:rendered|render|rendering|model\w*)\b|\bchibi\b|\bpixar\b"
+        ),
+    ),
+    (
+        "special effect",
+        re.compile(
+            r"\bspecial effects?\b|\bvisual effects?\b|\bvfx\b|\bdigital effects?\b|"
+            r"\bspecial effect\b|\bdouble exposure\b|\bglitch\b|\blong exposure\b|"
+            r"\b(?:tilt shift|fish ?eye|bokeh|lens|blur|motion blur|lighting|neon|glowing|"
+            r"distortion|kaleidoscop\w+|x ray|infrared|thermal|hdr) effects?\b"
+        ),
+    ),
+    (
+        "old-fashioned",
+        re.compile(
+            r"\bold fashioned\b|\bvintage\b|\bretro\b|\bsepia\b|\bantique\b|\bnostalgi\w+|"
+            r"\bold (?:time|style|timey|school|photo\w*|film)\b|\bearly 20th century\b|"
+            r"\b(?:19th|18th) century (?:style|photo\w*)\b|\bhistorical (?:photo\w*|style)\b"
+        ),
+    ),
+    (
+        "pixel art",
+        re.compile(r"\bpixel(?:ated|ized|ised)?(?: art| style|s)?\b|\b(?:8|16|32) bit\b"),
+    ),
+    (
+        "sketch art",
+        re.compile(
+            r"\bsketch(?:es|ed|y)?\b|\bpencil\b|\bline (?:art|drawing)\b|\bcharcoal\b|"
+            r"\b(?:hand drawn|ink|pen and ink|black and white) (?:drawing|illustration)\b|"
+            r"\bhand drawn\b|\bmonochrome drawing\b|\betching\b|\bengraving\b"
+        ),
+    ),
+    (
+        "abstract art",
+        re.compile(
+            r"\babstract(?:ion|ed|ly)?\b(?! (?:pattern|design|logo|shapes? on|background))|"
+            r"\babstractionis\w+|\babstract expressionis\w+|\bnon representational\b"
+        ),
+    ),
+    ("impressionism art", re.compile(r"\b(?:post )?impressionis(?:m|t|tic)\w*")),
+    ("cubism art", re.compile(r"\bcubis(?:m|t|tic)\w*")),
+)
+_CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "sketch art",
+        re.compile(r"\b(?:drawing|drawn|cross hatching|etched)\b"),
+    ),
+    (
+        "animated",
+        re.compile(
+            r"\billustrat(?:ion|ed|ive)\b|\bdigital (?:art|artwork|painting|rendering)\b|"
+            r"\bstylized\b|\bstylised\b|\brendered\b|\bfantasy (?:art|style)\b|\bwhimsical\b|"
+            r"\bvideo game\b|\bcomputer generated\b|\bgraphic novel\b"
+        ),
+    ),
+    (
+        "special effect",
+        re.compile(
+            r"\bsurreal\w*|\bfuturistic\b|\bdreamlike\b|\bdigitally (?:altered|manipulated)\b|"
+            r"\bcomposite\b|\bethereal\b|\bpsychedelic\b|\bcyberpunk\b"
+        ),
+    ),
+    (
+        "impressionism art",
+        re.compile(r"\b(?:loose|visible|thick|expressive) (?:\w+ )?brush ?(?:strokes?|work)\b"),
+    ),
+    (
+        "cubism art",
+        re.compile(r"\bgeometric (?:shapes|forms|style)\b|\bfragmented\b"),
+    ),
+    (
+        "old-fashioned",
+        re.compile(r"\bblack and white\b|\bmonochrom\w+|\baged\b|\bclassical\b|\btraditional\b"),
+    ),
+    (
+        "realistic",
+        re.compile(
+            r"\bphotograph\w*|\bphotos?\b|\bdocumentary\b|\bcandid\b|\bnaturalistic\b|"
+            r"\bnatural\b|\blive action\b|\breal life\b|\bauthentic\b|"
+            r"\bhigh (?:definition|quality)\b"
+        ),
+    ),
+)
+
+
+def _spoken(parsed: Parsed, number: int) -> str:
+    low, high = parsed.sentences[number]
+    return " ".join(
+        parsed.words[at]
+        for at in range(low, high)
+        if not parsed.quoted[at] and not parsed.negated[at]
+    )
+
+
+def read_style(parsed: Parsed) -> Labels:
+    """The styles a caption states: named ones in sentences about the picture or its style.
+
+    A sentence that says "style" outranks others: an old car in a realistic style is
+    realistic. Weaker cues ("illustration", "photograph") count where none is named; the
+    first that fits is taken.
+    """
+    spoken = [_spoken(parsed, number) for number in range(len(parsed.sentences))]
+    about = [said for said in spoken if _TOPIC.search(said)]
+    named = tuple(label for label, pattern in _NAMES if any(pattern.search(s) for s in about))
+    if len(named) > 1:
+        told = [said for said in about if "style" in said or "aesthetic" in said]
+        explicit = tuple(
+            label for label, pattern in _NAMES if any(pattern.search(said) for said in told)
+        )
+        named = explicit or named
+    if named:
+        return Labels(named, "The caption names the style.")
+    for label, pattern in _CUES:
+        if any(pattern.search(said) for said in about):
+            return Labels((label,), "The caption describes the picture in that style.")
+    return Labels((), "The caption says nothing of the style.")

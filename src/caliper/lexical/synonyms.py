@@ -1,0 +1,255 @@
+"""What means the same: very common English words of captions, written by hand.
+
+Each line is one meaning; its first word is the name of it.
+"""
+
+from __future__ import annotations
+
+SYNONYMS = """
+couch sofa settee loveseat
+man guy gentleman male
+woman lady female
+child kid toddler youngster
+baby infant newborn
+boy lad
+car automobile sedan hatchback
+truck lorry pickup
+bicycle bike cycle
+motorcycle motorbike
+airplane plane aeroplane aircraft jet airliner jetliner
+boat ship vessel
+phone cellphone smartphone telephone mobile
+television tv
+computer pc
+laptop notebook
+picture photo photograph photography pic image
+painting artwork
+rug carpet mat
+curtain drape
+bin dustbin trashcan wastebasket
+cup mug teacup
+glass tumbler
+cupboard cabinet
+dresser bureau
+refrigerator fridge
+stove cooker cooktop stovetop
+countertop counter worktop
+faucet tap
+bathtub tub
+pants trousers slacks
+jeans denim
+sweater jumper pullover
+jacket coat blazer parka
+shirt tshirt tee blouse
+hoodie sweatshirt
+sneaker trainer
+eyeglasses spectacles
+sunglasses shades
+handbag purse
+backpack rucksack knapsack
+suitcase luggage baggage
+cap beanie
+necklace pendant
+stone rock boulder pebble
+road street roadway avenue lane highway
+sidewalk pavement footpath
+path pathway trail walkway
+shop store boutique
+forest woods woodland jungle
+sea ocean
+beach shore seaside seashore coast shoreline coastline
+hill slope hillside
+mountain peak summit
+lake pond
+river stream creek
+field meadow pasture grassland
+yard backyard courtyard
+garden park
+lawn turf
+grass greenery
+plant shrub bush foliage vegetation
+trash garbage rubbish litter
+police cop policeman officer
+soldier troop military
+doctor physician medic
+kitchen kitchenette
+lady madam
+dish meal cuisine
+dessert sweet pastry
+bread loaf toast
+soda cola coke
+sign signboard signage
+poster placard flyer
+banner streamer
+logo emblem insignia
+letter alphabet
+word text
+writing inscription
+big large huge giant enormous massive
+small little tiny miniature mini
+tall high
+fast quick rapid swift
+quiet calm peaceful serene tranquil
+begin start commence
+end finish conclude
+speak talk chat converse say tell
+shout yell scream
+laugh giggle chuckle
+smile grin
+cry weep sob
+look gaze stare glance watch peer observe view
+walk stroll stride wander pace march
+run sprint jog dash race rush
+jump leap hop bounce
+throw toss hurl fling
+catch grab grasp seize
+hold grip clutch carry
+hit strike punch smack slap
+push shove
+pull drag tug haul
+fall drop tumble collapse
+climb ascend
+rise lift ascend raise
+put place lay set
+open unfold
+close shut
+cut slice chop
+eat bite chew munch devour
+drink sip
+pour spill
+sit seat
+lie recline
+sleep nap doze asleep
+wear dress clad don attire outfit
+hug embrace
+kiss peck
+hand palm
+fly soar hover
+drive steer
+ride mount
+swim paddle
+dance twirl
+sing perform
+fight battle combat spar
+shoot fire
+explode blast burst explosion
+burn blaze flame fire
+break smash shatter crack
+turn rotate spin swivel twist
+approach near
+enter entrance
+leave exit depart
+follow chase pursue
+hide conceal
+search seek
+give pass offer
+take pick
+wave beckon
+point gesture
+nod bow
+touch feel
+show display reveal
+write scribble
+draw sketch
+read peruse
+paint brush
+clean wipe wash scrub
+mix stir blend whisk
+kneel crouch squat
+lean bend
+attach fasten
+remove detach
+fill load
+crowd audience spectator
+group bunch
+team squad
+town village
+city urban metropolis downtown
+rural countryside country
+indoor inside interior
+outdoor outside exterior
+dusk sunset twilight
+dawn sunrise
+night nighttime evening
+day daytime daylight
+snow snowy
+rain rainy
+cloud cloudy
+sun sunny sunlight
+smoke fume steam
+light lamp lantern
+candle candlestick
+handle knob
+vase urn
+basket hamper
+box carton crate
+container jar canister
+bowl basin
+plate saucer platter
+pan skillet wok
+pot saucepan kettle
+knife blade
+stick pole rod
+rope cord string
+fence railing barrier
+wall partition
+stair staircase stairway step
+bed mattress
+pillow cushion
+blanket quilt duvet comforter
+sheet linen
+towel cloth
+tissue napkin
+bus coach
+train locomotive railway
+station terminal
+airport runway
+church cathedral chapel
+temple shrine pagoda
+castle palace fortress
+bridge overpass
+harbor port dock pier marina
+restaurant diner eatery cafe cafeteria
+hospital clinic
+school classroom
+library bookstore
+office workplace
+factory workshop
+stadium arena
+gym gymnasium
+theater theatre cinema
+stage podium platform
+concert gig
+wedding bridal
+house home cottage residence villa
+apartment flat condo
+balcony terrace patio
+hallway corridor
+lobby foyer
+bathroom restroom washroom toilet
+farm ranch
+dog puppy pup canine
+cat kitten kitty feline
+horse pony stallion
+cow cattle bull calf ox
+rabbit bunny hare
+chicken hen rooster
+duck duckling
+hog pig piglet
+rat mouse
+ape monkey chimpanzee
+turtle tortoise
+bug insect
+teddy plush plushie
+doll puppet figurine
+robot android
+ghost spirit
+monster creature beast
+warrior knight fighter
+wizard witch mage sorcerer
+sword saber katana
+gun pistol rifle weapon firearm
+ad advertisement commercial
+graph chart diagram
+number digit numeral
+""".strip()

@@ -1,0 +1,195 @@
+"""A caption as rules see it: sentences, words, meanings, quotations and negations.
+
+Parsing is one pass and takes linear time whatever the text; the last few hundred captions
+are kept, since most captions are asked about more than once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, wraps
+from typing import TypeVar
+
+from caliper.lexical.vocabulary import word_set
+from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, concept
+
+# Alternatives begin with different characters and their runs are possessive, so that no
+# position is looked at more than a bounded number of times.
+_PIECE = re.compile(
+    r'"[^"\n]{1,300}"|“[^“”\n]{1,300}”|«[^«»\n]{1,300}»|「[^「」\n]{1,300}」|『[^『』\n]{1,300}』'
+    r"|(?<!\w)['\u2018][^'\u2018\u2019\n]{1,120}['\u2019](?!\w)"
+    r"|\w++(?:['\u2019]\w++)*+|[,;:()—\u2013]|[.!?]++[\"'”\u2019)\]]*+\s?|[。\uff01\uff1f\n]"
+)
+_OPENING = frozenset("\"“«「『'\u2018")
+_BREAKS = frozenset(",;:()—\u2013")
+_ABBREVIATIONS = word_set("mr mrs ms dr st vs jr sr no fig approx prof")
+_CUES = word_set("""
+    no not without never none neither nor cannot lack lacks lacking absence devoid isn't aren't
+    wasn't weren't doesn't don't didn't can't couldn't won't hasn't haven't
+""")
+_SCOPE_ENDS = word_set("""
+    but however though although except in on at with from near by as while which that because
+    since where when instead only just is are was were the
+""")
+_NOUN_CUES = word_set("no without neither nor none absence devoid lack lacks lacking")
+_LONGEST_SCOPE = 9
+_TEXTS_KEPT = 128
+_USUAL_LENGTH = 8000
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A parsed text. All sequences but `sentences` and `quotes` run along its tokens.
+
+    `words` are lower-case words and clause punctuation, `meanings` their meanings (empty
+    for punctuation), `sentence_of` the index of the sentence each token is in, `quoted` and
+    `negated` tell what stands in quotation marks or in the scope of a negation.
+    `sentences` are half-open token ranges, `places` the positions of each meaning, `quotes`
+    the quoted spans as they were written.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    meanings: tuple[str, ...]
+    sentence_of: tuple[int, ...]
+    quoted: tuple[bool, ...]
+    negated: tuple[bool, ...]
+    sentences: tuple[tuple[int, int], ...]
+    places: Mapping[str, tuple[int, ...]]
+    quotes: tuple[str, ...]
+
+    def sentence(self, number: int) -> str:
+        """The words of a sentence with single spaces, lower-case; empty out of range."""
+        if not 0 <= number < len(self.sentences):
+            return ""
+        low, high = self.sentences[number]
+        return " ".join(self.words[low:high])
+
+    def stated(self, meaning: str) -> tuple[int, ...]:
+        """The positions of a meaning outside negations."""
+        return tuple(at for at in self.places.get(meaning, ()) if not self.negated[at])
+
+
+def words_of(text: str) -> list[str]:
+    """The lower-case words of a text, punctuation left out."""
+    return re.findall(r"\w++(?:'\w++)*+", text.replace("\u2019", "'").lower())
+
+
+def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
+    """(token, quoted, ends a sentence) in order; an ending without a word has no token."""
+    before = ""
+    for piece in _PIECE.findall(text):
+        first = piece[0]
+        if first in _OPENING:
+            for word in words_of(piece[1:-1]):
+                yield word, True, False
+            if piece[-2] in ".!?":
+                yield "", False, True
+        elif first in ".!?":
+            last = piece[-1]
+            short = first == "." and (len(before) == 1 or before in _ABBREVIATIONS)
+            if not short and (last.isspace() or last not in ".!?"):
+                yield "", False, True
+        elif first in "。\uff01\uff1f\n":
+            yield "", False, True
+        else:
+            before = piece.replace("\u2019", "'")
+            yield before, False, False
+
+
+def _compounded(words: list[str]) -> list[str]:
+    """Meanings along the words, two-word names put together at their second word."""
+    meanings = ["" if word in _BREAKS else concept(word) for word in words]
+    for at in range(len(meanings) - 1):
+        if meanings[at] in COMPOUND_STARTS:
+            name = COMPOUNDS.get((meanings[at], meanings[at + 1]))
+            if name is not None:
+                meanings[at], meanings[at + 1] = "", name
+    return meanings
+
+
+def _negations(words: list[str], sentence_of: list[int]) -> list[bool]:
+    """Which tokens a negation reaches: to the end of its clause, nine words at most.
+
+    A noun's negation ("no cars or people") goes on over "and"; a verb's does not.
+    """
+    negated = [False] * len(words)
+    if _CUES.isdisjoint(words) and "rather" not in words and "instead" not in words:
+        return negated
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
+        contrast = (word, following) in {("rather", "than"), ("instead", "of")}
+        if (word not in _CUES and not contrast) or following == "only":
+            continue
+        start = at + 2 if contrast else at + 1
+        noun = contrast or word in _NOUN_CUES
+        for reached in range(start, min(start + _LONGEST_SCOPE, len(words))):
+            here = words[reached]
+            if here in _BREAKS or sentence_of[reached] != sentence_of[at]:
+                break
+            if reached > start and (here in _SCOPE_ENDS or (here == "and" and not noun)):
+                break
+            negated[reached] = True
+    return negated
+
+
+def remembered(function: Callable[[str], Kept]) -> Callable[[str], Kept]:
+    """Keep the results of a function for the last texts, but only for those of usual length:
+    memory stays bounded by a few megabytes whatever the captions.
+    """
+    cached = lru_cache(maxsize=_TEXTS_KEPT)(function)
+
+    @wraps(function)
+    def recall(text: str) -> Kept:
+        return cached(text) if len(text) <= _USUAL_LENGTH else function(text)
+
+    return recall
+
+
+@remembered
+def parse(text: str) -> Parsed:
+    """Parse a caption (any script, any length). Never raises, takes linear time."""
+    words: list[str] = []
+    quoted: list[bool] = []
+    sentence_of: list[int] = []
+    ends: list[int] = []
+    for token, in_quotes, ending in _tokens(text.lower()):
+        if ending:
+            if words and (not ends or ends[-1] < len(words)):
+                ends.append(len(words))
+            continue
+        words.append(token)
+        quoted.append(in_quotes)
+        sentence_of.append(len(ends))
+    if words and (not ends or ends[-1] < len(words)):
+        ends.append(len(words))
+    meanings = _compounded(words)
+    places: dict[str, list[int]] = {}
+    for at, meaning in enumerate(meanings):
+        if meaning:
+            places.setdefault(meaning, []).append(at)
+    return Parsed(
+        text=text,
+        words=tuple(words),
+        meanings=tuple(meanings),
+        sentence_of=tuple(sentence_of),
+        quoted=tuple(quoted),
+        negated=tuple(_negations(words, sentence_of)),
+        sentences=tuple(zip([0, *ends[:-1]], ends, strict=True)) if ends else (),
+        places={meaning: tuple(found) for meaning, found in places.items()},
+        quotes=quotations(text),
+    )
+
+
+_QUOTATION = re.compile(
+    r'"([^"\n]{1,300})"|“([^“”\n]{1,300})”|«([^«»\n]{1,300})»|「([^「」\n]{1,300})」'
+    r"|『([^『』\n]{1,300})』|(?<!\w)['\u2018]([^'\u2018\u2019\n]{1,120})['\u2019](?!\w)"
+)
+
+
+def quotations(text: str) -> tuple[str, ...]:
+    """The quoted spans of a text as written, without their marks, any quotation style."""
+    return tuple("".join(groups).strip() for groups in _QUOTATION.findall(text))

@@ -1,0 +1,95 @@
+"""Whatever the text: rules never raise, replies can be read, long texts come to an end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.lexical.answerer import _CATEGORY, _OPEN, _judge
+from caliper.lexical.phrases import rate_phrase
+from caliper.lexical.reader import choose
+from caliper.lexical.text import parse
+
+TASKS = (*_OPEN, *_CATEGORY)
+# Every code point: control characters, right-to-left, emoji, lone surrogates.
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=200)
+WORDS = """The a two Red dogs cat left of to , . ( camera pans tilts up zooms in not no without eye
+level angle style realistic Barack Obama from the game text 3 7 is and which pair couple as it moves
+n't can't"""
+ODD = ('"', "'", "“", "”", "老王", "营业", "é", "🙂", "\u202e", "\ud800", "\x00")
+PIECES = st.lists(st.sampled_from((*WORDS.split(), *ODD)), max_size=60).map(" ".join)
+TEXT = ANYTHING | PIECES
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXT, TEXT, TEXT, st.sampled_from(TASKS))
+@example("", "", "", "object_number")
+@example("A dog", "2" * 60, "dog", "object_number")
+@example("A dog", "\ud800", "\ud800", "OCR")
+def test_a_judge_always_writes_a_reply_that_can_be_read(
+    caption: str, element: str, thing: str, task: str
+) -> None:
+    answer = _judge(ElementQuestion(task, element, thing), {"caption": caption})
+    reply = json.loads(answer.text)  # type: ignore[union-attr]
+    if task in _CATEGORY:
+        assert reply["pred"]
+    else:
+        assert reply["score"] in {"1", "0", "-1"}
+        assert task in reply
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=6))
+def test_a_reader_always_names_a_shown_option(
+    caption: str, question: str, options: list[str]
+) -> None:
+    assert choose(parse(caption), question, options) in "ABCDEF"[: len(options)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXT, TEXT)
+def test_a_rating_is_between_0_and_5(sentence: str, phrase: str) -> None:
+    assert 0 <= rate_phrase(parse(sentence), phrase) <= 5
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXT)
+def test_what_parse_gives_runs_along_the_tokens(text: str) -> None:
+    parsed = parse(text)
+    size = len(parsed.words)
+    for along in (parsed.meanings, parsed.sentence_of, parsed.quoted, parsed.negated):
+        assert len(along) == size
+    assert [at for low, high in parsed.sentences for at in range(low, high)] == list(range(size))
+
+
+LONG = {
+    "dots": "." * 200_000 + "x",
+    "quotes": '"' * 200_000,
+    "open quotes": "“a" * 100_000,
+    "one word": "a" * 200_000,
+    "one capital word": "A" * 200_000,
+    "capitals": "A " * 100_000,
+    "names": "the character Aa " * 12_000,
+    "camera": "camera " * 28_000,
+    "camera moves": "camera pans slowly to the " * 8_000,
+    "one sentence of two things": "dog cat " * 25_000,
+    "numbers": "two dogs and " * 15_000,
+    "negations": "no " * 66_000,
+    "no spaces": "老王面馆" * 50_000,
+    "commas": ", " * 100_000,
+    "combining": "a\u0301" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_200_kilobytes_come_to_an_end(text: str) -> None:
+    """Anything worse than linear would take minutes here, not milliseconds."""
+    for task in TASKS:
+        _judge(ElementQuestion(task, "the dog is left of the cat", "dog"), {"caption": text})
+    choose(parse(text), "How many dogs are there?", ("two", "3", "cat"))
+    choose(parse(text), "What color is the dog?", ("red", "blue cat"))
+    rate_phrase(parse(text), "a red dog")
