@@ -14,6 +14,7 @@ from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Question, Reply, Source
 from caliper.pipeline.answerer import PromptingAnswerer, read_completion, sampling
 from caliper.pipeline.rendering import messages_json, render
+from caliper.pipeline.replies import Rendering
 from caliper.ports.models import Completion, Identity, Image, Message
 from caliper.ports.prompts import Template
 
@@ -142,3 +143,12 @@ def test_every_repeat_and_second_ask_draws_anew() -> None:
     }
     assert len(seeds) == 6
     assert sampling(an_ask()) == an_ask().decoding
+
+
+def test_what_would_be_sent_is_told_so_that_replies_can_be_kept() -> None:
+    answerer = PromptingAnswerer(Scribe(Completion("B")), OnePrompt())
+    assert isinstance(answerer, Rendering)
+    plain = answerer.request(an_ask())
+    assert plain == {"messages": messages_json(answerer.messages(an_ask())), "schema": None}
+    assert answerer.request(an_ask(schema={"type": "object"})) != plain
+    assert canonical_json(plain)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Reply, Source
-from caliper.pipeline.rendering import render
+from caliper.pipeline.rendering import messages_json, render
 from caliper.ports.models import ChatModel, Completion, Identity, Message
 from caliper.ports.prompts import PromptPack
 
@@ -38,6 +39,12 @@ class PromptingAnswerer:
                 field=ask.item.key,
             )
         return render(self._pack.template(ask.prompt), ask.fields)
+
+    def request(self, ask: Ask) -> dict[str, Any]:
+        """What of an ask goes to the model, beside decoding and position: under it and those
+        the reply is kept. Raises what `messages` raises.
+        """
+        return {"messages": messages_json(self.messages(ask)), "schema": ask.schema}
 
     async def answer(self, ask: Ask) -> Answer:
         """The model's reply, or a Failure when it refused or wrote nothing.

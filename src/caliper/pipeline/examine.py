@@ -131,20 +131,22 @@ class _Outside:
         self.troubles: list[CaliperError] = []
 
     async def answer(self, ask: Ask) -> Answer:
-        key = ""
-        if isinstance(self._answerer, Rendering) and self._answerer.identity.cached:
-            request = self._answerer.request(ask)
-            key = self._book.key_of_ask(self._answerer.identity, ask, request)
-            reply = self._book.reply(key)
-            if reply is not None:
-                return reply
         try:
-            answer = await self._answerer.answer(ask)
+            key = self._key(ask)
+            kept = self._book.reply(key) if key else None
+            answer = kept or await self._answerer.answer(ask)
         except CaliperError as error:
             return self._trouble(error)
-        if key:
+        if key and kept is None:
             self._book.keep(key, answer)
         return answer
+
+    def _key(self, ask: Ask) -> str:
+        """The reply key of an ask; empty when replies of this answerer are not kept."""
+        if not (self._answerer.identity.cached and isinstance(self._answerer, Rendering)):
+            return ""
+        request = self._answerer.request(ask)
+        return self._book.key_of_ask(self._answerer.identity, ask, request)
 
     def _trouble(self, error: CaliperError) -> Failure:
         """What a failed call is to the examination; errors of the whole run wait for the
