@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.docs.pages import blocks
 
 from caliper.benchmarks.base import Benchmark, PlanRequest
 from caliper.core.errors import InvalidInput, NewerSchema
@@ -18,7 +19,6 @@ from caliper.core.question import Answer, Ask, Failure, Item, Reply, Source
 from caliper.core.sample import Row
 from caliper.pipeline.rendering import render
 from caliper.ports.prompts import Template
-from tests.docs.pages import blocks
 
 PAGE = "add-a-benchmark.md"
 Names = Mapping[str, Any]
