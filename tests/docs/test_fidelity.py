@@ -1,4 +1,4 @@
-"""docs/fidelity.md tells every protocol setting, its values and its default as the code has them."""
+"""docs/fidelity.md tells every protocol setting, its values and its default as in the code."""
 
 from __future__ import annotations
 
