@@ -93,7 +93,7 @@ def captionqa() -> None:
                     "choices": choices,
                     "answer": answer,
                     "category": [category],
-                    "source": "human",
+                    "source": "caliper",
                 }
             )
         samples.append(

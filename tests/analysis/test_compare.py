@@ -160,3 +160,8 @@ def test_a_benchmark_that_one_run_lacks_is_said() -> None:
 
 def test_like_runs_differ_in_nothing() -> None:
     assert distinctions(report(), report()) == ()
+
+
+def test_settings_are_told_as_files_write_them() -> None:
+    first, second = report(spec={"limit": None}), report(spec={"limit": 10})
+    assert distinctions(first, second) == (Distinction("", "spec", "limit", "null", "10"),)

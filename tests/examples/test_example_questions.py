@@ -82,7 +82,7 @@ def test_captionqa_questions() -> None:
     assert sum(sorted(q["choices"]) == ["No", "Yes"] for q in questions) >= 10
     for question in questions:
         assert set(question) == {"question", "choices", "answer", "category", "source"}
-        assert question["source"] == "human"
+        assert question["source"] == "caliper"
         assert len(set(question["choices"])) == len(question["choices"]) >= 2
         assert question["choices"].count(question["answer"]) == 1
 

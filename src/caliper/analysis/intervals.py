@@ -105,7 +105,7 @@ def _robust_margin(parts: list[tuple[Fraction, Fraction]], share: Fraction) -> f
 
     With G clusters of a_c out of b_c, p = sum a / sum b, the variance is
     G / (G - 1) * sum((a_c - p b_c)^2) / (sum b)^2, and the quantile Student's with G - 1
-    degrees of freedom. Source: Cochran, Sampling Techniques (3rd edition, 1977), 9A.2
+    degrees of freedom. Source: Cochran, Sampling Techniques (3rd edition, 1977), chapter 9A
     (clusters of unequal size, ratio to size).
     """
     groups = len(parts)

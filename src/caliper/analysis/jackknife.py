@@ -3,8 +3,8 @@
 Formula: with G clusters, theta the statistic of all of them and theta_c that without
 cluster c, the standard error is sqrt((G - 1) / G * sum((theta_c - mean(theta_c))^2)), and
 the interval theta -+ t(.975, G - 1) * error. Source: Efron and Tibshirani, An Introduction
-to the Bootstrap (1993), 11.2, with clusters as units; for clusters as units in evaluations
-of language models see Miller, Adding Error Bars to Evals (2024), section 2.2.
+to the Bootstrap (1993), chapter 11, with clusters as units; for clusters in evaluations
+of language models see Miller, Adding Error Bars to Evals (2024).
 
 Everything is deterministic to the last bit, whatever the order in which a tally was filled:
 sums are exact, floats are added by `math.fsum`, which does not depend on order.

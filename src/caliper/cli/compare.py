@@ -23,7 +23,7 @@ from caliper.standalone.kept import Differences, Kept, compare_runs, read_run
 _HELP = "A run directory, its name below runs/, or a run id."
 First = Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
 Second = Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
-OF_THE_CHECKPOINT = ("name", "captions", "fingerprint", "replicate")
+OF_THE_CHECKPOINT = ("name", "captions", "replicate")
 """What of a spec is expected to differ between two checkpoints."""
 
 

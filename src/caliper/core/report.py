@@ -6,6 +6,7 @@ analysis estimates them; exporters and pages render the outcome and know no benc
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -169,9 +170,12 @@ class VerdictRow:
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[str, str]]:
-    """(dotted path, text) of every value in nested mappings; a list counts as one value."""
+    """(dotted path, text) of every value in nested mappings; a list counts as one value.
+
+    What is no text is written as JSON and YAML write it: null, true, [1, 2].
+    """
     if isinstance(value, Mapping):
         for key in value:
             yield from leaves(value[key], (*path, str(key)))
     else:
-        yield ".".join(path), str(value)
+        yield ".".join(path), value if isinstance(value, str) else json.dumps(value)

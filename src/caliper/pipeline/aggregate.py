@@ -100,12 +100,14 @@ def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
 
 
 def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
-    """What a reader needs to repeat the run beside settings and models."""
+    """What a reader needs to repeat the run beside settings and models; no run id, so that
+    equal findings are equal files.
+    """
     written = spec.to_json()
     benchmarks = written.pop("benchmarks")
     for kind in ("data", "qa_data", "captions"):
         written[kind] = {part["name"]: part[kind] for part in benchmarks if part[kind]}
-    return {**written, "fingerprint": spec.fingerprint}
+    return written
 
 
 async def verdict_rows(

@@ -182,7 +182,9 @@ def test_no_samples_are_said(opened: Open) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_nothing_sticks_out_on_any_screen(opened: Open, width: int, scheme: str) -> None:
-    page = opened(choose(reports.verdicts(20), {}), width, scheme)
+    endless = "a_dimension_whose_name_has_no_end_" * 5
+    row = reports.verdict(99, dimension=endless, item=endless, question=endless, reply=endless)
+    page = opened(choose([row, *reports.verdicts(20)], {}), width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 250, 247)"
     assert light is (scheme == "light")

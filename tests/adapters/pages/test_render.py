@@ -53,6 +53,7 @@ def test_a_complete_run_has_no_banner_and_a_partial_one_has() -> None:
 def test_a_lexical_judge_is_flagged_where_it_judged() -> None:
     page = render_report(reports.report(), (), no_picture)
     assert page.count("Not for comparison.") == 1
+    assert page.count('<span class="flag">Not for comparison</span>') == 1
     assert page.index("Not for comparison.") > page.index('id="captionqa"')
 
 

@@ -39,6 +39,12 @@ def test_dimensions_and_outcomes_take_turns() -> None:
     assert max(counts.values()) - 1 <= min(counts[name] for name in counts if name != "rare")
 
 
+def test_a_dimension_is_not_shown_by_its_first_verdicts() -> None:
+    rows = [reports.verdict(4 * place, dimension="OCR") for place in range(300)]
+    places = sorted(sample.row.index // 4 for sample in choose(rows, {}, limit=30))
+    assert places[0] < 100 < places[15] < 200 < places[-1]
+
+
 def test_benchmarks_share_the_limit_and_the_small_one_gives_what_it_lacks() -> None:
     rows = [
         reports.verdict(index, benchmark=name)
