@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import CaliperError, InvalidInput, JobFate, handling
+from caliper.core.errors import InvalidInput, JobFate, handling
 from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
 from caliper.core.question import (
     Answer,
@@ -127,8 +127,8 @@ class _Outside:
         self._answerer = answerer
         self._models = models
         self._book = book
-        self._fatal: CaliperError | None = None
-        self.troubles: list[CaliperError] = []
+        self._fatal: Exception | None = None
+        self.troubles: list[Exception] = []
 
     async def answer(self, ask: Ask) -> Answer:
         key = ""
@@ -140,13 +140,13 @@ class _Outside:
                 return reply
         try:
             answer = await self._answerer.answer(ask)
-        except CaliperError as error:
+        except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             return self._trouble(error)
         if key:
             self._book.keep(key, answer)
         return answer
 
-    def _trouble(self, error: CaliperError) -> Failure:
+    def _trouble(self, error: Exception) -> Failure:
         """What a failed call is to the examination; errors of the whole run wait for the
         other calls of the batch, so that none is left running.
         """

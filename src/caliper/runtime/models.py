@@ -76,16 +76,16 @@ class ModelRoom:
             self._chat_models[spec] = MeteredChatModel(model, self._clock)
         return self._chat_models[spec]
 
-    async def answerer(self, spec: str, name: str, pack: PromptPack) -> Answerer:
-        """Who answers the questions about captions of benchmark `name`. Raises like
-        `chat_model`, and InvalidInput naming file and line of unreadable recordings.
+    async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
+        """Who answers the questions about captions of benchmark `name` in a run of that seed.
+        Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
         kind, rest = split_spec(spec)
         if kind == "lexical":
             return LexicalAnswerer()
         if kind == "replay":
             return self.replay(name, Path(rest), Source.CAPTION)
-        return PromptingAnswerer(await self.chat_model(spec), pack)
+        return PromptingAnswerer(await self.chat_model(spec), pack, seed)
 
     @staticmethod
     def replay(name: str, folder: Path, source: Source) -> Answerer:

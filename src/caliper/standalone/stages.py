@@ -15,7 +15,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, ExamineJob, Verdicts
 from caliper.ports.stream import JobStream, Message
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker
+from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Stages:
                 group.create_task(self._caption_then_examine())
                 group.create_task(self._worker(VERDICTS, self._aggregate, _never))
         except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+            raise first_failure(failures) from None
 
     async def _publish(self, plan: PlanReader) -> None:
         await self.publisher.publish_missing(plan, self.ledger, frozenset(self.captioners))
