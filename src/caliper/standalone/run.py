@@ -142,7 +142,9 @@ class _Run:
             codec=codec,
             watcher=watcher,
             clock=clock,
-            limits=Limits(in_flight=prepared.config.concurrency),
+            limits=Limits(
+                in_flight=prepared.config.concurrency, budget=prepared.room.access.retry_budget
+            ),
         )
         await stages.run(self.plan)
         for name, texts in stages.captions.items():
