@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from caliper.core.errors import InvalidInput, StoreFull
+from caliper.core.errors import StoreFull, StoreUnavailable
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+# A full disk, a quota, and the size limit of a process end in the same need for room.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
@@ -21,9 +22,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     What is written goes to a hidden file in the same folder, is flushed to the device and
     renamed, so that a reader or a crash finds the old file or the new one, never a part.
-    Missing folders are made. Raises StoreFull when there is no space left, InvalidInput
-    naming `path` for any other failure of the file system; an OSError that escapes from
-    the block counts as one of `path`.
+    Missing folders are made. Raises what `store_error` makes of an OSError, one that
+    escapes from the block included.
     """
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
@@ -38,14 +38,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise failed(path, error) from error
+        raise store_error(path, error) from error
 
 
-def failed(path: Path, error: OSError) -> StoreFull | InvalidInput:
-    """What an OSError about `path` is called in this house."""
-    if error.errno in _FULL:
-        return StoreFull(f"no space left to write {path}")
-    return InvalidInput(f"cannot be written: {error.strerror or error}", file=str(path))
+def store_error(path: Path, error: OSError) -> StoreUnavailable:
+    """What a failure of the file system about `path` means: no room, or no store."""
+    if error.errno in _NO_ROOM:
+        return StoreFull(f"{path}: no space left; make some, and run the same command again")
+    return StoreUnavailable(f"{path}: {error.strerror or error}")
 
 
 def write_atomically(path: Path, data: bytes) -> Path:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from caliper.adapters.stores.directory import DirectoryStore, failure
+from caliper.adapters.files import store_error
+from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import StoreFull, StoreUnavailable
 
 LIMITED = """
@@ -57,7 +58,7 @@ def test_a_write_that_runs_out_of_room_leaves_the_old_object_and_nothing_else(
     ],
 )
 def test_what_the_disk_says_is_told_apart(number: int, expected: type[Exception]) -> None:
-    error = failure(Path("jobs/one"), OSError(number, os.strerror(number)))
+    error = store_error(Path("jobs/one"), OSError(number, os.strerror(number)))
     assert type(error) is expected
     assert "jobs/one" in str(error)
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import errno
 import os
 import re
-import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
+from caliper.adapters.files import store_error, write_atomically
+from caliper.core.errors import InvalidInput
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", re.ASCII)
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class DirectoryStore:
@@ -32,7 +29,7 @@ class DirectoryStore:
 
         Raises StoreFull when there is no room, StoreUnavailable when the disk fails.
         """
-        await asyncio.to_thread(_write, self._file(key), data)
+        await asyncio.to_thread(write_atomically, self._file(key), data)
 
     async def get(self, key: str) -> bytes | None:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
@@ -56,40 +53,13 @@ class DirectoryStore:
         return self._root.joinpath(*segments)
 
 
-def _write(file: Path, data: bytes) -> None:
-    # A name that no key can have: a reader never sees a half-written object.
-    temporary = file.with_name(f".{uuid.uuid4().hex}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(file)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise failure(file, error) from error
-    _sync_folder(file.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    # Makes the new name last through a power cut, where the file system can do that.
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def _read(file: Path) -> bytes | None:
     try:
         return file.read_bytes()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
-        raise failure(file, error) from error
+        raise store_error(file, error) from error
 
 
 def _keys(root: Path, start: Path) -> list[str]:
@@ -99,16 +69,10 @@ def _keys(root: Path, start: Path) -> list[str]:
             below = Path(folder).relative_to(root)
             found += [(below / name).as_posix() for name in names if not name.startswith(".")]
     except OSError as error:
-        raise failure(start, error) from error
+        raise store_error(start, error) from error
     return sorted(found)
 
 
 def _unless_missing(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise error
-
-
-def failure(file: Path, error: OSError) -> StoreUnavailable:
-    """What an error of the file system means: no room (StoreFull), or no store."""
-    kind = StoreFull if error.errno in _NO_ROOM else StoreUnavailable
-    return kind(f"{file}: {error.strerror or error}")

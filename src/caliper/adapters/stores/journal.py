@@ -6,7 +6,6 @@ append takes its place; its question is asked again.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -14,13 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
+from caliper.adapters.files import store_error
+from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
 from caliper.core.run import SCHEMA, refuse_newer
-
-# A full disk, a quota, and the size limit of a process end in the same need for room.
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Journal:
@@ -36,7 +33,7 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = path.open("a+b", buffering=0)
         except OSError as error:
-            raise _store_error(error, path) from error
+            raise store_error(path, error) from error
         try:
             self._open(run)
         except BaseException:
@@ -50,7 +47,7 @@ class Journal:
             # process may be appending to.
             self._torn = self._file.seek(0, os.SEEK_END) > self._end
         except OSError as error:
-            raise _store_error(error, self._path) from error
+            raise store_error(self._path, error) from error
         if self._end == 0:
             self._write(canonical_json({"schema": SCHEMA, "run": run}) + b"\n")
         self._first = self._check_header(run)
@@ -118,7 +115,7 @@ class Journal:
         except OSError as error:
             # Half a line must not stay in front of what is appended next.
             self._torn = True
-            raise _store_error(error, self._path) from error
+            raise store_error(self._path, error) from error
         self._end += len(data)
 
     def read(self, place: int) -> Verdict:
@@ -155,13 +152,7 @@ class Journal:
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise _store_error(error, self._path) from error
+            raise store_error(self._path, error) from error
 
     def close(self) -> None:
         self._file.close()
-
-
-def _store_error(error: OSError, path: Path) -> StoreUnavailable:
-    if error.errno in _NO_ROOM:
-        return StoreFull(f"no space left for {path}; free some and run the same command again")
-    return StoreUnavailable(f"cannot write {path}: {error.strerror}")
