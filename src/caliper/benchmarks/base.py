@@ -51,7 +51,8 @@ class Layout:
 class Setting:
     """One protocol choice: its name, what it may be, what it is when nobody says.
 
-    `choices` is empty for a number, whose least and greatest value are in `range`.
+    `choices` is empty for a number, whose least and greatest value are in `range`; it has to
+    be whole where the default is.
     """
 
     name: str

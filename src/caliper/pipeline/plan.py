@@ -167,7 +167,7 @@ async def read_plan(store: ObjectStore, summary: PlanSummary) -> AsyncIterator[l
     """
     for number in range(summary.shards):
         shard = await store.get(_shard_key(number))
-        if shard is None:
+        if not shard:
             raise InvalidInput("the plan lost a shard", file=_shard_key(number))
         try:
             lines = gzip.decompress(shard).splitlines()

@@ -40,7 +40,8 @@ def access(in_flight: int) -> Access:
     """
     known = tuple(f"{_PREFIX}{name.upper()}" for name in ModelSettings.model_fields)
     for variable in sorted(os.environ):
-        if variable.startswith(_PREFIX) and variable not in known:
+        # In any letters, as the settings are read.
+        if variable.upper().startswith(_PREFIX) and variable.upper() not in known:
             raise UnknownName("environment variable", variable, known)
     try:
         settings = ModelSettings()
@@ -54,9 +55,13 @@ def access(in_flight: int) -> Access:
 def _token(settings: ModelSettings) -> SecretStr | None:
     if settings.token is not None or settings.token_file is None:
         return settings.token
+    field = f"{_PREFIX}TOKEN_FILE"
     try:
-        return SecretStr(settings.token_file.read_text("utf-8").strip())
+        token = settings.token_file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"cannot read the token: {error}", file="environment", field=f"{_PREFIX}TOKEN_FILE"
+            f"cannot read the token: {error}", file="environment", field=field
         ) from error
+    if not token:
+        raise InvalidInput("the file holds no token", file="environment", field=field)
+    return SecretStr(token)

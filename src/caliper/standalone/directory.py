@@ -39,7 +39,9 @@ class RunDirectory:
     def default(cls, spec: RunSpec) -> RunDirectory:
         """`runs/<name>-<run id>`, with what no file system likes left out of the name."""
         name = re.sub(r"[^\w.+-]+", "-", spec.name).strip("-.") or "run"
-        return cls(DEFAULT_ROOT / f"{name[:80]}-{spec.run_id}")
+        # File systems count bytes: names in other scripts need up to four a letter.
+        short = name.encode()[:80].decode("utf-8", "ignore")
+        return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
     @property
     def store(self) -> DirectoryStore:
