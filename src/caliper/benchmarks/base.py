@@ -128,6 +128,10 @@ class Benchmark(Protocol):
         """(sample id, text) of supplied captions. Raises InvalidInput naming file and line."""
         ...
 
+    def caption_may_be_unused(self, sample: str) -> bool:
+        """Whether people may supply a caption that no item uses, so that nobody is warned."""
+        ...
+
     def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The template of the prompt pack, and its fields, that ask a model for a caption."""
         ...

@@ -41,7 +41,8 @@ class Sources:
 def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Item]:
     """The items of one benchmark, drawn and grouped by sample, `first` still 0.
 
-    Raises InvalidInput naming file, line and field of what is wrong with the rows.
+    Raises InvalidInput naming file, line and field of what is wrong with the rows, UnknownName
+    for a caption prompt that the benchmark does not have.
     """
     chosen = benchmark(part.name)
     request = PlanRequest(
@@ -54,6 +55,8 @@ def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Ite
     items = list(chosen.plan(sources.data.rows(chosen.data), request))
     if not items:
         raise InvalidInput(f"no questions for {part.name} in the data")
+    # Refused here, and not sample by sample, when the benchmark has no such prompt.
+    chosen.caption_prompt(items[0], part.prompt)
     if spec.limit is not None:
         items = draw(items, spec.limit, spec.seed, chosen.group)
     return _by_sample(items)

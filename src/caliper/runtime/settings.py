@@ -20,7 +20,8 @@ class ModelSettings(BaseSettings):
     """How this process reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
-    CALIPER_TIMEOUT: seconds a call may take.
+    CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds for which what an
+    endpoint failed to answer is tried again, before it becomes Unscored.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, env_ignore_empty=True)
@@ -28,6 +29,7 @@ class ModelSettings(BaseSettings):
     token: SecretStr | None = None
     token_file: Path | None = None
     timeout: float = Field(default=120.0, gt=0, le=3600)
+    retry_budget: float = Field(default=600.0, ge=0, le=86400)
 
 
 def access(in_flight: int) -> Access:
@@ -47,7 +49,7 @@ def access(in_flight: int) -> Access:
         problem = error.errors()[0]
         field = f"{_PREFIX}{str(problem['loc'][0]).upper()}"
         raise InvalidInput(problem["msg"], file="environment", field=field) from None
-    return Access(_token(settings), settings.timeout, in_flight)
+    return Access(_token(settings), settings.timeout, in_flight, settings.retry_budget)
 
 
 def _token(settings: ModelSettings) -> SecretStr | None:
