@@ -7,6 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.fakes import runs
+from tests.fakes.models import CountingEmbedder, CountingTagger, OpenPack, Script, ScriptedModel
+from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption
 from caliper.core.errors import (
@@ -27,9 +30,6 @@ from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models, give_up
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Completion
-from tests.fakes import runs
-from tests.fakes.models import CountingEmbedder, CountingTagger, OpenPack, Script, ScriptedModel
-from tests.fakes.stores import MemoryStore
 
 FIVE = {"captionqa": runs.sources(runs.choice_rows(1, 5), {})}
 PACK = OpenPack("caption", "question", "options")
