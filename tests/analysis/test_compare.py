@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,13 @@ def test_equal_runs_differ_by_nothing_but_not_for_certain() -> None:
     assert found == Difference(
         recall({"": {"n": 30, "cor": 15}}), 50.0, 0.0, -most, most, "wilson", 30, 30
     )
+
+
+def test_equal_runs_of_a_figure_without_bounds_have_no_interval() -> None:
+    scores = {f"m{number}": number % 2 for number in range(30)}
+    boundless = replace(RECALL, bounds=(-math.inf, math.inf))
+    found = only(boundless, run(scores), run(scores))
+    assert (found.value, found.low, found.high, found.method) == (0.0, None, None, "")
 
 
 def test_all_wrong_against_all_right_is_not_certain_either() -> None:

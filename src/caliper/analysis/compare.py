@@ -8,6 +8,7 @@ matched by name, whether one run or both have them; the interval is the jackknif
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -83,7 +84,7 @@ def _interval(
     if not flat(found):
         interval = (found.value - found.margin, found.value + found.margin)
         return clipped(found.value, interval, bounds), "jackknife"
-    if _alike(cells):
+    if _alike(cells) and math.isfinite(bounds[1]):
         # No cluster of n told the runs apart, so that a share of up to Wilson's bound may.
         most = wilson(0.0, independent(cells.values()))[1] * bounds[1]
         return (-most, most), "wilson"

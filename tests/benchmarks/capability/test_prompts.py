@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from importlib import resources
 
@@ -62,6 +63,20 @@ def test_every_question_has_a_prompt_without_empty_gaps(task: str, labels: str) 
     assert text.endswith("Do not add Markdown syntax. Output:")
     shown = "a thing" in text or "{cup: 2}" in text or "{cup: red}" in text
     assert shown is (TASKS[task].form is not Form.CATEGORY)
+
+
+@pytest.mark.parametrize("labels", ["any", "one"])
+@pytest.mark.parametrize("task", NAMES)
+def test_the_schema_of_a_reply_is_the_object_that_the_prompt_asks_for(
+    task: str, labels: str
+) -> None:
+    """Fig. A3: the copied annotation, the score and the reason, in this order."""
+    ask = ask_about(task, "Two red cups.", category_labels=labels)
+    asked_for = json.loads(template(ask.prompt)["user"].splitlines()[-2])
+    assert ask.schema is not None
+    assert list(ask.schema["properties"]) == ask.schema["required"] == list(asked_for)
+    category = TASKS[task].form is Form.CATEGORY
+    assert list(asked_for) == (["pred", "reason"] if category else [task, "score", "reason"])
 
 
 def test_every_template_says_where_its_words_come_from() -> None:

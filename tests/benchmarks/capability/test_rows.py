@@ -80,6 +80,15 @@ def test_a_recorded_response_holds_one_reply_an_object(response: object) -> None
     assert [found and found.value for found in read] == [1, 0, -1]
 
 
+def test_an_object_without_a_recorded_reply_has_none() -> None:
+    """A null is no reply (Unscored(no_reply)), not one that cannot be read."""
+    given = rows("dynamic_object_number", {"file_id": "v", "response": [None, 1]})
+    assert list(BENCHMARK.recorded(given, Source.CAPTION)) == [
+        (("dynamic_object_number", "v", "0"), ""),
+        (("dynamic_object_number", "v", "1"), '{"score": 1}'),
+    ]
+
+
 def test_a_recorded_row_without_an_answer_is_unreadable() -> None:
     [(_, text)] = BENCHMARK.recorded(rows("scene", {"file_id": "7"}), Source.CAPTION)
     assert read_score(text, lenient=True) is None

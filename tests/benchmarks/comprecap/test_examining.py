@@ -142,6 +142,15 @@ def test_trouble_is_no_score_and_rubbish_is_asked_once_more(item: Item) -> None:
     assert verdicts[5].outcome == Unscored(Reason.UNREADABLE)
 
 
+def test_by_the_released_reading_rubbish_is_a_score_and_trouble_is_not(item: Item) -> None:
+    replies = [Reply("rubbish"), Failure(Reason.BACKEND), Reply("7"), *[Reply("1")] * 3]
+    batches, verdicts = run(examine(item, CAPTION, {"reading": "released"}), replies)
+    assert [ask.attempt for ask in asks_of(batches)] == [0] * 6
+    assert verdicts[1].outcome == Scored(Fraction(-1))
+    assert verdicts[2].outcome == Unscored(Reason.BACKEND)
+    assert verdicts[5].outcome == Scored(Fraction(7))
+
+
 def test_compreqa_is_asked_from_the_media() -> None:
     fields = {"image_name": "a.jpg", "question": "Seen? A. Yes. B. No.", "answer": "B"}
     rows = [Row("compreqa_p.json", 1, fields), Row("compreqa_p.json", 2, fields | {"answer": "C"})]

@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.benchmarks.asking import UNREADABLE
-from caliper.benchmarks.comprecap.reading import options, read_letter, read_score
-from caliper.core.outcome import Scored
+from caliper.benchmarks.comprecap.reading import (
+    SCORE_READERS,
+    options,
+    read_letter,
+    read_score,
+    read_score_released,
+)
+from caliper.core.outcome import Scored, Unscored
 
 
 @pytest.mark.parametrize(
@@ -33,10 +39,28 @@ def test_what_is_no_integer_from_0_to_5_is_unreadable(reply: str) -> None:
     assert read_score(reply).outcome == UNREADABLE
 
 
-@given(st.text())
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [("4", 4), ("Score: 3/5", 3), ("7", 7), ("10", 10), ("-2", -2), ("none", -1), ("four", -1)],
+)
+def test_the_released_reading_takes_any_integer_and_minus_one_for_none(
+    reply: str, score: int
+) -> None:
+    assert read_score_released(reply).outcome == Scored(Fraction(score))
+
+
+def test_a_number_without_end_is_no_score_of_anybody() -> None:
+    assert read_score_released("9" * 6000).outcome == UNREADABLE
+
+
+@given(st.text() | st.from_regex(r"-?[0-9]{1,30}"))
 def test_reading_a_score_never_raises(reply: str) -> None:
     outcome = read_score(reply).outcome
     assert outcome == UNREADABLE or (isinstance(outcome, Scored) and 0 <= outcome.score <= 5)
+    if isinstance(outcome, Scored):
+        assert {read(reply).outcome for read in SCORE_READERS.values()} == {outcome}
+    else:
+        assert isinstance(read_score_released(reply).outcome, Scored | Unscored)
 
 
 CLOCK = (

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -90,6 +91,21 @@ def test_every_cell_of_a_table_is_a_figure(tally: Tally) -> None:
         for row in table.rows:
             assert len(row.cells) == len(table.columns)
             assert {cell for cell in row.cells if cell is not None} <= paths | {CAPTION_LENGTH}
+
+
+@pytest.mark.parametrize(
+    ("reading", "bounds"), [("bounded", (0.0, 5.0)), ("released", (-math.inf, math.inf))]
+)
+def test_scores_that_are_taken_as_they_are_have_no_bounds(
+    tally: Tally, reading: str, bounds: tuple[float, float]
+) -> None:
+    layout = report(tally, {"reading": reading})
+    by_path = {figure.path: figure.bounds for figure in layout.figures}
+    assert by_path["s_attribute",] == by_path["s_relation",] == bounds
+    assert math.isinf(by_path["s_unified",][0]) is math.isinf(by_path["s_cov",][0])
+    assert math.isinf(by_path["s_cov",][0]) is (reading == "released")
+    assert by_path["s_object",] == (0.0, 100.0)
+    assert f"reading = {reading}" in layout.notes[0]
 
 
 def test_deviation_is_that_of_a_sample() -> None:

@@ -71,7 +71,8 @@ def _caption_request(
     task = TASKS[payload.task]
     if task.form is not Form.CATEGORY:
         fields = {"caption": caption, "object": payload.object, "element": payload.element}
-        return task.name, fields, _object(score={"enum": ["-1", "0", "1"]})
+        copied, score = {"type": "string"}, {"enum": ["-1", "0", "1"]}
+        return task.name, fields, _object({task.name: copied, "score": score})
     fields = {
         "caption": caption,
         # As Fig. A3 puts the list into its prompt: the way Python writes it.
@@ -80,16 +81,19 @@ def _caption_request(
     }
     label = {"enum": [*task.labels, NOT_STATED.upper()]}
     if chosen(settings, "category_labels") == "one":
-        return task.name, fields, _object(pred=label)
+        return task.name, fields, _object({"pred": label})
     several = {"type": "array", "items": label, "minItems": 1}
-    return f"{task.name}_labels", fields, _object(pred=several)
+    return f"{task.name}_labels", fields, _object({"pred": several})
 
 
-def _object(**answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The JSON schema of a reply: the answer, and the judge's reason."""
+def _object(answer: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The JSON schema of a reply (Fig. A3): the answer, and the judge's reason.
+
+    A server that holds replies to it writes the properties in this order, and no others.
+    """
     return {
         "type": "object",
-        "properties": answer | {"reason": {"type": "string"}},
+        "properties": {**answer, "reason": {"type": "string"}},
         "required": [*answer, "reason"],
     }
 

@@ -104,14 +104,13 @@ def _judged(row: Row, task: Task) -> list[object]:
         response = literal_list(response) or response
     elements = response if isinstance(response, list) else [response]
     return [
-        element
-        if isinstance(element, dict | str) and element not in _SCORES
-        else {"score": element}
+        {"score": element} if _is_score(element) else element  # null stays: there is no reply
         for element in elements
     ]
 
 
-_SCORES = ("-1", "0", "1")
+def _is_score(element: object) -> bool:
+    return element in ("-1", "0", "1") or not isinstance(element, dict | str | None)
 
 
 def _text(value: object) -> str:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from caliper.benchmarks.asking import Reading, ask_and_read
+from caliper.benchmarks.asking import Reader, Reading, ask_and_read
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
-from caliper.benchmarks.comprecap.reading import read_letter, read_score
+from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter
 from caliper.benchmarks.comprecap.settings import chosen
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import (
@@ -77,7 +77,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
                 asks[index] = _phrase(item, question, repeat, sentence, settings)
             else:
                 results[index] = _not_mentioned(question.payload)
-    read = yield from ask_and_read(tuple(asks.values()), _read)
+    read = yield from ask_and_read(tuple(asks.values()), _reader(settings))
     results |= zip(asks, read, strict=True)
     return tuple(Verdict(index, *results[index]) for index, _, _ in item.positions())
 
@@ -129,8 +129,13 @@ def _choice(item: Item, question: Question[Any], repeat: int) -> Ask:
     return Ask(item, question, repeat, "comprecap/compreqa", fields, decoding)
 
 
-def _read(ask: Ask, reply: str) -> Reading:
-    payload = ask.question.payload
-    if isinstance(payload, MediaQuestion):
-        return read_letter(payload.question, payload.answer, reply)
-    return read_score(reply)
+def _reader(settings: Settings) -> Reader:
+    read_score = SCORE_READERS[chosen(settings, "reading")]
+
+    def read(ask: Ask, reply: str) -> Reading:
+        payload = ask.question.payload
+        if isinstance(payload, MediaQuestion):
+            return read_letter(payload.question, payload.answer, reply)
+        return read_score(reply)
+
+    return read

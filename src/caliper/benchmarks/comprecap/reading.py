@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from caliper.benchmarks.asking import UNREADABLE, Reading
 from caliper.core.outcome import Scored
 
 _INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
+_LONGEST = 18
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[.):]\s+")
 _ANSWER = re.compile(
     r"\b(?:answer|option|choice)\b(?:\s+is)?\s*[:=]?\s*\(?([A-Z])\b", re.IGNORECASE
@@ -19,8 +21,7 @@ _LEADING = re.compile(r"\(?([A-Za-z])(?:[.):](?:\s|$)|\s*$|\n)")
 def read_score(reply: str) -> Reading:
     """The first integer of the reply as a score from 0 to 5.
 
-    Outside 0 to 5 or absent it is unreadable; the released script takes any number as it is,
-    and averages -1 in where there is none. Prose around the number counts as repaired.
+    Outside 0 to 5 or absent it is unreadable. Prose around the number counts as repaired.
     """
     found = _INTEGER.search(reply)
     if found is None:
@@ -30,6 +31,26 @@ def read_score(reply: str) -> Reading:
     if digits not in {"0", "1", "2", "3", "4", "5"}:
         return Reading(UNREADABLE, f"the reply's first integer, {digits[:20]}, is not 0 to 5")
     return Reading(Scored(Fraction(int(digits))), repaired=reply.strip() != digits)
+
+
+def read_score_released(reply: str) -> Reading:
+    """The first integer of the reply as it is, -1 where there is none (released script).
+
+    A number of more than 18 digits is unreadable here too. An empty reply is none, and never
+    gets here.
+    """
+    found = _INTEGER.search(reply)
+    digits = found.group() if found else "-1"
+    if len(digits) > _LONGEST:
+        return Reading(UNREADABLE, "the reply's first integer is no score")
+    explanation = "" if found else "the reply holds no integer: -1 by the released reading"
+    return Reading(Scored(Fraction(int(digits))), explanation, repaired=reply.strip() != digits)
+
+
+SCORE_READERS: Mapping[str, Callable[[str], Reading]] = {
+    "bounded": read_score,
+    "released": read_score_released,
+}
 
 
 def options(question: str) -> dict[str, str]:

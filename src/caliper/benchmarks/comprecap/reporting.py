@@ -50,7 +50,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     repeats = sorted({int(cell.split("/")[1]) for cell in tally if cell.startswith("attribute/")})
     weights = chosen(settings, "weights")
     figures = [
-        *(_metric(name, repeats, weights) for name in LABELS),
+        *(_metric(name, repeats, weights, _bounds(name, settings)) for name in LABELS),
         *_spread(repeats, weights),
         *_counts(repeats),
     ]
@@ -121,8 +121,14 @@ def _std(name: str, repeats: Sequence[int], weights: str) -> Statistic:
     return statistic
 
 
-def _metric(name: str, repeats: Sequence[int], weights: str) -> Figure:
-    bounds = (0.0, float(HIGHEST)) if _SCALE.get(name) == 1 else (0.0, 100.0)
+def _bounds(name: str, settings: Settings) -> tuple[float, float]:
+    """The least and greatest value; none where the judge's numbers are taken as they are."""
+    if chosen(settings, "reading") == "released" and name in REPEATED:
+        return -math.inf, math.inf
+    return (0.0, float(HIGHEST)) if _SCALE.get(name) == 1 else (0.0, 100.0)
+
+
+def _metric(name: str, repeats: Sequence[int], weights: str, bounds: tuple[float, float]) -> Figure:
     return Figure((name,), _cells(name, repeats), _mean(name, repeats, weights), bounds=bounds)
 
 
@@ -216,11 +222,11 @@ _MISALIGNED = (
 )
 
 
+_READINGS = ("attribute_over", "relation_match", "s_cov", "weights", "description", "reading")
+
+
 def _notes(settings: Settings) -> tuple[str, ...]:
-    readings = ", ".join(
-        f"{name} = {chosen(settings, name)}"
-        for name in ("attribute_over", "relation_match", "s_cov", "weights", "description")
-    )
+    readings = ", ".join(f"{name} = {chosen(settings, name)}" for name in _READINGS)
     return (
         f"Readings: {readings}.",
         _MISALIGNED,

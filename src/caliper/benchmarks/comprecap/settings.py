@@ -39,6 +39,13 @@ SETTINGS = (
         "extend_description",
         choices=("short", "extend"),
     ),
+    Setting(
+        "reading",
+        "bounded",
+        "the first integer of a reply is the score: bounded leaves what is not 0 to 5 unscored; "
+        "released takes any number as it is, and -1 where there is none",
+        choices=("bounded", "released"),
+    ),
     Setting("temperature", "0.6", "the judge's temperature (released)", range=(0.0, 2.0)),
     Setting("top_p", "0.9", "the judge's nucleus of probability (released)", range=(0.0, 1.0)),
 )
