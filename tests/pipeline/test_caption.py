@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from tests.fakes import runs
+from tests.fakes.models import OpenPack, ScriptedModel
+from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
@@ -11,9 +14,6 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.caption import MAX_TOKENS, Captioner
 from caliper.ports.codec import CaptionJob
 from caliper.ports.models import Completion, Image
-from tests.fakes import runs
-from tests.fakes.models import OpenPack, ScriptedModel
-from tests.fakes.stores import MemoryStore
 
 SPEC = runs.spec(runs.part(captions=None, models={"reader": runs.JUDGE, "captioner": runs.JUDGE}))
 

@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.fakes import runs
+from tests.fakes.models import CountingEmbedder, CountingTagger, OpenPack, Script, ScriptedModel
+from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption
 from caliper.core.errors import (
@@ -27,9 +31,6 @@ from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models, give_up
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Completion
-from tests.fakes import runs
-from tests.fakes.models import CountingEmbedder, CountingTagger, OpenPack, Script, ScriptedModel
-from tests.fakes.stores import MemoryStore
 
 FIVE = {"captionqa": runs.sources(runs.choice_rows(1, 5), {})}
 PACK = OpenPack("caption", "question", "options")
@@ -38,7 +39,9 @@ RIGHT = Scored(Fraction(1))
 
 def right(text: str, before: int = 0) -> str:
     """The letter of `green`, which is always right."""
-    return next(line[0] for line in text.splitlines() if line.endswith(". green"))
+    found = re.search(r"([A-Z])\. green", text)
+    assert found
+    return found[1]
 
 
 def about(text: str) -> int:

@@ -3,13 +3,13 @@
 import asyncio
 
 import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.models import ScriptedModel
 
 from caliper.core.errors import BackendTimeout
 from caliper.core.question import Decoding
 from caliper.ports.models import Completion, Message, Usage
 from caliper.runtime.metering import MeteredChatModel, Spent
-from tests.fakes.clock import FakeClock
-from tests.fakes.models import ScriptedModel
 
 ASKED = [Message("user", ("hi",))]
 

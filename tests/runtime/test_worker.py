@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from tests.fakes.clock import FakeClock
 
 from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
 from caliper.core.errors import (
@@ -23,7 +24,6 @@ from caliper.core.errors import (
 )
 from caliper.ports.stream import Message
 from caliper.runtime.worker import Attempt, Limits, Worker, first_failure
-from tests.fakes.clock import FakeClock
 
 LIMITS = Limits(in_flight=4, budget=60.0, first_wait=1.0, longest_wait=8.0)
 Script = Callable[[str, int, bool], Exception | None]

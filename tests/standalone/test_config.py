@@ -151,9 +151,7 @@ def test_an_embedder_without_a_folder_stays(embedder: str) -> None:
         ("captionqa\n", "expected a mapping"),
     ],
 )
-def test_what_is_no_yaml_names_file_and_line(
-    tmp_path: Path, text: str | bytes, told: str
-) -> None:
+def test_what_is_no_yaml_names_file_and_line(tmp_path: Path, text: str | bytes, told: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         read_config(a_file(tmp_path, text))
     assert str(caught.value).startswith(str(tmp_path / "run.yaml"))
@@ -181,7 +179,7 @@ def test_given_settings_stand() -> None:
 
 
 def test_an_unknown_setting_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="setting of captionqa 'shufle'; known: .*shuffle"):
+    with pytest.raises(UnknownName, match=r"setting of captionqa 'shufle'; known: .*shuffle"):
         resolved_settings("captionqa", {"shufle": "question"})
 
 

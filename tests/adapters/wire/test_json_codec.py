@@ -41,8 +41,7 @@ SOME_ITEMS = st.lists(ITEMS, min_size=1, max_size=2).map(tuple)
 VERDICTS = st.builds(
     Verdict,
     st.integers(0, 10**9),
-    st.builds(Scored, st.fractions(), st.booleans())
-    | st.builds(Unscored, st.sampled_from(Reason)),
+    st.builds(Scored, st.fractions(), st.booleans()) | st.builds(Unscored, st.sampled_from(Reason)),
     st.builds(Evidence, TEXTS, TEXTS, st.booleans()),
 )
 
@@ -70,7 +69,9 @@ def test_verdicts_come_back(verdicts: Verdicts) -> None:
 
 
 def a_job() -> ExamineJob:
-    payload = ChoiceQuestion("natural", "A - B", "Who?", ("a", "b"), 0, True, (2, 0, 1))
+    payload = ChoiceQuestion(
+        "natural", "A - B", "Who?", ("a", "b"), 0, has_cannot=True, permutation=(2, 0, 1)
+    )
     item = Item("captionqa", "x", "x", "x.jpg", ("x.jpg",), (Question(0, payload),))
     return ExamineJob("r", "captionqa", "x", Caption("x", "text"), (item,))
 
