@@ -238,8 +238,9 @@ async def test_an_item_with_something_else_in_a_field_is_none(field: str, value:
 
 async def test_payloads_that_are_no_objects() -> None:
     planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    payloads: list[Any] = [None, 3, "text", [1], {}]
     for item in (planned.items[0], planned.items[-1]):
-        for payload in (None, 3, "text", [1], {}):
+        for payload in payloads:
             written = encode_item(item)
             written["questions"][0]["payload"] = payload
             with pytest.raises(InvalidInput):

@@ -21,7 +21,7 @@ class Slow(ScriptedModel):
         super().__init__(lambda text, before: answer)
         self._clock = clock
 
-    async def complete(self, *request: object) -> Completion:  # type: ignore[override]  # passed on
+    async def complete(self, *request: object) -> Completion:
         await self._clock.sleep(2.0)
         return await super().complete(*request)  # type: ignore[arg-type]
 

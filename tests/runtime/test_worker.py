@@ -225,25 +225,50 @@ async def test_failures_of_the_run_end_the_worker_and_a_later_one_takes_over(
     assert await bench.dead() == []
 
 
+class Stalled(FakeClock):
+    """A clock whose sleepers never wake."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asleep = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.asleep.set()
+        await asyncio.Event().wait()
+
+
 async def test_a_worker_that_is_cancelled_hands_its_jobs_back() -> None:
-    bench, never = Bench("a", "b"), asyncio.Event()
-    begun = asyncio.Event()
-
-    def script(name: str, before: int, final: bool) -> None:
-        begun.set()
-
-    async def stalling() -> None:
-        bench.clock.sleep = lambda seconds: never.wait()  # type: ignore[assignment, method-assign]
-        await bench.work(lambda name, before, final: (script(name, before, final), stuck)[1])
-
-    stuck = BackendTimeout("x")
-    working = asyncio.create_task(stalling())
-    await begun.wait()
+    bench, clock = Bench("a", "b"), Stalled()
+    bench.clock = clock
+    working = asyncio.create_task(bench.work(always(BackendTimeout("x"))))
+    await clock.asleep.wait()
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
     await bench.work(lambda name, before, final: None)
     assert sorted(bench.done) == ["a", "b"]
+
+
+async def test_any_number_of_tries_has_a_wait() -> None:
+    bench = Bench("a", limits=Limits(budget=1e6, first_wait=1.0, longest_wait=8.0))
+    await bench.work(times(1100, BackendUnavailable("x")))
+    assert bench.done == ["a"]
+    assert max(bench.clock.slept) <= 8.0
+
+
+class Early(FakeClock):
+    """A clock that wakes its sleepers a microsecond early."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(max(0.0, seconds - 1e-6))
+
+
+async def test_a_clock_that_wakes_early_does_not_multiply_the_tries() -> None:
+    bench = Bench("a")
+    bench.clock = Early()
+    await bench.work(always(BackendOverloaded("x", retry_after=30.0)))
+    # At 0 and 30 s, when the budget ends at 60 s, and the last one.
+    assert bench.tries["a"] == 4
 
 
 async def test_the_budget_of_a_job_begins_with_its_first_try() -> None:

@@ -179,7 +179,7 @@ def test_given_settings_stand() -> None:
 
 
 def test_an_unknown_setting_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="setting of captionqa 'shufle'; known: .*shuffle"):
+    with pytest.raises(UnknownName, match=r"setting of captionqa 'shufle'; known: .*shuffle"):
         resolved_settings("captionqa", {"shufle": "question"})
 
 

@@ -8,12 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.fakes import runs
 
 from caliper.core.errors import InvalidInput, NewerSchema, StoreUnavailable
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
 from caliper.standalone.directory import RunDirectory, find_run
-from tests.fakes import runs
 
 SPEC = runs.spec(name="ours")
 
@@ -29,12 +29,20 @@ def test_nothing_is_made_before_it_is_claimed(directory: RunDirectory) -> None:
         assert directory.path.is_dir()
 
 
+ODD_NAMES = (
+    "no: yaml", "- x", "# 名前\n\x85\u2028\t", "\ud800", "0x10", "null", "2026-02-30", "1e5",
+    "'\"", "~",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "spec",
-    [SPEC, replace(SPEC, coverage_floor=1e-05, limit=3),
-     *(replace(SPEC, name=name) for name in ("no: yaml", "- x", "# 名前\n\x85\u2028\t", "\ud800", "0x10",
-                                             "null", "2026-02-30", "1e5", "'\"", "~"))],
-)  # fmt: skip
+    [
+        SPEC,
+        replace(SPEC, coverage_floor=1e-05, limit=3),
+        *(replace(SPEC, name=name) for name in ODD_NAMES),
+    ],
+)
 def test_the_spec_is_read_back(directory: RunDirectory, spec: RunSpec) -> None:
     with directory.claim(spec, {"concurrency": 4}):
         pass
@@ -121,7 +129,7 @@ def test_what_is_no_run(directory: RunDirectory, text: bytes) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with (
-        pytest.raises(StoreUnavailable, match="cannot write the run directory .*--out"),
+        pytest.raises(StoreUnavailable, match=r"cannot write the run directory .*--out"),
         RunDirectory(tmp_path / "file").claim(SPEC, {}),
     ):
         raise AssertionError("claimed")

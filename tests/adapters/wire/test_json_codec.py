@@ -69,7 +69,9 @@ def test_verdicts_come_back(verdicts: Verdicts) -> None:
 
 
 def a_job() -> ExamineJob:
-    payload = ChoiceQuestion("natural", "A - B", "Who?", ("a", "b"), 0, True, (2, 0, 1))
+    payload = ChoiceQuestion(
+        "natural", "A - B", "Who?", ("a", "b"), 0, has_cannot=True, permutation=(2, 0, 1)
+    )
     item = Item("captionqa", "x", "x", "x.jpg", ("x.jpg",), (Question(0, payload),))
     return ExamineJob("r", "captionqa", "x", Caption("x", "text"), (item,))
 
