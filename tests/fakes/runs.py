@@ -36,7 +36,12 @@ def scene_rows(count: int) -> list[Row]:
         Row(
             "scene.jsonl",
             number + 1,
-            {"task": "scene", "file_id": f"{number:04}", "file_path": f"{number}.jpg", "annotation": "a park"},
+            {
+                "task": "scene",
+                "file_id": f"{number:04}",
+                "file_path": f"{number}.jpg",
+                "annotation": "a park",
+            },
         )
         for number in range(count)
     ]
@@ -127,9 +132,7 @@ class Planned:
         return [item for shard in self.shards for item in shard]
 
 
-async def planned(
-    run: RunSpec, found: Mapping[str, Sources], store: ObjectStore
-) -> Planned:
+async def planned(run: RunSpec, found: Mapping[str, Sources], store: ObjectStore) -> Planned:
     """Plan a run, and read the plan back."""
     summary = await plan(run, found, store)
     shards = [shard async for shard in read_plan(store, summary)]
