@@ -56,14 +56,14 @@ class Command:
             assert process.returncode == code, f"exit code {process.returncode}\n{out}\n{err}"
         return Ended(process.returncode, out, err)
 
-    def start(self, *arguments: object) -> subprocess.Popen[str]:
-        """Start it and leave it running."""
+    def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
+        """Start it and leave it running. `stderr` is a file of the caller's, or a pipe."""
         return subprocess.Popen(
             [sys.executable, "-m", "caliper.cli", *map(str, arguments)],
             cwd=self.folder,
             env=self._environment(),
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             preexec_fn=self._bounded(),  # noqa: PLW1509 - no thread of ours holds a lock
         )
