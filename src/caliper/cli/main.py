@@ -76,9 +76,12 @@ def run() -> None:
     except CaliperError as error:
         ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
         code = _code(error)
-    except (BrokenPipeError, SystemExit):
-        # Whoever read our output has seen enough (rich leaves by SystemExit then). What is
-        # still to be written goes nowhere: Python would complain when it flushes at the end.
+    except SystemExit as left:
+        # So shell completion leaves, with 0, and so does rich when nobody reads its output.
+        code = Exit.SURROUNDINGS if left.code else Exit.DONE
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. What is still to be written goes nowhere:
+        # Python would complain when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.SURROUNDINGS
     except OSError as error:

@@ -11,7 +11,6 @@ from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.models.endpoint import parse_endpoint
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.retrying import Budget
-from caliper.adapters.models.tgi import TgiModel
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
@@ -68,6 +67,9 @@ class ModelRoom:
         if kind != "tgi":
             raise InvalidInput(f"{spec} cannot look at pictures; a captioner is tgi:URL[#model]")
         if spec not in self._chat_models:
+            # Its client library takes longer to import than a small run by rules takes.
+            from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
+
             access = self.access
             budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
             model = TgiModel(parse_endpoint(rest), access.token, access.in_flight, budget)

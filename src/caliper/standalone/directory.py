@@ -14,7 +14,7 @@ import fcntl
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +53,8 @@ class RunDirectory:
         return Journal(self.path / "state" / "journal.jsonl", run)
 
     @contextmanager
-    def claim(self, spec: RunSpec, asked: Mapping[str, Any]) -> Iterator[None]:
-        """Hold the directory for this run and keep run.yaml in it.
+    def claim(self, spec: RunSpec) -> Iterator[None]:
+        """Hold the directory for this run. It is gone again if nothing was kept in it.
 
         Raises InvalidInput when it holds another run or another process works in it,
         NewerSchema when a newer release wrote it, StoreUnavailable when it cannot be
@@ -76,10 +76,14 @@ class RunDirectory:
                 raise InvalidInput(
                     "another process is working on this run", file=str(self.path)
                 ) from error
-            self._keep_spec(spec, asked)
-            yield
+            try:
+                self._refuse_another(spec)
+                yield
+            finally:
+                if not (self.path / "run.yaml").exists():
+                    self._leave_nothing()
 
-    def _keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
+    def _refuse_another(self, spec: RunSpec) -> None:
         if (self.path / "run.yaml").exists():
             held = self.read_spec()
             if held.fingerprint != spec.fingerprint:
@@ -88,6 +92,18 @@ class RunDirectory:
                     "directory with --out",
                     file=str(self.path),
                 )
+
+    def _leave_nothing(self) -> None:
+        with suppress(OSError):
+            (self.path / "state" / "lock").unlink()
+            (self.path / "state").rmdir()
+            self.path.rmdir()
+
+    def keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
+        """Write run.yaml: from now on the directory is this run's.
+
+        Raises StoreFull or StoreUnavailable.
+        """
         written = {
             "schema": SCHEMA,
             "run": spec.run_id,

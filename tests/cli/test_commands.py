@@ -1,0 +1,273 @@
+"""What the commands take, and what they say."""
+
+import json
+import os
+import pty
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.fakes import tiny
+from tests.fakes.command import Command
+
+CAPABILITY = ("--data", "capability", "--captions", "captions/capability")
+CAPTIONQA = ("--data", "captionqa.json", "--captions", "captions/captionqa.json")
+COMPRECAP = ("--data", "anno.json", "--captions", "captions/comprecap.json")
+
+
+def run_yaml(folder: Path) -> Any:
+    return yaml.safe_load((folder / "run.yaml").read_text())
+
+
+def test_version_and_a_command_that_nobody_named(caliper: Command) -> None:
+    assert caliper("--version", code=0).out.startswith("caliper ")
+    assert "Usage: caliper" in caliper(code=2).out
+    assert "evaluat" in caliper("evaluat", code=2).err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "compare"),
+        (("evaluate",), "captionqa"),
+        (("evaluate", "capability"), "--judge"),
+        (("evaluate", "captionqa"), "--reader"),
+        (("evaluate", "comprecap"), "--tagger"),
+        (("plan", "comprecap"), "--embedder"),
+        (("report",), "RUN"),
+        (("compare",), "Exit code 3"),
+        (("validate",), "--as"),
+    ],
+)
+def test_help_of_every_command(caliper: Command, words: tuple[str, ...], told: str) -> None:
+    shown = caliper(*words, "--help", code=0)
+    assert told in shown.out
+    assert shown.err == ""
+    # Markup that was meant for rich and got through, or was swallowed by it.
+    assert "[/" not in shown.out
+    if "capability" in words:
+        assert "tgi:URL[#model]" in shown.out
+        assert "[default: 64]" in shown.out
+
+
+def test_shell_completion(tmp_path: Path) -> None:
+    asked = {"_CALIPER_COMPLETE": "complete_bash", "COMP_WORDS": "caliper ev", "COMP_CWORD": "1"}
+    assert Command(tmp_path, asked)(code=0).out.split() == ["evaluate"]
+
+
+def test_each_benchmark_by_its_own_flags_and_by_rules(caliper: Command, config: Path) -> None:
+    """Without a word about models everything runs by rules, in its default directory."""
+    for name, flags in (
+        ("capability", CAPABILITY),
+        ("captionqa", CAPTIONQA),
+        ("comprecap", COMPRECAP),
+    ):
+        ended = caliper("evaluate", name, *flags, "--json", code=0)
+        (part,) = ended.told["benchmarks"].values()
+        assert "lexical" in "".join(part["models"].values())
+        assert "never for comparison with published figures" in "".join(part["notes"])
+        # The checkpoint is called after its captions.
+        assert ended.told["name"] == name
+        (kept,) = caliper.folder.glob(f"runs/{name}-*")
+        assert kept.name == f"{name}-{run_yaml(kept)['run']}"
+
+
+def test_quiet_prints_nothing(caliper: Command, config: Path) -> None:
+    quiet = caliper("evaluate", "comprecap", *COMPRECAP, "--quiet", "--out", "run", code=0)
+    assert (quiet.out, quiet.err) == ("", "")
+    assert caliper("plan", "comprecap", *COMPRECAP, "-q", code=0).out == ""
+    assert caliper("report", "run", "-q", code=0).out == ""
+    assert caliper("validate", "run", "-q", code=0).out == ""
+
+
+def test_plan_tells_what_a_run_would_take_and_writes_nothing(
+    caliper: Command, config: Path
+) -> None:
+    before = sorted(caliper.folder.rglob("*"))
+    told = caliper("plan", "--config", config, "--json", code=0).told
+    assert {one["benchmark"]: one["questions"] for one in told["benchmarks"]} == {
+        "capability": 11,
+        "captionqa": 10,
+        "comprecap": 5,
+    }
+    assert told["directory"] == f"runs/tiny-{told['run']}"
+    assert sorted(caliper.folder.rglob("*")) == before
+    caliper("evaluate", "--config", config, "--quiet", code=0)
+    assert (caliper.folder / told["directory"] / "report.json").exists()
+    table = caliper("plan", "--config", config, code=0).out
+    assert f"run {told['run']} in runs/tiny-" in table
+
+
+def test_a_flag_beats_set_beats_the_file_beats_the_default(caliper: Command, config: Path) -> None:
+    written = yaml.safe_load(config.read_text())
+    written |= {"seed": 5, "limit": 3}
+    written["benchmarks"]["captionqa"]["set"] = {"max_tokens": 9, "reading": "released"}
+    config.write_text(yaml.safe_dump(written))
+    caliper(
+        *("evaluate", "--config", config, "--out", "run", "--quiet", "--seed", "7"),
+        *("--set", "max_tokens=12", "--set", "comprecap.weights=table2", "--repeats", "1"),
+        code=0,
+    )
+    spec = run_yaml(caliper.folder / "run")["spec"]
+    assert (spec["seed"], spec["limit"], spec["name"]) == (7, 3, "tiny")
+    settings = {part["name"]: part["settings"] for part in spec["benchmarks"]}
+    assert (
+        settings["captionqa"] | {"max_tokens": "12", "reading": "released"} == settings["captionqa"]
+    )
+    assert settings["captionqa"]["yes_no"] == "released"
+    assert settings["comprecap"]["weights"] == "table2"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (("--set", "shufle=question"), "'shufle'; known: max_tokens, overall, reading, shuffle"),
+        (("--set", "shuffle=dealt"), "unknown value of shuffle 'dealt'; known: question, released"),
+        (("--set", "shuffle"), "--set: expected KEY=VALUE"),
+        (("--set", "max_tokens=many"), "max_tokens: expected a"),
+        (("--set", "capability.shuffle=question"), "unknown setting"),
+        (("--prompt", "detailed"), "'detailed'; known: simple, short, long, taxonomy"),
+        (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, tgi:URL[#model], replay:DIR"),
+        (("--reader", "tgi:ftp://host"), "must start with http"),
+        (("--captioner", "tgi:http://localhost:1"), "exactly one of captions and captioner"),
+        (("--judge", "lexical"), "No such option"),
+        (("--repeats", "0"), "greater than or equal to 1"),
+        (("--limit", "none"), "should be a valid integer"),
+        (("--coverage-floor", "2"), "less than or equal to 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_told_with_what_can(
+    caliper: Command, config: Path, wrong: tuple[str, str], told: str
+) -> None:
+    ended = caliper("evaluate", "captionqa", *CAPTIONQA, *wrong, code=2)
+    assert told in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+    assert not list(caliper.folder.glob("runs/*"))
+
+
+def test_neither_captions_nor_a_captioner(caliper: Command, config: Path) -> None:
+    ended = caliper("evaluate", "captionqa", "--data", "captionqa.json", code=2)
+    assert "exactly one of captions and captioner" in ended.err
+    assert "--config" in caliper("evaluate", code=2).err
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("benchmarks: {}", "benchmarks: "),
+        ("benchmarks: {caption: {data: a, captions: b}}", "unknown benchmark 'caption'; known: "),
+        ("benchmarks: {capability: {data: a, caption: b}}", "unknown key; known: captioner, "),
+        ("seed: 0\nbenchmarks: [", "all.yaml:2"),
+        ("just words", "expected a mapping"),
+        ("benchmarks: {comprecap: {data: anno.json, captioner: 'tgi:x', reader: lexical}}",
+         "comprecap has no reader; it has a judge"),
+    ],
+)  # fmt: skip
+def test_a_configuration_that_cannot_be_used(
+    caliper: Command, config: Path, written: str, told: str
+) -> None:
+    config.write_text(written)
+    assert told in caliper("evaluate", "--config", config, code=2).err
+
+
+def test_an_unknown_variable_of_the_environment_is_an_error(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    caliper = Command(tmp_path, {"CALIPER_TIMOUT": "3"})
+    ended = caliper("evaluate", "captionqa", *CAPTIONQA, code=2)
+    assert "'CALIPER_TIMOUT'; known: CALIPER_TOKEN, " in ended.err
+    caliper = Command(tmp_path, {"CALIPER_RETRY_BUDGET": "soon"})
+    assert "CALIPER_RETRY_BUDGET" in caliper("evaluate", "captionqa", *CAPTIONQA, code=2).err
+
+
+def test_a_kept_run_is_found_shown_and_compared(caliper: Command, config: Path) -> None:
+    caliper("evaluate", "--config", config, "--quiet", "--out", "runs/first", code=0)
+    captions = caliper.folder / "captions" / "captionqa.json"
+    captions.write_text(json.dumps({"nat_1": "Nothing.", "doc_1": "Signed by Bob."}))
+    caliper("evaluate", "captionqa", *CAPTIONQA, "--quiet", "--out", "runs/second", code=0)
+    caliper("evaluate", "comprecap", *COMPRECAP, "--quiet", "--out", "elsewhere", code=0)
+
+    told = caliper("report", "first", "--json", code=0).told
+    assert told["benchmarks"]["comprecap"]["s_unified"] == 86
+    shown = caliper("compare", "first", "second", code=0)
+    assert "Differs: captionqa" in shown.out
+    compared = caliper("compare", "first", "second", "--json", code=0).told
+    score = compared["figures"]["captionqa"]["overall.score"]
+    assert score["value"] == score["second"] - score["first"]
+    assert score["first"] == 31.25
+
+    apart = caliper("compare", "second", "elsewhere", "--json", code=3)
+    assert apart.told["figures"] == {}
+    lost = caliper("report", "third", code=2)
+    assert "below runs/ there are: first, second" in lost.err
+
+
+def test_a_run_directory_that_was_copied_elsewhere(caliper: Command, config: Path) -> None:
+    caliper("evaluate", "--config", config, "--quiet", "--out", "run", code=0)
+    (caliper.folder / "run").rename(caliper.folder / "moved")
+    before = (caliper.folder / "moved" / "report.json").read_bytes()
+    for name in ("report.json", "report.html", "verdicts.parquet"):
+        (caliper.folder / "moved" / name).unlink()
+    for name in ("capability", "captions", "captionqa.json", "anno.json"):
+        (caliper.folder / name).rename(caliper.folder / f"old-{name}")
+    caliper("report", "moved", code=0)
+    assert (caliper.folder / "moved" / "report.json").read_bytes() == before
+    assert (caliper.folder / "moved" / "report.html").exists()
+
+
+def test_validate_knows_what_it_is_given(caliper: Command, config: Path) -> None:
+    caliper("evaluate", "--config", config, "--quiet", "--out", "run", code=0)
+    for path, told in {
+        "capability": "capability data: 7 items, 8 questions",
+        "captions/capability": "capability captions: 7",
+        "captions/captionqa.json": "captionqa captions: 2",
+        "anno.json": "comprecap data: 1 items, 10 questions",
+        "captions/comprecap.json": "comprecap captions: 1",
+        "all.yaml": "a run over capability, captionqa, comprecap",
+        "run": "(tiny) over capability, captionqa, comprecap",
+    }.items():
+        assert told in caliper("validate", path, code=0).out, path
+    ended = caliper("validate", "captionqa.json", "--json", code=1)
+    assert ended.told["summary"] == "captionqa data: 2 items, 5 questions"
+    assert ended.told["problems"] == [
+        "doc_1: captionqa.json:2: questions[1].answer: '3' is none of the choices"
+    ]
+    assert "known: capability" in caliper("validate", "anno.json", "--as", "x", code=2).err
+    assert "no such file" in caliper("validate", "nowhere.json", code=2).err
+
+
+def test_nobody_reads_our_output(caliper: Command, config: Path) -> None:
+    process = caliper.start("plan", "--config", config, "--json")
+    assert process.stdout is not None
+    process.stdout.close()
+    process.wait(timeout=60)
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.returncode == 4
+
+
+def test_progress_on_a_terminal(tmp_path: Path) -> None:
+    """A line a stage with rate and running score, on standard error only."""
+    tiny.write_scenes(tmp_path, 300)
+    ours, theirs = pty.openpty()
+    process = Command(tmp_path, {"TERM": "xterm"}).start(
+        *("evaluate", "capability", "--data", "data", "--captions", "captions", "--json"),
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while piece := os.read(ours, 65536):
+            seen += piece
+    except OSError:
+        pass  # How Linux says that the other end has gone.
+    finally:
+        os.close(ours)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(out)["state"] == "complete"
+    assert b"300/300" in seen
+    assert b"/s" in seen
+    assert b"average f1" in seen

@@ -1,0 +1,253 @@
+"""Data of all three benchmarks, a handful of rows each, with captions and recorded replies.
+
+Every figure that they give can be worked out by hand; test_scores.py does.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+Rows = list[dict[str, Any]]
+
+ANNOTATIONS: dict[str, dict[str, Any]] = {
+    "object_color": {
+        "c1": {"apple": "red"},
+        "c2": {"car": "blue"},
+        "c3": {"door": "green"},
+        "c4": {"cup": "white"},
+    },
+    "camera_angle": {"a1": "low angle", "a2": "high angle"},
+    # The parquet copy of the data writes null for the objects of other rows.
+    "dynamic_object_number": {"d1": {"cat": 2, "bird": None, "dog": 3}},
+}
+JUDGED: dict[str, Rows] = {
+    # c4 has no reply.
+    "object_color": [
+        {"file_id": "c1", "object_color": "red", "score": 1, "reason": "it says red"},
+        {"file_id": "c2", "score": "-1", "reason": "it says green"},
+        {"file_id": "c3", "score": 0, "reason": "no door"},
+    ],
+    "camera_angle": [
+        {"file_id": "a1", "pred": ["Low angle"], "reason": ""},
+        {"file_id": "a2", "pred": "level angle", "reason": ""},
+    ],
+    "dynamic_object_number": [{"file_id": "d1", "response": [{"score": 1}, {"score": "-1"}]}],
+}
+MEDIA_ANSWERS = {"c1": "It is red.", "c2": "green", "c3": "Green"}
+
+CHOICES = ["red", "green", "blue", "grey"]
+QUESTIONS: Rows = [
+    {
+        "id": "nat_1",
+        "images": ["nat_1.jpg"],
+        "domain": "natural",
+        "questions": [
+            {
+                "question": "What colour is the car?",
+                "choices": CHOICES,
+                "answer": "red",
+                "category": ["Attribute - Color"],
+            },
+            {
+                "question": "What colour is the car?",
+                "choices": [*CHOICES[::-1], "pink"],
+                "answer": "blue",
+                "category": ["Attribute - Color"],
+            },
+        ],
+    },
+    {
+        "id": "doc_1",
+        "images": ["doc_1.jpg"],
+        "domain": "document",
+        "questions": [
+            {
+                "question": "Is it signed?",
+                "choices": ["Yes", "No"],
+                "answer": "Yes",
+                "category": ["Layout - Signature"],
+            },
+            {
+                "question": "What is the total?",
+                "choices": ["1", "2"],
+                "answer": "3",
+                "category": ["Text - Numbers"],
+            },
+            {
+                "question": "Who wrote it?",
+                "choices": ["Ann", "Bob", "Eve"],
+                "answer": "Bob",
+                "category": ["Text - Names"],
+            },
+        ],
+    },
+]
+READ = {
+    "nat_1": [
+        {"question": "What colour is the car?", "model_response": "red"},
+        {
+            "question": "What colour is the car?",
+            "model_response": "Cannot answer from the caption",
+        },
+    ],
+    "doc_1": [{"question": "Is it signed?", "model_response": "No"}],
+}
+ON_IMAGE = {
+    "nat_1": [
+        {"question": "What colour is the car?", "model_response": "red"},
+        {"question": "What colour is the car?", "model_response": "blue"},
+    ],
+    "doc_1": [
+        {"question": "Is it signed?", "model_response": "Yes"},
+        {"question": "Who wrote it?", "model_response": "Eve"},
+    ],
+}
+
+
+def mask(*pixels: int) -> str:
+    """A mask as CompreCap's annotations hold it."""
+    return base64.b64encode(zlib.compress(bytes(pixels))).decode()
+
+
+SCENES: Rows = [
+    {
+        "image": "park.jpg",
+        "info": [
+            {
+                "category": "dog",
+                "short_description": "a brown dog",
+                "extend_description": "a brown dog",
+                "mask_out": mask(1, 1, 1, 1, 0, 0),
+                "relation": ["The dog catches the frisbee"],
+            },
+            {
+                "category": "frisbee",
+                "short_description": "a white frisbee",
+                "extend_description": "a white frisbee",
+                "mask_out": mask(0, 0, 0, 1, 1, 0),
+                "relation": [],
+            },
+        ],
+    }
+]
+SCENE_JUDGED: Rows = [
+    {"image": "park.jpg", "kind": "attribute", "index": 0, "repeat": 0, "response": "Score: 4"},
+    {"image": "park.jpg", "kind": "attribute", "index": 1, "repeat": 0, "response": "2"},
+    {"image": "park.jpg", "kind": "relation", "index": 0, "repeat": 0, "response": "5"},
+]
+COMPREQA: Rows = [
+    {
+        "image_name": "park.jpg",
+        "category": "dog",
+        "question": "A dog? A. Yes. B. No.",
+        "answer": "A",
+    }
+]
+COMPREQA_ANSWERS: Rows = [{"image": "park.jpg", "kind": "p", "index": 0, "response": "A"}]
+
+
+def lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write JSON Lines."""
+    return text(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def read_lines(path: Path) -> list[Any]:
+    """The values in a file of JSON Lines."""
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def value(path: Path, written: Any) -> Path:
+    """Write one JSON value."""
+    return text(path, json.dumps(written))
+
+
+def text(path: Path, written: str) -> Path:
+    """Write a file and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(written)
+    return path
+
+
+def element(task: str, file_id: str, annotation: Any, kind: str = "image") -> dict[str, Any]:
+    """A row of CAPability."""
+    return {
+        "file_id": file_id,
+        "file_path": f"{file_id}.jpg",
+        "annotation": annotation,
+        "task": task,
+        "data_type": kind,
+    }
+
+
+def write_scenes(root: Path, count: int, caption: str = "A dog runs through a park.") -> None:
+    """`count` rows of the task scene in `root/data`, one question each, and their captions."""
+    ids = [f"s{number:05}" for number in range(count)]
+    lines(root / "data" / "scene.jsonl", (element("scene", name, "a park") for name in ids))
+    captions = ({"file_id": name, "caption": f"{caption} {name}"} for name in ids)
+    lines(root / "captions" / "scene.jsonl", captions)
+
+
+def write_all(root: Path) -> Path:
+    """Everything in this file below `root`; returns a configuration that uses it by replay."""
+    for task, elements in ANNOTATIONS.items():
+        rows = [element(task, file_id, found) for file_id, found in elements.items()]
+        lines(root / "capability" / f"{task}.jsonl", rows)
+        captions = [{"file_id": file_id, "caption": "A red apple."} for file_id in elements]
+        lines(root / "captions" / "capability" / f"{task}.jsonl", captions)
+        lines(root / "judged" / f"{task}.jsonl", JUDGED[task])
+    asked = [
+        {
+            "question_id": number,
+            "question": "What colour is it?",
+            "answer": next(iter(ANNOTATIONS["object_color"][file_id].values())),
+            "file_path": f"{file_id}.jpg",
+            "task": "object_color",
+        }
+        for number, file_id in enumerate(MEDIA_ANSWERS)
+    ]
+    lines(root / "capability_qa" / "object_color.jsonl", asked)
+    told = enumerate(MEDIA_ANSWERS.values())
+    lines(
+        root / "capability_answers" / "object_color.jsonl",
+        ({"question_id": number, "response": answer} for number, answer in told),
+    )
+    value(root / "captionqa.json", QUESTIONS)
+    value(root / "captions" / "captionqa.json", {"nat_1": "A red car.", "doc_1": "A letter."})
+    value(root / "read" / "replies.json", READ)
+    value(root / "on_image" / "replies.json", ON_IMAGE)
+    value(root / "anno.json", SCENES)
+    value(root / "captions" / "comprecap.json", {"park.jpg": "A dog catches a frisbee."})
+    lines(root / "scenes_judged" / "replies.jsonl", SCENE_JUDGED)
+    value(root / "compreqa" / "compreqa_p.json", COMPREQA)
+    lines(root / "compreqa_answers" / "compreqa_p.jsonl", COMPREQA_ANSWERS)
+    return text(root / "all.yaml", CONFIG)
+
+
+CONFIG = """\
+name: tiny
+coverage_floor: 0.5
+benchmarks:
+  capability:
+    data: capability
+    captions: captions/capability
+    judge: replay:judged
+    qa: capability_qa
+    qa_replies: capability_answers
+  captionqa:
+    data: captionqa.json
+    captions: captions/captionqa.json
+    reader: replay:read
+    qa_replies: on_image
+  comprecap:
+    data: anno.json
+    captions: captions/comprecap.json
+    judge: replay:scenes_judged
+    repeats: 1
+    qa: compreqa
+    qa_replies: compreqa_answers
+"""
