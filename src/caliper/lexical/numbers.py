@@ -169,13 +169,20 @@ def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
     told = ", ".join(str(count.value) for count in counts)
     if any(count.value == number for count in spelled):
         return Finding(RIGHT, f"The caption gives {number} for {named}.")
-    if number > 1 and number in _sums(counts):
+    if number > 1 and number in _sums(counts) and (spelled or not _crowded(parsed, found)):
         return Finding(RIGHT, f"The caption's counts of {named} ({told}) add up to {number}.")
     if number > 1 and _elsewhere(parsed, found, number, counts):
         return Finding(RIGHT, f"The caption names {named} and the number {number}.")
     if spelled:
         return Finding(WRONG, f"The caption gives {told} for {named}, not {number}.")
     return _indefinite(parsed, found, counts, number)
+
+
+def _crowded(parsed: Parsed, found: tuple[Mention, ...]) -> bool:
+    """Whether an uncounted plural ("people wait, a man reads") leaves the sum open."""
+    return any(
+        _plural(parsed.words[mention.head]) and _count(parsed, mention) is None for mention in found
+    )
 
 
 def _elsewhere(

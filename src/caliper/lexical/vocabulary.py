@@ -17,12 +17,13 @@ def word_set(table: str) -> frozenset[str]:
 
 
 KINDS = """
-person: man woman child baby boy girl lady player worker student teacher driver passenger rider
-    cyclist skier skater surfer dancer singer actor actress musician performer athlete chef waiter
-    waitress doctor nurse police soldier farmer vendor bride groom couple pedestrian tourist
-    customer spectator teenager adult individual figure human somebody someone character runner
-    swimmer climber biker skateboarder snowboarder model artist reporter host mother father parent
-    friend pilot firefighter guard warrior crowd;
+person: traveler visitor guest shopper commuter bystander resident man woman child baby boy girl
+    lady player worker student teacher driver passenger rider cyclist skier skater surfer dancer
+    singer actor actress musician performer athlete chef waiter waitress doctor nurse police
+    soldier farmer vendor bride groom couple pedestrian tourist customer spectator teenager adult
+    individual figure human somebody someone character runner swimmer climber biker skateboarder
+    snowboarder model artist reporter host mother father parent friend pilot firefighter guard
+    warrior crowd;
 man: groom policeman fireman businessman king prince father grandfather cowboy;
 woman: bride queen princess actress mother grandmother waitress businesswoman;
 child: boy girl baby;
