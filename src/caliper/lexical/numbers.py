@@ -14,7 +14,7 @@ from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.mentions import Mention, mentions, phrase
 from caliper.lexical.text import Parsed
 from caliper.lexical.vocabulary import listed, word_set
-from caliper.lexical.words import PERSONS, concept
+from caliper.lexical.words import PERSONS
 
 _UNITS = listed("""
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -233,7 +233,3 @@ def _indefinite(
     if listed_apart and not plural:
         return Finding(WRONG, f"The caption tells of {total}, not {number}.")
     return Finding(SILENT, "The caption gives no specific number.")
-
-
-COUNTED = frozenset(concept(word) for word in ("number", "many", "count", "total"))
-"""Meanings that show that a question asks for a count (used by the reader)."""

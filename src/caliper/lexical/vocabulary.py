@@ -86,7 +86,7 @@ television set=television; tv screen=television; living room=livingroom; dining 
 bath tub=bathtub; coffee mug=cup; coffee cup=cup; tea cup=cup; sun glasses=sunglasses; street
 light=streetlight; street lamp=streetlight; lamp post=streetlight; light pole=streetlight; traffic
 light=trafficlight; traffic signal=trafficlight; stop light=trafficlight; fire truck=firetruck;
-fire engine=firetruck; police officer=police; police man=police; hot air=balloon; air
+fire engine=firetruck; police officer=police; police man=police; air
 plane=airplane; jet plane=airplane; wine glass=wineglass; base ball=baseball; basket
 ball=basketball; foot ball=football; hard hat=helmet; motor bike=motorcycle; motor
 cycle=motorcycle; book shelf=bookshelf; book case=bookshelf; bookcase unit=bookshelf; side
