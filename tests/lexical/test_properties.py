@@ -80,6 +80,7 @@ LONG = {
     "numbers": "two dogs and " * 15_000,
     "negations": "no " * 66_000,
     "no spaces": "老王面馆" * 50_000,
+    "groups": "group of " * 20_000,
     "commas": ", " * 100_000,
     "combining": "a\u0301" * 100_000,
 }
@@ -90,6 +91,7 @@ def test_200_kilobytes_come_to_an_end(text: str) -> None:
     """Anything worse than linear would take minutes here, not milliseconds."""
     for task in TASKS:
         _judge(ElementQuestion(task, "the dog is left of the cat", "dog"), {"caption": text})
+        _judge(ElementQuestion(task, text[:20_000], text[:20_000]), {"caption": "a group of dogs"})
     choose(parse(text), "How many dogs are there?", ("two", "3", "cat"))
     choose(parse(text), "What color is the dog?", ("red", "blue cat"))
     rate_phrase(parse(text), "a red dog")

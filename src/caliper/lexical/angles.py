@@ -53,7 +53,9 @@ _ANGLE_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "dutch angle",
         re.compile(
             r"\bdutch\b|\bcanted\b|\b(?:tilted|slanted|skewed|oblique) (?:camera )?"
-            r"(?:angle|perspective|view|shot|frame|horizon|composition)\b|\btilted horizon\b"
+            r"(?:angle|perspective|view|shot|frame|horizon|composition)\b|\btilted horizon\b|"
+            r"\b(?:image|photo|picture|composition|frame|horizon) (?:is|has|appears) "
+            r"(?:\w+ ){0,2}?tilt(?:ed)?\b(?! (?:up|down))"
         ),
     ),
 )  # fmt: skip

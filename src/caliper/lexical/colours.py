@@ -14,11 +14,11 @@ from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import STOPWORDS
 
 _SHADES = """
-red: red reddish crimson scarlet ruby cherry vermilion maroon burgundy rust rusty coral brick terracotta magenta auburn rose
+red: red reddish crimson scarlet ruby cherry vermilion maroon burgundy rust rusty coral terracotta magenta auburn rose
 orange: orange orangish amber peach apricot coral tangerine rust rusty terracotta copper bronze salmon golden ginger
-yellow: yellow yellowish gold golden blonde blond lemon mustard amber cream straw khaki ochre sandy
+yellow: yellow yellowish gold golden blonde blond lemon mustard amber cream khaki ochre sandy
 green: green greenish olive emerald lime mint jade teal khaki turquoise lush leafy chartreuse
-blue: blue bluish navy azure cyan teal turquoise indigo sapphire aqua cobalt denim cerulean periwinkle
+blue: blue bluish navy azure cyan teal turquoise indigo sapphire aqua cobalt cerulean periwinkle
 purple: purple purplish violet lavender lilac magenta indigo plum mauve maroon burgundy fuchsia
 pink: pink pinkish rose magenta fuchsia salmon coral blush mauve peach
 brown: brown brownish tan beige chocolate chestnut caramel bronze copper khaki auburn rust rusty mahogany hazel tawny maroon brunette golden sandy

@@ -43,7 +43,7 @@ def names_action(parsed: Parsed) -> bool:
 
 def judge_action(parsed: Parsed, element: str) -> Finding:
     """Score an action by the blended overlap of its words with the caption."""
-    held = blended(parsed, element)
+    held = blended(parsed, element, verb_first=True)
     if held >= _ACTION_ENOUGH:
         return Finding(RIGHT, f"The caption tells {element!r} (overlap {held:.2f}).")
     if names_action(parsed):

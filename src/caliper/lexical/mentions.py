@@ -34,6 +34,11 @@ _VAGUE_HEADS = frozenset(
         equipment display screen wall
     """)
 )
+# "A group of people" are people.
+_COLLECTIVES = word_set("""
+    group groups pair pairs piece pieces set row rows stack pile bunch slice slices bundle
+    collection kind type series cluster
+""")
 _MODIFIERS_BEFORE = 5
 _MODIFIERS_AFTER = 7
 # What an annotator adds to a name without meaning another thing.
@@ -86,11 +91,22 @@ def _meanings(words: list[str]) -> list[str]:
     return found
 
 
+def _front(words: list[str]) -> int:
+    """How many words stand before the first preposition."""
+    return next((at for at, word in enumerate(words) if at and word in _PHRASE_ENDS), len(words))
+
+
 @lru_cache(maxsize=2048)
 def phrase(text: str) -> Phrase:
-    """A noun phrase taken apart: its head is the last word before a preposition."""
+    """A noun phrase taken apart: its head is the last word before a preposition.
+
+    What a collective is of counts, not the collective.
+    """
     words = words_of(text.replace("_", " "))
-    cut = next((at for at, word in enumerate(words) if at and word in _PHRASE_ENDS), len(words))
+    cut = _front(words)
+    if words[cut : cut + 1] == ["of"] and words[cut - 1] in _COLLECTIVES:
+        words = words[cut + 1 :]
+        cut = _front(words)
     front = _meanings(words[:cut])
     tail = _meanings(words[cut:])
     if not front:

@@ -49,6 +49,7 @@ _SELF_MOVED = (
     rf"\b{_CAMERA} (?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|,)[\w']+ ){{0,12}}?"
     rf", (?:\w+ly )?(?:moving|travel+ing|gliding|panning|flying|drifting|sweeping) )"
 )
+_CARRIED = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w',]+ ){0,8}?"
 _RIGHTWARD = r"(?:right(?:wards?)?|rightwards?)\b"
 _LEFTWARD = r"(?:left(?:wards?)?|leftwards?)\b"
 _SIDE = r"(?: side| edge| hand side)?(?: of the \w+)?"
@@ -61,6 +62,7 @@ _MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "left",
         re.compile(
+            rf"{_SELF_MOVED}{_CARRIED}toleft\b|"
             rf"{_SELF_MOVED}{_TO}{_LEFTWARD}|\bleft(?:ward)? (?:pan|track|panning|tracking|swing|"
             r"movement|motion)\b"
         ),
@@ -68,6 +70,7 @@ _MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "right",
         re.compile(
+            rf"{_SELF_MOVED}{_CARRIED}toright\b|"
             rf"{_SELF_MOVED}{_TO}{_RIGHTWARD}|\bright(?:ward)? (?:pan|track|panning|tracking|"
             r"swing|movement|motion)\b"
         ),
@@ -172,5 +175,5 @@ def read_movement(parsed: Parsed) -> Labels:
 
 
 def _swept(said: str) -> str:
-    """Rewrite "from left to right" as "to right", so that only where it ends counts."""
-    return _SWEPT.sub(lambda found: found.group(2) or found.group(4), said)
+    """Rewrite "from left to right" as "toright", so that only where it ends counts."""
+    return _SWEPT.sub(lambda found: "to" + (found.group(2) or found.group(4)), said)

@@ -33,9 +33,9 @@ _QUOTED_NAME = rf"(?<![\w'\u2019-])[\"“'\u2018]?(?P<name>{_NAME})"
 _INTRODUCED = re.compile(
     r"(?:\b(?:[Cc]haracter|[Ii]dentified as|[Kk]nown as|[Nn]amed|[Cc]alled|[Rr]esembl(?:es|ing)|"
     r"[Rr]ecogni[sz](?:ed|able) as|[Aa]ctor|[Aa]ctress|[Ss]inger|[Ff]igure|[Hh]ero|[Hh]eroine|"
-    r"[Pp]rotagonist|[Ff]eatur(?:es|ing)|[Pp]ortrait of|[Dd]epict(?:s|ing)|[Rr]eminiscent of|"
+    r"[Pp]rotagonist|[Ff]eatur(?:es|ing)|[Pp]ortrait of|[Dd]epict(?:s|ing)|"
     r"[Aa]ppears to be|[Ll]ikely|[Pp]ossibly|[Pp]robably|[Ii]s|[Pp]resident|[Pp]layer|"
-    r"[Ll]ooks like|[Ss]imilar to|[Bb]elieved to be|[Aa]rtist|[Mm]an|[Ww]oman|[Ii]mage of|"
+    r"[Ll]ooks like|[Ss]imilar to|[Bb]elieved to be|[Mm]an|[Ww]oman|[Ii]mage of|"
     r"[Pp]hotograph of|[Pp]icture of|[Ii]llustration of|[Aa]s|[Dd]uo|[Ss]uperhero|[Vv]illain|"
     r"[Gg]irl|[Bb]oy|[Ss]hows?|[Ss]howcas(?:es|ing)|[Pp]resents|[Cc]aptures)"
     r"(?:,| as| is| named| called| the| character| characters| anime| animated| cartoon| popular|"
@@ -56,9 +56,9 @@ _NO_NAMES = word_set("""
     tuesday wednesday thursday friday saturday sunday american chinese japanese european english
     french german italian spanish asian african indian british korean russian western eastern
     northern southern north south east west christmas halloween new york london paris tokyo
-    beijing china japan america usa us uk united states kingdom street avenue road city park
-    museum university hotel restaurant airport bridge tower building center centre company inc ltd
-    corp magazine logo times world cup league nba nfl fifa olympic olympics team club dutch angle
+    beijing china japan usa us uk united states kingdom street avenue road city park museum
+    university hotel restaurant airport bridge tower building center centre company inc ltd corp
+    magazine logo times world cup league nba nfl fifa olympic olympics team club dutch angle
     gothic renaissance victorian baroque art deco nouveau latin arabic roman greek disney marvel
     dc pixar nintendo netflix studio ghibli warner bros sony youtube instagram facebook twitter
     tiktok getty images shutterstock lego nike adidas coca cola pepsi apple samsung google
@@ -71,6 +71,20 @@ _NO_NAMES = word_set("""
     night morning god bible christian catholic buddhist islamic hindu muslim jewish middle state
     national international force army navy police
 """)
+_PLACE_ENDINGS = word_set("""
+    street avenue road city park museum university hotel restaurant airport bridge tower building
+    center centre company magazine club square lake river island beach bay hall palace cathedral
+    church temple castle wall gate house valley canyon garden gardens plaza market statue stadium
+    arena airlines records studios pictures brothers festival awards news year flag mountain
+    mountains station school college hospital store shop cafe bar theatre theater district desert
+    forest ocean sea tree day art style sign logo effect angle sultan mosque mall pier harbor
+""")
+# After these a name is a place, a maker or a manner, not somebody who is shown.
+_NOT_SHOWN = re.compile(
+    r"\b(?:in|at|near|from|on|to|into|by|of the|style of|works? of|art of|painter|photographer|"
+    r"brand|logo|studio|directed by|inspired by|reminiscent of|artist|signed|reads|word|words|"
+    r"text|titled|title)[ ,:]*[\"“'\u2018]?$"
+)
 _PEOPLE_TALK = re.compile(
     r"\b(?:character|person|man|woman|actor|actress|singer|celebrity|figure|portrait|boy|girl|"
     r"individual|player|politician|hero|heroine|protagonist|he|she|named|identified|star|lady|"
@@ -119,7 +133,8 @@ def introduced(text: str) -> tuple[str, ...]:
                 continue
             for match in pattern.finditer(sentence):
                 name = match.group("name")
-                if _DENIAL.search(sentence[max(0, match.start() - 80) : match.start("name")]):
+                before = sentence[max(0, match.start("name") - 80) : match.start("name")]
+                if _DENIAL.search(before) or _NOT_SHOWN.search(before):
                     continue
                 if _is_name(name):
                     found[name] = None
@@ -127,12 +142,13 @@ def introduced(text: str) -> tuple[str, ...]:
 
 
 def _is_name(name: str) -> bool:
-    words = [word for word in _words(name) if word not in _TITLES]
-    if not words or not name[0].isupper():
+    """Whether capitalised words name somebody: no place, maker, day or people."""
+    words = _words(name)
+    if not words or name.isupper() or not _TITLES.isdisjoint(words[-1:]):
         return False
-    if name.isupper():
+    if words[0] in _NO_NAMES or words[-1] in _NO_NAMES or words[-1] in _PLACE_ENDINGS:
         return False
-    return not any(word in _NO_NAMES or word in STOPWORDS for word in words)
+    return STOPWORDS.isdisjoint(set(words) - _TITLES)
 
 
 def _capitalised(text: str, word: str) -> bool:
@@ -180,10 +196,12 @@ def judge_name(parsed: Parsed, element: str) -> Finding:
     if _named(parsed.text, wanted, said):
         return Finding(RIGHT, "The caption gives the name.")
     names = introduced(parsed.text)
+    pairs = zip(parsed.words, parsed.quoted, strict=True)
+    unquoted = {_folded(word).removesuffix("'s") for word, quoted in pairs if not quoted}
     partly = [
         word
         for word in wanted
-        if len(word) >= 3 and word in said and _capitalised(parsed.text, word)
+        if len(word) >= 3 and word in unquoted and _capitalised(parsed.text, word)
     ]
     others = [name for name in names if not set(_words(name)) & set(partly)]
     if partly and _alone(parsed.text, partly, wanted):

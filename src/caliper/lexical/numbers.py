@@ -14,7 +14,7 @@ from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.mentions import Mention, mentions, phrase
 from caliper.lexical.text import Parsed
 from caliper.lexical.vocabulary import listed, word_set
-from caliper.lexical.words import PERSONS, concept
+from caliper.lexical.words import PERSONS
 
 _UNITS = listed("""
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -169,13 +169,20 @@ def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
     told = ", ".join(str(count.value) for count in counts)
     if any(count.value == number for count in spelled):
         return Finding(RIGHT, f"The caption gives {number} for {named}.")
-    if number > 1 and number in _sums(counts):
+    if number > 1 and number in _sums(counts) and (spelled or not _crowded(parsed, found)):
         return Finding(RIGHT, f"The caption's counts of {named} ({told}) add up to {number}.")
     if number > 1 and _elsewhere(parsed, found, number, counts):
         return Finding(RIGHT, f"The caption names {named} and the number {number}.")
     if spelled:
         return Finding(WRONG, f"The caption gives {told} for {named}, not {number}.")
     return _indefinite(parsed, found, counts, number)
+
+
+def _crowded(parsed: Parsed, found: tuple[Mention, ...]) -> bool:
+    """Whether an uncounted plural ("people wait, a man reads") leaves the sum open."""
+    return any(
+        _plural(parsed.words[mention.head]) and _count(parsed, mention) is None for mention in found
+    )
 
 
 def _elsewhere(
@@ -226,7 +233,3 @@ def _indefinite(
     if listed_apart and not plural:
         return Finding(WRONG, f"The caption tells of {total}, not {number}.")
     return Finding(SILENT, "The caption gives no specific number.")
-
-
-COUNTED = frozenset(concept(word) for word in ("number", "many", "count", "total"))
-"""Meanings that show that a question asks for a count (used by the reader)."""

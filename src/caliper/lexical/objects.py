@@ -31,8 +31,10 @@ def judge_object(parsed: Parsed, element: str) -> Finding:
 
     A more general word ("vehicle" for a car) is enough for persons only.
     """
-    found = mentions(parsed, phrase(element))
-    if any(mention.credit == 1.0 or parsed.meanings[mention.head] in PERSONS for mention in found):
+    wanted = phrase(element)
+    found = mentions(parsed, wanted)
+    somebody = wanted.head in PERSONS and not wanted.modifiers
+    if any(mention.credit == 1.0 or somebody for mention in found):
         return Finding(RIGHT, f"The caption names {element}.")
     if not found and blended(parsed, element) >= _ENOUGH:
         return Finding(RIGHT, f"The caption names {element} in other words.")

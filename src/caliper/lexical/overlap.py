@@ -20,6 +20,7 @@ _GENERIC_WEIGHT = 0.35
 _PERSON_WEIGHT = 0.4
 _PRONOUN = 0.8
 _LITTLE = 1.5
+_DEED = 1.2
 _MANNERS = frozenset(
     concept(word)
     for word in listed("""
@@ -41,9 +42,16 @@ class Wanted:
 
 
 @lru_cache(maxsize=2048)
-def wanted(text: str) -> Wanted:
-    """Weigh a text's content words: generic verbs and words for persons tell little."""
+def wanted(text: str, *, verb_first: bool = False) -> Wanted:
+    """Weigh a text's content words: generic verbs and words for persons tell little.
+
+    `verb_first`: the first word that is no person is what is done, and tells most.
+    """
     weights = {meaning: _weight(meaning) for meaning in content(text)}
+    if verb_first:
+        deed = next((meaning for meaning in weights if meaning not in PERSONS), None)
+        if deed is not None:
+            weights[deed] = _DEED
     return Wanted(
         MappingProxyType(weights),
         MappingProxyType({meaning: related(meaning) for meaning in weights}),
@@ -93,12 +101,12 @@ def share(
     return total / asked.total
 
 
-def blended(parsed: Parsed, text: str) -> float:
+def blended(parsed: Parsed, text: str, *, verb_first: bool = False) -> float:
     """The blend (0 to 1) of the best sentence's, the best pair's and the caption's share.
 
     A text of generic words only ("the man looks at the woman") must stand in one sentence.
     """
-    asked = wanted(text)
+    asked = wanted(text, verb_first=verb_first)
     earned = credits_at(parsed, asked)
     if not earned:
         return 0.0

@@ -11,7 +11,6 @@ from functools import lru_cache
 
 from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.mentions import content
-from caliper.lexical.overlap import blended
 from caliper.lexical.text import Parsed
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import concept, related
@@ -109,9 +108,10 @@ def judge_scene(parsed: Parsed, element: str) -> Finding:
     Without them, another place that the caption presents as its scene is wrong; a caption
     about things alone is silent.
     """
-    held = blended(parsed, element)
-    if held >= _ENOUGH:
-        return Finding(RIGHT, f"The caption tells of {element} (overlap {held:.2f}).")
+    meanings = content(element)
+    named = [meaning for meaning in meanings if _stated(parsed, meaning)]
+    if len(named) >= _ENOUGH * len(meanings) and named:
+        return Finding(RIGHT, f"The caption names {element}.")
     if any(_within_word(parsed, meaning) for meaning in content(element)):
         return Finding(RIGHT, f"The caption names a part of {element}.")
     table = _cues()
@@ -122,6 +122,13 @@ def judge_scene(parsed: Parsed, element: str) -> Finding:
     if _presents_place(parsed):
         return Finding(WRONG, f"The caption presents another scene than {element}.")
     return Finding(SILENT, "The caption names no scene.")
+
+
+def _stated(parsed: Parsed, meaning: str) -> bool:
+    """Whether the meaning or a kind of it is stated: a "room" does not tell of a bedroom."""
+    return any(
+        credit == 1.0 and parsed.stated(stated) for stated, credit in related(meaning).items()
+    )
 
 
 def _within_word(parsed: Parsed, meaning: str) -> bool:

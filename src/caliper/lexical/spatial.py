@@ -30,6 +30,7 @@ _OPPOSITE = {
     "left": "right", "right": "left", "above": "below", "below": "above",
     "front": "behind", "behind": "front", "inside": "outside", "outside": "inside",
 }  # fmt: skip
+_TAKEN_UP = word_set("it its they their these")
 # "His left hand" is no place.
 _BODY = word_set(
     """hand hands arm arms leg legs eye eyes ear ears shoulder wrist foot knee cheek turn lapel"""
@@ -63,10 +64,17 @@ def relation(sentence: str) -> Relation:
 
 
 def _heads(parsed: Parsed, wanted: Phrase) -> dict[int, list[int]]:
-    """Positions of mentions by sentence; in other sentences pronouns stand for a person."""
+    """Positions of mentions by sentence; also where the next sentence takes them up by
+    a pronoun ("It stands on ..."); in other sentences pronouns stand for a person.
+    """
     found: dict[int, list[int]] = {}
     for mention in mentions(parsed, wanted):
         found.setdefault(parsed.sentence_of[mention.head], []).append(mention.head)
+    for number in [number + 1 for number in found if number + 1 not in found]:
+        low, high = parsed.sentences[number] if number < len(parsed.sentences) else (0, 0)
+        taken_up = [at for at in range(low, min(low + 2, high)) if parsed.words[at] in _TAKEN_UP]
+        if taken_up:
+            found[number] = taken_up
     if wanted.head in PERSONS:
         named = set(found)
         for at in sorted(at for word in PRONOUNS for at in parsed.places.get(word, ())):

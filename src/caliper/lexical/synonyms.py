@@ -6,7 +6,7 @@ Each line is one meaning; its first word is the name of it.
 from __future__ import annotations
 
 SYNONYMS = """
-couch sofa settee loveseat
+couch sofa settee loveseat sectional
 man guy gentleman male
 woman lady female
 child kid toddler youngster

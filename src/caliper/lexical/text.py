@@ -110,9 +110,9 @@ def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
 
 
 def _compounded(words: list[str]) -> list[str]:
-    """Meanings along the words, two-word names put together at their second word.
+    """Meanings along the words, what two words mean together stands at the second of them.
 
-    A verb with a particle keeps its own meaning; what both mean stands at the particle.
+    The first keeps its own meaning: "coffee cup", "walk out".
     """
     meanings = ["" if word in _BREAKS else concept(word) for word in words]
     for at in range(len(meanings) - 1):
@@ -122,8 +122,8 @@ def _compounded(words: list[str]) -> list[str]:
                 meanings[at + 1] = name
         if meanings[at] in COMPOUND_STARTS:
             name = COMPOUNDS.get((meanings[at], meanings[at + 1]))
-            if name is not None:
-                meanings[at], meanings[at + 1] = "", name
+            if name is not None and not words[at + 1].endswith("ed"):
+                meanings[at + 1] = name
     return meanings
 
 

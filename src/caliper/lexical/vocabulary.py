@@ -17,12 +17,13 @@ def word_set(table: str) -> frozenset[str]:
 
 
 KINDS = """
-person: man woman child baby boy girl lady player worker student teacher driver passenger rider
-    cyclist skier skater surfer dancer singer actor actress musician performer athlete chef waiter
-    waitress doctor nurse police soldier farmer vendor bride groom couple pedestrian tourist
-    customer spectator teenager adult individual figure human somebody someone character runner
-    swimmer climber biker skateboarder snowboarder model artist reporter host mother father parent
-    friend pilot firefighter guard warrior crowd;
+person: traveler visitor guest shopper commuter bystander resident man woman child baby boy girl
+    lady player worker student teacher driver passenger rider cyclist skier skater surfer dancer
+    singer actor actress musician performer athlete chef waiter waitress doctor nurse police
+    soldier farmer vendor bride groom couple pedestrian tourist customer spectator teenager adult
+    individual figure human somebody someone character runner swimmer climber biker skateboarder
+    snowboarder model artist reporter host mother father parent friend pilot firefighter guard
+    warrior crowd;
 man: groom policeman fireman businessman king prince father grandfather cowboy;
 woman: bride queen princess actress mother grandmother waitress businesswoman;
 child: boy girl baby;
@@ -85,7 +86,7 @@ television set=television; tv screen=television; living room=livingroom; dining 
 bath tub=bathtub; coffee mug=cup; coffee cup=cup; tea cup=cup; sun glasses=sunglasses; street
 light=streetlight; street lamp=streetlight; lamp post=streetlight; light pole=streetlight; traffic
 light=trafficlight; traffic signal=trafficlight; stop light=trafficlight; fire truck=firetruck;
-fire engine=firetruck; police officer=police; police man=police; hot air=balloon; air
+fire engine=firetruck; police officer=police; police man=police; air
 plane=airplane; jet plane=airplane; wine glass=wineglass; base ball=baseball; basket
 ball=basketball; foot ball=football; hard hat=helmet; motor bike=motorcycle; motor
 cycle=motorcycle; book shelf=bookshelf; book case=bookshelf; bookcase unit=bookshelf; side

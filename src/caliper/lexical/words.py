@@ -17,6 +17,11 @@ MORE_GENERAL = 0.6
 """The credit for a caption's word that is more general than the annotated one."""
 
 _LONGEST_WORD = 40
+_TRADES = (("woman", "woman"), ("women", "woman"), ("man", "man"), ("men", "man"))
+_NO_TRADES = vocabulary.word_set("""
+    ottoman ottomans snowman snowmen german germany roman human superhuman policeman policemen
+    fireman firemen specimen abdomen regimen talisman batman superman spiderman
+""")
 _POSSESSIVE = re.compile(r"'s$|'$")
 
 
@@ -49,7 +54,13 @@ _MEANING: Mapping[str, str] = MappingProxyType(_meanings())
 
 @lru_cache(maxsize=65536)
 def concept(word: str) -> str:
-    """The name of a lower-case word's meaning: its stem, or that of its commonest synonym."""
+    """The name of a lower-case word's meaning: its stem, or that of its commonest synonym.
+
+    A trade that ends in -man or -woman ("fisherman") means a man or a woman.
+    """
+    for ending, person in _TRADES:
+        if word.endswith(ending) and len(word) >= len(ending) + 4 and word not in _NO_TRADES:
+            return person
     stemmed = stem(word)
     return _MEANING.get(stemmed, stemmed)
 

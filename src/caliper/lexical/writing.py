@@ -60,7 +60,7 @@ def judge_text(parsed: Parsed, element: str) -> Finding:
     said = normal(parsed.text[: 50 * _LONGEST])
     squeezed = wanted.replace(" ", "")
     if _whole_word(wanted, said):
-        if _only_a_word(parsed, element, wanted):
+        if _only_words(parsed, wanted):
             return Finding(SILENT, "The caption uses the word, but not as a text.")
         return Finding(RIGHT, "The caption gives the text.")
     free = len(squeezed) >= 5 or (_WIDE.search(squeezed) and len(squeezed) >= 2)
@@ -69,25 +69,30 @@ def judge_text(parsed: Parsed, element: str) -> Finding:
     return _fuzzy(parsed, wanted, said)
 
 
-def _only_a_word(parsed: Parsed, element: str, wanted: str) -> bool:
-    """Whether a one-word text stands in the caption as an ordinary word: "an open door".
+def _only_words(parsed: Parsed, wanted: str) -> bool:
+    """Whether a text of a few words stands in the caption as ordinary words: "an open door".
 
     It does unless it is quoted, begins with a capital inside a sentence, or stands beside
     a word for writing ("a stop sign").
     """
-    if " " in wanted or not wanted.isascii() or not wanted.isalpha():
+    words = wanted.split()
+    if len(words) > 3 or not wanted.isascii() or not wanted.replace(" ", "").isalpha():
         return False
     if any(_whole_word(wanted, normal(quote)) for quote in parsed.quotes):
         return False
-    if re.search(
-        rf"[a-z,:] {re.escape(element.strip()[:1].upper())}(?i:{wanted[1:]})\b", parsed.text
-    ):
-        return False
-    for at in parsed.places.get(concept(wanted), ()):
-        beside = parsed.words[max(0, at - 3) : at + 3]
-        if not _WRITING.isdisjoint(beside):
+    written = re.compile(r"\b" + r"\W+".join(words) + r"\b", re.IGNORECASE)
+    for found in written.finditer(parsed.text):
+        inside = parsed.text[max(0, found.start() - 2) : found.start()].strip()
+        if found.group()[1:] != found.group()[1:].lower():
             return False
-    return True
+        if found.group()[0].isupper() and inside and inside[-1] not in ".!?":
+            return False
+    beside = {
+        word
+        for at in parsed.places.get(concept(words[-1]), ())
+        for word in parsed.words[max(0, at - 3) : at + 3]
+    }
+    return _WRITING.isdisjoint(beside)
 
 
 def _fuzzy(parsed: Parsed, wanted: str, said: str) -> Finding:
