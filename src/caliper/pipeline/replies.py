@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, job_key, reply_key
-from caliper.core.question import Answer, Ask, Item, Reply
+from caliper.core.question import Answer, Ask, Item, Reply, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
 from caliper.pipeline.items import encode_item
 from caliper.pipeline.rendering import Request
@@ -42,13 +42,21 @@ def key_of_job(spec: RunSpec, job: ExamineJob) -> str:
     """The key of a job, computable before any call is made."""
     part = spec.benchmark(job.benchmark)
     ports = {
-        "models": {role: model.to_json() for role, model in part.models.items()},
+        "models": {role: model.to_json() for role, model in _used(part, job).items()},
         "pack": spec.pack,
         "decoding": _decoding_settings(part),
         "seed": spec.seed,
     }
     caption = job.caption.digest if job.caption else ""
     return job_key(caption, [_free_of_run(item) for item in job.items], ports, salt_of(spec))
+
+
+def _used(part: BenchmarkSpec, job: ExamineJob) -> dict[str, Identity]:
+    """The models that this job's replies come from: who wrote the caption is none of them."""
+    chosen = benchmark(part.name)
+    from_media = job.items[0].source is Source.MEDIA
+    roles = ("media",) if from_media else (chosen.role, "tagger", "embedder")
+    return {role: part.models[role] for role in roles if role in part.models}
 
 
 def _free_of_run(item: Item) -> dict[str, Any]:
