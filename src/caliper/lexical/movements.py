@@ -140,6 +140,7 @@ _FIXED = re.compile(
     rf"\b{_CAMERA} {_UNBROKEN}(?:consistent|remains the same|stays the same)\b|"
     r"\b(?:static|tripod)\b"
 )
+_HELD = re.compile(r"\b(?:cameras?|camera's|shots?|frame|footage|tripod)\b")
 _WEAKLY_STILL = re.compile(r"\b(?:steady|stable|still|constant|consistent)\b")
 _GOING = re.compile(r"\b(?:smooth\w*|follow\w*|track\w*|mov(?:es|ing)|dynamic|handheld|glid\w+)\b")
 _UNRELATED_STILL = re.compile(
@@ -163,7 +164,7 @@ def read_movement(parsed: Parsed) -> Labels:
     still = [
         _UNRELATED_STILL.sub("", everything[number])
         for number in about
-        if "camera" in everything[number] or "shot" in everything[number]
+        if _HELD.search(everything[number])
     ]
     surely = any(_FIXED.search(_WEAKLY_STILL.sub("", said)) for said in still)
     weakly = any(_FIXED.search(said) and not _GOING.search(said) for said in still)
