@@ -11,10 +11,12 @@ import re
 from caliper.lexical.finding import Labels
 from caliper.lexical.text import Parsed, matching
 
+# What shows that a sentence is about the camera; a pan may be for frying, a track for trains.
 _MOVEMENT_TOPIC = re.compile(
-    r"\b(?:camera|cameras|shots?|lens|zoom\w*|pan|pans|panned|panning|tilt\w*|dolly\w*|dollies|"
-    r"boom\w*|tracking|tracks|footage|frame|framing|perspective|viewpoint|drone|filmed|static|"
-    r"stationary|handheld|cinematograph\w*|view)\b"
+    r"\b(?:camera|cameras|camera's|shots?|lens|zoom\w*|panning|dolly\w*|dollies|tilting|footage|"
+    r"frame|framing|perspective|viewpoint|drone|filmed|handheld|cinematograph\w*|view|tripod|"
+    r"(?:slow|slight|smooth|steady|quick|gentle|horizontal|vertical) (?:pan|tilt|track|boom)|"
+    r"(?:video|clip|scene|it) (?:\w+ ){0,3}?(?:pans|tilts|booms|tracks|is static))\b"
 )
 _CAMERA = r"(?:camera(?:'s)?(?: \w+)?|shot|lens|drone|footage|view|perspective|frame|viewpoint)"
 _ADVERBS = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w']+ ){0,%d}?"
@@ -26,7 +28,7 @@ _GENERIC = (
     r"fl(?:y|ies|ying)|transition(?:s|ing)?|adjust(?:s|ing)?|continu(?:es|ing))"
 )
 _OWN = (
-    r"(?:pan|pans|panned|panning|track|tracks|tracking|tracked|truck|trucks|trucking|"
+    r"(?:pan|pans|panned|panning|track|tracks|tracking|tracked|trucking|"
     r"tilt|tilts|tilted|tilting|boom|booms|booming|crane|cranes|craning|dolly|dollies|"
     r"dollying|pedestal|pedestals|swivel\w*|arc|arcs)"
 )
