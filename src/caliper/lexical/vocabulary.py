@@ -139,6 +139,15 @@ jewellery=jewelry moustache=mustache doughnut=donut axes=axe
 )
 """Irregular forms, and spellings, to the form that is stemmed."""
 
+KEPT = {
+    form: noun
+    for noun in listed(
+        "performer traveler reporter resident commuter universe university counter vegetation clothe"
+    )
+    for form in (noun, f"{noun}s")
+}
+"""Nouns whose stem would be that of another word (a performer is no performance)."""
+
 STOPWORDS = word_set(
     """
     a an the this that these those there here it its it's he she his her hers him they them their

@@ -35,6 +35,8 @@ def stem(word: str) -> str:
     if len(word) > _LONGEST_WORD:
         return word[:_LONGEST_WORD]
     word = vocabulary.IRREGULAR.get(word, word)
+    if word in vocabulary.KEPT:
+        return vocabulary.KEPT[word]
     return str(EnglishStemmer().stemWord(word))
 
 
