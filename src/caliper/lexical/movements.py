@@ -52,6 +52,11 @@ _SELF_MOVED = (
     rf", (?:\w+ly )?(?:moving|travel+ing|gliding|panning|flying|drifting|sweeping) )"
 )
 _CARRIED = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w',]+ ){0,8}?"
+# "Tracks alongside the skater to the left", but not "pans to show a man to the left".
+_AIMED = (
+    r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|show|reveal|captur|focus|and\b)"
+    r"[\w']+ ){0,6}?(?:to|towards?) (?:the |its )?"
+)
 _RIGHTWARD = r"(?:right(?:wards?)?|rightwards?)\b"
 _LEFTWARD = r"(?:left(?:wards?)?|leftwards?)\b"
 _SIDE = r"(?: side| edge| hand side)?(?: of the \w+)?"
@@ -64,7 +69,7 @@ _MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "left",
         re.compile(
-            rf"{_SELF_MOVED}{_CARRIED}toleft\b|"
+            rf"{_SELF_MOVED}{_CARRIED}toleft\b|{_SELF_MOVED}{_AIMED}{_LEFTWARD}|"
             rf"{_SELF_MOVED}{_TO}{_LEFTWARD}|\bleft(?:ward)? (?:pan|track|panning|tracking|swing|"
             r"movement|motion)\b"
         ),
@@ -72,7 +77,7 @@ _MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "right",
         re.compile(
-            rf"{_SELF_MOVED}{_CARRIED}toright\b|"
+            rf"{_SELF_MOVED}{_CARRIED}toright\b|{_SELF_MOVED}{_AIMED}{_RIGHTWARD}|"
             rf"{_SELF_MOVED}{_TO}{_RIGHTWARD}|\bright(?:ward)? (?:pan|track|panning|tracking|"
             r"swing|movement|motion)\b"
         ),

@@ -52,6 +52,7 @@ cap beanie
 necklace pendant
 stone rock boulder pebble
 road street roadway avenue lane
+hay straw
 sidewalk pavement footpath
 path pathway trail walkway
 shop store boutique
@@ -139,7 +140,7 @@ rain rainy
 cloud cloudy
 sun sunny sunlight
 smoke fume steam
-light lamp lantern
+lamp lantern
 streetlight lamppost streetlamp
 alight dismount disembark
 candle candlestick
@@ -221,7 +222,7 @@ graph chart diagram
 number digit numeral
 talk speak chat converse say tell conversation discuss discussion dialogue speech
 attack assault
-fight battle combat spar brawl
+fight battle combat spar brawl wrestle
 look gaze stare glance watch peer observe
 pick take grab retrieve
 hit strike punch smack slap beat

@@ -141,9 +141,10 @@ jewellery=jewelry moustache=mustache doughnut=donut axes=axe
 
 KEPT = {
     form: noun
-    for noun in listed(
-        "performer traveler reporter resident commuter universe university counter vegetation clothe"
-    )
+    for noun in listed("""
+        performer traveler reporter resident commuter universe university counter vegetation clothe
+        lighting
+    """)
     for form in (noun, f"{noun}s")
 }
 """Nouns whose stem would be that of another word (a performer is no performance)."""
