@@ -2,8 +2,9 @@
 
 captions.txt holds captions as captioners of many kinds write them (those named pigs*,
 thighs and kiss_* are quoted from the paper's Fig. A6 and A7), vectors.tsv a person's
-verdicts under the protocol's prompts: task, caption, object, element, score. The odd ones of
-each task were looked at while the rules were written, the even ones were not.
+verdicts under the protocol's prompts: task, caption, object, element, score, and whether the
+rules were written with an eye on it. The hand is that of whoever wrote the rules, so this
+guards against decay; it does not tell how well the rules agree with an LLM.
 `pytest -s` prints the table.
 """
 
@@ -22,6 +23,7 @@ from caliper.lexical.answerer import reply_to
 
 HERE = Path(__file__).parent
 Pair = tuple[int, int]
+Judged = tuple[dict[str, list[Pair]], dict[str, list[Pair]]]
 # The least accuracy over all vectors of a task: under it something broke.
 FLOOR = 0.7
 
@@ -45,14 +47,18 @@ def verdict(task: str, caption: str, thing: str, element: str) -> int:
     return 1 if element in reply["pred"] else -1
 
 
-def judged() -> dict[str, list[Pair]]:
-    """(by hand, by rules) of every vector, in order, by task."""
+def judged() -> Judged:
+    """(by hand, by rules) by task: of every vector, and of those the rules had not seen."""
     texts = captions()
     pairs: dict[str, list[Pair]] = defaultdict(list)
+    unseen: dict[str, list[Pair]] = defaultdict(list)
     for line in (HERE / "vectors.tsv").read_text(encoding="utf-8").splitlines():
-        task, caption, thing, element, score = line.split("\t")
-        pairs[task].append((int(score), verdict(task, texts[caption], thing, element)))
-    return pairs
+        task, caption, thing, element, score, eye = line.split("\t")
+        pair = (int(score), verdict(task, texts[caption], thing, element))
+        pairs[task].append(pair)
+        if eye == "unseen":
+            unseen[task].append(pair)
+    return pairs, unseen
 
 
 def accuracy(pairs: list[Pair]) -> float:
@@ -70,7 +76,7 @@ def kappa(pairs: list[Pair]) -> float:
     return (accuracy(pairs) - chance) / (1 - chance) if chance < 1 else 1.0
 
 
-JUDGED = judged()
+JUDGED, UNSEEN = judged()
 
 
 @pytest.mark.parametrize("task", sorted(JUDGED))
@@ -80,9 +86,9 @@ def test_each_task_agrees_with_the_hand(task: str) -> None:
 
 
 def test_the_macro_agreement_is_well_over_the_floor() -> None:
-    lines = ["task                       n   kappa accuracy  (unseen half)"]
+    lines = ["task                       n   kappa accuracy  (unseen ones)"]
     for task, pairs in JUDGED.items():
-        unseen = pairs[1::2]
+        unseen = UNSEEN[task]
         lines.append(
             f"{task:26s} {len(pairs):3d} {kappa(pairs):6.2f} {accuracy(pairs):6.2f}"
             f"   {kappa(unseen):6.2f} {accuracy(unseen):6.2f}"
@@ -90,5 +96,5 @@ def test_the_macro_agreement_is_well_over_the_floor() -> None:
     mean_kappa = sum(map(kappa, JUDGED.values())) / len(JUDGED)
     mean_accuracy = sum(map(accuracy, JUDGED.values())) / len(JUDGED)
     sys.stdout.write("\n".join([*lines, f"macro {mean_kappa:.2f} {mean_accuracy:.2f}", ""]))
-    assert mean_kappa >= 0.65
-    assert mean_accuracy >= 0.82
+    assert mean_kappa >= 0.8
+    assert mean_accuracy >= 0.9

@@ -18,7 +18,11 @@ _ANGLE_TOPIC = re.compile(
     r"drone|dutch|canted|photo|photograph|viewer|looking|lens|positioned|head on|above|below|"
     r"seen from)\b"
 )
-_SHADE = r"(?:\w+ ){0,3}?"
+# What may stand between "high" or "low" and the view; "a low wall with a view" is no angle.
+_SHADE = (
+    r"(?:(?:camera|shooting|viewing|vantage|eye|level|to|mid|medium|wide|and|or|three|quarter|"
+    r"frontal|front|side|aerial|oblique) ){0,3}?"
+)
 _VIEW = r"(?:angles?|angled|view|viewpoint|perspective|shot|vantage|position|camera)\b"
 _IS = r"\b(?:angle|perspective|viewpoint) (?:is|appears|seems)(?: to be)? (?:\w+ )?"
 _OFF_EYES = re.compile(r"\b(above|below|than|over|under|from) (?:[\w']+ ){0,3}?eyes? level\b")
@@ -28,7 +32,10 @@ _ANGLE_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\blevel(?: camera| shooting| viewing)? (?:angle|perspective|view|shot)|"
             r"(?<!ground )(?<!water )(?<!street )(?<!floor )\blevel with\b|"
-            r"\beye(?:s)? level\b|\bstraight on\b|\bhead on\b|"
+            r"\beye(?:s)? level\b|\bstraight on\b(?! (?:a|the)\b)|"
+            r"\bhead on (?:angle|view|perspective|shot)\b|"
+            r"\b(?:taken|shot|captured|viewed|seen|angle|camera|photographed) (?:\w+ ){0,3}?"
+            r"head on\b(?! (?:a|the|his|her|its|their|top)\b)|"
             r"\b(?:angle|camera|shot|view|perspective|viewpoint) "
             r"(?:(?!ground|street|floor|water|high|low|sea)[\w']+ ){1,4}?level\b(?! of)"
         ),
@@ -37,8 +44,11 @@ _ANGLE_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "high angle",
         re.compile(
             rf"\b(?:high|higher) (?!contrast|quality|resolution|definition|speed){_SHADE}{_VIEW}|"
-            rf"{_IS}high(?:er)?\b|\bbird'?s? eye\b|\bbird's\b|"
-            r"\bbirds eye\b|\boverhead\b|\btop down\b|\btop view\b|\baerial\b|\bhigh above\b"
+            rf"{_IS}high(?:er)?\b|\bbird'?s? eye\b|"
+            r"\bbirds eye\b|\btop down\b|\btop view\b|"
+            r"\b(?:overhead|aerial) (?:camera |top down )?"
+            r"(?:angle|view|shot|perspective|photo\w*|image|footage|vantage|position|scene)\b|"
+            r"\b(?:from|shot|taken|viewed|captured|positioned|directly) overhead\b"
         ),
     ),
     (
@@ -46,13 +56,14 @@ _ANGLE_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:low|lower) (?!light|contrast|resolution|quality|key)" + _SHADE + _VIEW
             + r"|" + _IS + r"low(?:er)?\b"
-            + r"|\bworm'?s? eye\b|\bworm's\b|\bworms eye\b"
+            + r"|\bworm'?s? eye\b"
         ),
     ),
     (
         "dutch angle",
         re.compile(
-            r"\bdutch\b|\bcanted\b|\b(?:tilted|slanted|skewed|oblique) (?:camera )?"
+            r"\bdutch (?:angle|tilt|shot|perspective|camera|view)\b|"
+            r"\bcanted\b|\b(?:tilted|slanted|skewed|oblique) (?:camera )?"
             r"(?:angle|perspective|view|shot|frame|horizon|composition)\b|\btilted horizon\b|"
             r"\b(?:image|photo|picture|composition|frame|horizon) (?:is|has|appears) "
             r"(?:\w+ ){0,2}?tilt(?:ed)?\b(?! (?:up|down))"
@@ -96,7 +107,7 @@ _ANGLE_CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _ABOUT_CAMERA = re.compile(
     r"\b(?:angles?|angled|camera|shots?|view|viewed|perspective|viewpoint|vantage|photographed|"
-    r"seen from|photograph|captured|taken|filmed|framed|photo|lens|aerial|drone)\b"
+    r"seen from|captured|taken|filmed|framed|lens|aerial|drone)\b"
 )
 
 

@@ -11,10 +11,12 @@ import re
 from caliper.lexical.finding import Labels
 from caliper.lexical.text import Parsed, matching
 
+# What shows that a sentence is about the camera; a pan may be for frying, a track for trains.
 _MOVEMENT_TOPIC = re.compile(
-    r"\b(?:camera|cameras|shots?|lens|zoom\w*|pan|pans|panned|panning|tilt\w*|dolly\w*|dollies|"
-    r"boom\w*|tracking|tracks|footage|frame|framing|perspective|viewpoint|drone|filmed|static|"
-    r"stationary|handheld|cinematograph\w*|view)\b"
+    r"\b(?:camera|cameras|camera's|shots?|lens|zoom\w*|panning|dolly\w*|dollies|tilting|footage|"
+    r"frame|framing|perspective|viewpoint|drone|filmed|handheld|cinematograph\w*|view|tripod|"
+    r"(?:slow|slight|smooth|steady|quick|gentle|horizontal|vertical) (?:pan|tilt|track|boom)|"
+    r"(?:video|clip|scene|it) (?:\w+ ){0,3}?(?:pans|tilts|booms|tracks|is static))\b"
 )
 _CAMERA = r"(?:camera(?:'s)?(?: \w+)?|shot|lens|drone|footage|view|perspective|frame|viewpoint)"
 _ADVERBS = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w']+ ){0,%d}?"
@@ -26,7 +28,7 @@ _GENERIC = (
     r"fl(?:y|ies|ying)|transition(?:s|ing)?|adjust(?:s|ing)?|continu(?:es|ing))"
 )
 _OWN = (
-    r"(?:pan|pans|panned|panning|track|tracks|tracking|tracked|truck|trucks|trucking|"
+    r"(?:pan|pans|panned|panning|track|tracks|tracking|tracked|trucking|"
     r"tilt|tilts|tilted|tilting|boom|booms|booming|crane|cranes|craning|dolly|dollies|"
     r"dollying|pedestal|pedestals|swivel\w*|arc|arcs)"
 )
@@ -50,6 +52,11 @@ _SELF_MOVED = (
     rf", (?:\w+ly )?(?:moving|travel+ing|gliding|panning|flying|drifting|sweeping) )"
 )
 _CARRIED = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w',]+ ){0,8}?"
+# "Tracks alongside the skater to the left", but not "pans to show a man to the left".
+_AIMED = (
+    r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|show|reveal|captur|focus|and\b)"
+    r"[\w']+ ){0,6}?(?:to|towards?) (?:the |its )?"
+)
 _RIGHTWARD = r"(?:right(?:wards?)?|rightwards?)\b"
 _LEFTWARD = r"(?:left(?:wards?)?|leftwards?)\b"
 _SIDE = r"(?: side| edge| hand side)?(?: of the \w+)?"
@@ -62,7 +69,7 @@ _MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "left",
         re.compile(
-            rf"{_SELF_MOVED}{_CARRIED}toleft\b|"
+            rf"{_SELF_MOVED}{_CARRIED}toleft\b|{_SELF_MOVED}{_AIMED}{_LEFTWARD}|"
             rf"{_SELF_MOVED}{_TO}{_LEFTWARD}|\bleft(?:ward)? (?:pan|track|panning|tracking|swing|"
             r"movement|motion)\b"
         ),
@@ -70,7 +77,7 @@ _MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "right",
         re.compile(
-            rf"{_SELF_MOVED}{_CARRIED}toright\b|"
+            rf"{_SELF_MOVED}{_CARRIED}toright\b|{_SELF_MOVED}{_AIMED}{_RIGHTWARD}|"
             rf"{_SELF_MOVED}{_TO}{_RIGHTWARD}|\bright(?:ward)? (?:pan|track|panning|tracking|"
             r"swing|movement|motion)\b"
         ),
@@ -140,6 +147,7 @@ _FIXED = re.compile(
     rf"\b{_CAMERA} {_UNBROKEN}(?:consistent|remains the same|stays the same)\b|"
     r"\b(?:static|tripod)\b"
 )
+_HELD = re.compile(r"\b(?:cameras?|camera's|shots?|frame|footage|tripod)\b")
 _WEAKLY_STILL = re.compile(r"\b(?:steady|stable|still|constant|consistent)\b")
 _GOING = re.compile(r"\b(?:smooth\w*|follow\w*|track\w*|mov(?:es|ing)|dynamic|handheld|glid\w+)\b")
 _UNRELATED_STILL = re.compile(
@@ -163,7 +171,7 @@ def read_movement(parsed: Parsed) -> Labels:
     still = [
         _UNRELATED_STILL.sub("", everything[number])
         for number in about
-        if "camera" in everything[number] or "shot" in everything[number]
+        if _HELD.search(everything[number])
     ]
     surely = any(_FIXED.search(_WEAKLY_STILL.sub("", said)) for said in still)
     weakly = any(_FIXED.search(said) and not _GOING.search(said) for said in still)

@@ -48,15 +48,13 @@ def wanted(text: str, *, verb_first: bool = False) -> Wanted:
     `verb_first`: the first word that is no person is what is done, and tells most.
     """
     weights = {meaning: _weight(meaning) for meaning in content(text)}
+    accepted = {meaning: related(meaning) for meaning in weights}
     if verb_first:
         deed = next((meaning for meaning in weights if meaning not in PERSONS), None)
         if deed is not None:
-            weights[deed] = _DEED
-    return Wanted(
-        MappingProxyType(weights),
-        MappingProxyType({meaning: related(meaning) for meaning in weights}),
-        sum(weights.values()),
-    )
+            # The kinds of a drink are no kinds of drinking.
+            weights[deed], accepted[deed] = _DEED, {deed: 1.0}
+    return Wanted(MappingProxyType(weights), MappingProxyType(accepted), sum(weights.values()))
 
 
 def _weight(meaning: str) -> float:

@@ -35,11 +35,19 @@ sea: wave water horizon beach boat
 forest: tree wood foliage trail leaf
 mountain: peak hill valley rocky slope
 snow: ski winter ice slope frost
-park: tree grass bench path lawn
+park: tree grass bench path lawn leaf playground
 garden: flower plant grass lawn
 farm: barn field cow sheep crop tractor
 field: grass meadow crop rural pasture
 airport: airplane runway terminal tarmac luggage
+ski: snow slope mountain lift
+resort: pool palm slope hotel
+conference: podium microphone speaker meeting
+carpark: parked car vehicle bus lot asphalt
+party: friend balloon cake toast celebration guest gathering
+dinner: table plate dish wine food
+playground: swing slide
+balcony: railing terrace
 yard: lawn grass fence house patio
 station: train platform track railway passenger
 stadium: field crowd player match game pitch
@@ -87,55 +95,51 @@ _PRESENTED = re.compile(
     r"(?:a|an|the|what appears to be a)(?: [\w']+){0,3}$"
 )
 _OPENING = 2
-_ENOUGH = 0.34
-_FEWEST_CUES = 3
+_FEWEST_SIGNS = 2
 
 
 @lru_cache(maxsize=1)
-def _cues() -> dict[str, frozenset[str]]:
-    table = {}
+def _cues() -> dict[str, tuple[frozenset[str], ...]]:
+    """Each scene's cues: for every cue the meanings that stand for it."""
+    table: dict[str, tuple[frozenset[str], ...]] = {}
     for line in _CUES.splitlines():
         scene, words = line.split(":")
-        table[concept(scene)] = frozenset(
-            kind for word in words.split() for kind in related(concept(word))
-        )
+        cues = tuple(_kinds(concept(word)) for word in words.split())
+        table[concept(scene)] = table.get(concept(scene), ()) + cues
     return table
 
 
+def _kinds(meaning: str) -> frozenset[str]:
+    return frozenset(stated for stated, credit in related(meaning).items() if credit == 1.0)
+
+
 def judge_scene(parsed: Parsed, element: str) -> Finding:
-    """Score a scene: by its words, or by three things that belong to it.
+    """Score a scene: by its name, or by two signs: parts of its name, things that belong to it.
 
     Without them, another place that the caption presents as its scene is wrong; a caption
     about things alone is silent.
     """
     meanings = content(element)
-    named = [meaning for meaning in meanings if _stated(parsed, meaning)]
-    if len(named) >= _ENOUGH * len(meanings) and named:
+    named = [meaning for meaning in meanings if _named(parsed, meaning)]
+    if named and named[-1] == meanings[-1]:
         return Finding(RIGHT, f"The caption names {element}.")
-    if any(_within_word(parsed, meaning) for meaning in content(element)):
-        return Finding(RIGHT, f"The caption names a part of {element}.")
-    table = _cues()
-    for meaning in content(element):
-        cues = table.get(meaning, frozenset())
-        if sum(1 for cue in sorted(cues) if parsed.stated(cue)) >= _FEWEST_CUES:
-            return Finding(RIGHT, f"The caption tells of what belongs to {element}.")
+    cues = dict.fromkeys(cue for meaning in meanings for cue in _cues().get(meaning, ()))
+    shown = sum(any(parsed.stated(one) for one in cue) for cue in cues)
+    if shown + len(named) >= _FEWEST_SIGNS or len(named) * 2 > len(meanings):
+        return Finding(RIGHT, f"The caption tells of what belongs to {element}.")
     if _presents_place(parsed):
         return Finding(WRONG, f"The caption presents another scene than {element}.")
     return Finding(SILENT, "The caption names no scene.")
 
 
-def _stated(parsed: Parsed, meaning: str) -> bool:
-    """Whether the meaning or a kind of it is stated: a "room" does not tell of a bedroom."""
-    return any(
-        credit == 1.0 and parsed.stated(stated) for stated, credit in related(meaning).items()
-    )
+def _named(parsed: Parsed, meaning: str) -> bool:
+    """Whether the caption has the meaning, a kind of it, or a word that begins with it.
 
-
-def _within_word(parsed: Parsed, meaning: str) -> bool:
-    """Whether a longer word of the caption begins with it: "farm" in "farmhouse"."""
-    if len(meaning) < 4:
-        return False
-    return any(
+    A "room" does not tell of a bedroom, a "farmhouse" tells of a farm.
+    """
+    if any(parsed.stated(kind) for kind in _kinds(meaning)):
+        return True
+    return len(meaning) >= 4 and any(
         len(stated) > len(meaning) + 2 and stated.startswith(meaning) and parsed.stated(stated)
         for stated in parsed.places
     )

@@ -30,6 +30,7 @@ _OPPOSITE = {
     "left": "right", "right": "left", "above": "below", "below": "above",
     "front": "behind", "behind": "front", "inside": "outside", "outside": "inside",
 }  # fmt: skip
+_SIDES = frozenset(("left", "right"))
 _TAKEN_UP = word_set("it its they their these")
 # "His left hand" is no place.
 _BODY = word_set(
@@ -147,28 +148,29 @@ def _lateral(
     """Left or right: which thing does each side word of the sentence speak of?
 
     "To the left of X" puts the other thing there; otherwise a side belongs to the thing
-    that stands nearest. A side of the target is the opposite side of the subject.
+    that stands nearest. A side of the target is the opposite side of the subject. A single
+    side that belongs to the picture ("on the right, a lamp") contradicts nothing.
     """
-    told = set()
+    told: set[str] = set()
+    hinted: set[str] = set()
     for at in range(*within):
         side = parsed.words[at]
-        if side not in {"left", "right"} or parsed.negated[at]:
-            continue
         following = parsed.words[at + 1 : at + 7]
-        if following and following[0] in _BODY:
+        if side not in _SIDES or parsed.negated[at] or not _BODY.isdisjoint(following[:1]):
             continue
-        if "of" in following[:3]:
-            of_target = _first_within(targets, at, at + 7)
-            of_subject = _first_within(subjects, at, at + 7)
-            if of_target != of_subject:
-                told.add(side if of_target < of_subject else _OPPOSITE[side])
-                continue
+        of_target = _first_within(targets, at, at + 7)
+        of_subject = _first_within(subjects, at, at + 7)
+        if "of" in following[:3] and of_target != of_subject:
+            told.add(side if of_target < of_subject else _OPPOSITE[side])
+            continue
         nearest = min(abs(place - at) for place in subjects)
         other = min((abs(place - at) for place in targets), default=nearest + 1)
-        told.add(side if nearest <= other else _OPPOSITE[side])
-    if wanted.side in told:
+        relative = parsed.words[max(0, at - 2) : at] == ("to", "the")
+        (told if relative else hinted).add(side if nearest <= other else _OPPOSITE[side])
+    if wanted.side in told | hinted:
         return RIGHT
-    return WRONG if told else SILENT
+    both_named = set(parsed.words[within[0] : within[1]]) >= _SIDES
+    return WRONG if told or (hinted and both_named) else SILENT
 
 
 def _first_within(places: list[int], low: int, high: int) -> int:

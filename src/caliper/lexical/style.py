@@ -137,7 +137,7 @@ def read_style(parsed: Parsed) -> Labels:
     for label, pattern in _CUES:
         if any(pattern.search(said) for said in about):
             return Labels((label,), "The caption describes the picture in that style.")
-    named = matching(_NAMES, about)
+    named = matching(_NAMES, spoken)
     if named:
         return Labels(named, "The caption names the style of something in the picture.")
     return Labels((), "The caption says nothing of the style.")

@@ -52,6 +52,7 @@ cap beanie
 necklace pendant
 stone rock boulder pebble
 road street roadway avenue lane
+hay straw
 sidewalk pavement footpath
 path pathway trail walkway
 shop store boutique
@@ -110,6 +111,7 @@ paddle row oar
 burn blaze flame
 approach near
 hide conceal
+save rescue
 search seek
 point gesture
 nod bow
@@ -138,7 +140,9 @@ rain rainy
 cloud cloudy
 sun sunny sunlight
 smoke fume steam
-light lamp lantern
+lamp lantern
+streetlight lamppost streetlamp
+alight dismount disembark
 candle candlestick
 handle knob
 vase urn
@@ -161,14 +165,14 @@ blanket quilt duvet comforter
 sheet linen
 towel cloth
 tissue napkin
-bus coach
+bus
 train locomotive railway
 station terminal
 airport runway
 church cathedral chapel
 temple shrine pagoda
 castle palace fortress
-bridge overpass
+bridge overpass viaduct
 harbor port dock pier marina
 restaurant diner eatery cafe cafeteria
 hospital clinic
@@ -218,7 +222,7 @@ graph chart diagram
 number digit numeral
 talk speak chat converse say tell conversation discuss discussion dialogue speech
 attack assault
-fight battle combat spar brawl
+fight battle combat spar brawl wrestle
 look gaze stare glance watch peer observe
 pick take grab retrieve
 hit strike punch smack slap beat
@@ -246,11 +250,11 @@ break smash shatter crack
 help assist
 give pass offer
 greet welcome wave salute
-shout yell scream
+shout yell scream scold holler
 whisper murmur
 laugh giggle chuckle laughter
 smile grin
-cry weep sob
+cry weep sob tear
 hug embrace cuddle
 kneel crouch squat
 lean bend
@@ -276,17 +280,13 @@ perform performance
 sing song vocal
 dance sway
 work labor
-wait await
 shake tremble
 crash collide collision
-float drift
-dig shovel
 film record
 call dial
 hang suspend
 wrap cover
 shine glow gleam
-melt thaw
 blow puff
 scatter spread
 gather assemble

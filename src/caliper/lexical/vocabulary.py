@@ -98,16 +98,18 @@ bedside table=nightstand
 """Two-word names and the one word that means them."""
 
 PARTICLES = """
-walk out=leave; go out=leave; come out=leave; get out=leave; run out=leave; step out=leave;
-walk away=leave; run away=leave; drive away=leave; drive off=leave; fly away=leave; walk off=leave;
-go away=leave; move away=leave; ride away=leave; get off=alight; get on=board; get onto=board;
-climb into=board; get into=board; go into=enter; walk into=enter; come into=enter; come in=enter;
-walk in=enter; go in=enter; step into=enter; run into=enter; take off=takeoff; lift off=takeoff;
-put on=wear; pick up=pick; stand up=standup; get up=standup; rise up=standup; sit down=sitdown;
-take seat=sitdown; fall down=fall; blow up=explode; turn around=turnaround; put down=putdown;
-set down=putdown; look back=turnaround; turn back=turnaround; lie down=liedown; wake up=wake;
-hold up=raise; lift up=raise; cheer up=cheer; turn on=activate; switch on=activate; run after=chase;
-go after=chase; look for=search; hand over=give; knock down=knock; throw away=discard
+walk out=leave; go out=leave; come out=leave; get out=leave; run out=leave; step out=leave; walk
+away=leave; run away=leave; drive away=leave; drive off=leave; fly away=leave; walk off=leave; go
+away=leave; move away=leave; ride away=leave; get off=alight; get on=board; get onto=board; climb
+into=board; get into=board; go into=enter; walk into=enter; come into=enter; come in=enter; walk
+in=enter; go in=enter; run in=enter; burst into=enter; step in=enter; come inside=enter; step
+into=enter; run into=enter; take off=takeoff; lift off=takeoff; put on=wear; pick up=pick; stand
+up=standup; get up=standup; rise up=standup; sit down=sitdown; take seat=sitdown; fall down=fall;
+blow up=explode; turn around=turnaround; put down=putdown; set down=putdown; look back=turnaround;
+turn back=turnaround; lie down=liedown; wake up=awake; jump off=alight; climb off=alight; climb
+down=descend; hold up=raise; lift up=raise; cheer up=cheer; turn on=activate; switch on=activate;
+run after=chase; go after=chase; look for=search; hand over=give; knock down=knock; throw
+away=discard
 """.strip()
 """Verbs with a particle and what they mean beside the verb itself."""
 
@@ -136,6 +138,16 @@ jewellery=jewelry moustache=mustache doughnut=donut axes=axe
 """)
 )
 """Irregular forms, and spellings, to the form that is stemmed."""
+
+KEPT = {
+    form: noun
+    for noun in listed("""
+        performer traveler reporter resident commuter universe university counter vegetation clothe
+        lighting
+    """)
+    for form in (noun, f"{noun}s")
+}
+"""Nouns whose stem would be that of another word (a performer is no performance)."""
 
 STOPWORDS = word_set(
     """

@@ -35,6 +35,8 @@ def stem(word: str) -> str:
     if len(word) > _LONGEST_WORD:
         return word[:_LONGEST_WORD]
     word = vocabulary.IRREGULAR.get(word, word)
+    if word in vocabulary.KEPT:
+        return vocabulary.KEPT[word]
     return str(EnglishStemmer().stemWord(word))
 
 
@@ -83,6 +85,9 @@ _BELOW, _ABOVE = _kinds()
 GENERIC_VERBS = frozenset(concept(word) for word in vocabulary.GENERIC_VERBS)
 
 
+_GENDERED = frozenset(("man", "woman", "boy", "girl"))
+
+
 @lru_cache(maxsize=2048)
 def related(meaning: str) -> Mapping[str, float]:
     """The meanings in a caption that stand for an annotated one, with their credit (0 to 1).
@@ -98,6 +103,11 @@ def related(meaning: str) -> Mapping[str, float]:
     for general in _ABOVE.get(meaning, ()):
         if general not in GENERIC_VERBS:
             held.setdefault(general, MORE_GENERAL)
+    if meaning in _GENDERED:
+        # "The driver" may be the annotated man.
+        for person in related("person"):
+            if person not in _GENDERED:
+                held.setdefault(person, MORE_GENERAL)
     return MappingProxyType(held)
 
 
