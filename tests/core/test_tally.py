@@ -13,9 +13,7 @@ NAMES = ("score", "asked")
 AMOUNTS: st.SearchStrategy[Amount] = st.integers() | st.fractions()
 Entry = tuple[str, str, str, Amount]
 ENTRIES = st.lists(
-    st.tuples(
-        st.sampled_from(CELLS), st.sampled_from(CLUSTERS), st.sampled_from(NAMES), AMOUNTS
-    ),
+    st.tuples(st.sampled_from(CELLS), st.sampled_from(CLUSTERS), st.sampled_from(NAMES), AMOUNTS),
     max_size=8,
 )
 

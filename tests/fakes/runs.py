@@ -1,5 +1,7 @@
 """Small runs: rows, specs, sources, and the jobs of their plans."""
 
+import base64
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,6 +91,17 @@ def choice_rows(samples: int, questions: int) -> list[Row]:
         )
         for place in range(samples)
     ]
+
+
+def scene_graph_rows() -> list[Row]:
+    """One picture of CompreCap with a dog on it, that has no relations."""
+    dog = {
+        "category": "dog",
+        "short_description": "a brown dog",
+        "mask_out": base64.b64encode(zlib.compress(b"\1\1\0\0")).decode(),
+        "relation": [],
+    }
+    return [Row("anno.json", 1, {"image": "park.jpg", "info": [dog]})]
 
 
 def part(name: str = "captionqa", **changes: Any) -> BenchmarkSpec:

@@ -1,17 +1,18 @@
 """The ledger: duplicates and order change nothing."""
 
+import itertools
 from fractions import Fraction
 from functools import reduce
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.stores import MemoryLog
 
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict, better
 from caliper.core.question import Item, Question
 from caliper.pipeline.ledger import Ledger
-from tests.fakes.stores import MemoryLog
 
 SIZE = 4
 BIG = 2**63
@@ -55,7 +56,7 @@ def deliveries(draw: st.DrawFn) -> tuple[list[Verdict], list[list[Verdict]]]:
     order = draw(st.permutations(verdicts + extra))
     cuts = sorted(draw(st.lists(st.integers(0, len(order)), max_size=4)))
     ends = [0, *cuts, len(order)]
-    return verdicts, [order[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return verdicts, [order[a:b] for a, b in itertools.pairwise(ends)]
 
 
 @given(deliveries())

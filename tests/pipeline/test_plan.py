@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes import runs
+from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import Identity
 from caliper.pipeline.items import decode_item, encode_item
 from caliper.pipeline.plan import SHARD_ITEMS, SUMMARY, draw, plan, plan_items, read_plan
-from tests.fakes import runs
-from tests.fakes.stores import MemoryStore
 
 REPLAY = Identity("replay", "replay", "1")
 BOTH = runs.spec(
@@ -94,9 +94,7 @@ async def test_a_shard_holds_so_many_items(extra: int) -> None:
     count = SHARD_ITEMS + extra
     found = {"capability": runs.sources(runs.scene_rows(count), {})}
     planned = await runs.planned(runs.spec(runs.part("capability")), found, MemoryStore())
-    assert [len(shard) for shard in planned.shards] == (
-        [count] if extra <= 0 else [SHARD_ITEMS, 1]
-    )
+    assert [len(shard) for shard in planned.shards] == ([count] if extra <= 0 else [SHARD_ITEMS, 1])
     assert [item.first for item in planned.items] == list(range(count))
 
 
@@ -144,7 +142,7 @@ async def test_the_plan_of_a_newer_release_is_refused() -> None:
     store = MemoryStore()
     await plan(BOTH, FOUND, store)
     store.objects[SUMMARY] = store.objects[SUMMARY].replace(b'"schema":1', b'"schema":2')
-    with pytest.raises(NewerSchema, match="plan/summary.json"):
+    with pytest.raises(NewerSchema, match=r"plan/summary\.json"):
         await plan(BOTH, FOUND, store)
 
 
@@ -212,11 +210,7 @@ async def test_a_limit_reaches_the_plan() -> None:
 
 async def test_items_survive_the_plan() -> None:
     planned = await runs.planned(BOTH, FOUND, MemoryStore())
-    fresh = [
-        item
-        for part in BOTH.benchmarks
-        for item in plan_items(BOTH, part, FOUND[part.name])
-    ]
+    fresh = [item for part in BOTH.benchmarks for item in plan_items(BOTH, part, FOUND[part.name])]
     assert [replace(item, first=0) for item in planned.items] == fresh
 
 
@@ -244,8 +238,9 @@ async def test_an_item_with_something_else_in_a_field_is_none(field: str, value:
 
 async def test_payloads_that_are_no_objects() -> None:
     planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    payloads: list[Any] = [None, 3, "text", [1], {}]
     for item in (planned.items[0], planned.items[-1]):
-        for payload in (None, 3, "text", [1], {}):
+        for payload in payloads:
             written = encode_item(item)
             written["questions"][0]["payload"] = payload
             with pytest.raises(InvalidInput):

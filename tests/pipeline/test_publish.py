@@ -3,6 +3,9 @@
 from fractions import Fraction
 
 import pytest
+from tests.fakes import runs
+from tests.fakes.runs import Planned
+from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.json_codec import JsonCodec
@@ -12,9 +15,6 @@ from caliper.core.run import Identity
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, Publisher, jobs
 from caliper.ports.codec import ExamineJob
-from tests.fakes import runs
-from tests.fakes.runs import Planned
-from tests.fakes.stores import MemoryLog, MemoryStore
 
 CODEC = JsonCodec()
 CAPTIONS = {"captionqa": {"nat_000": "it is green"}, "capability": {"scene/0000": "a park"}}
@@ -26,9 +26,7 @@ SPEC = runs.spec(
     runs.part("captionqa", models={"reader": runs.JUDGE, "media": runs.JUDGE}),
 )
 FOUND = {
-    "capability": runs.sources(
-        runs.scene_rows(2), CAPTIONS["capability"], runs.scene_questions(2)
-    ),
+    "capability": runs.sources(runs.scene_rows(2), CAPTIONS["capability"], runs.scene_questions(2)),
     "captionqa": runs.sources(runs.choice_rows(2, 3), CAPTIONS["captionqa"]),
 }
 

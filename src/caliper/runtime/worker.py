@@ -23,6 +23,8 @@ class Attempt:
     final: bool = False
 
 
+_DOUBLINGS = 32  # More would overflow one day, and no wait is that long.
+_MOMENT = 0.001  # Clocks wake sleepers a little early: what is left then is no time to try in.
 _OF_THE_RUN = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
 
 Handle = Callable[[Attempt], Awaitable[None]]
@@ -93,7 +95,7 @@ class Worker:
         match handling(error).fate:
             case fate if fate in _OF_THE_RUN:
                 raise error
-            case JobFate.RETRY if self._time_left(delivery) > 0:
+            case JobFate.RETRY if self._time_left(delivery) > _MOMENT:
                 await self._again(delivery, error)
             case JobFate.RETRY:
                 await self._last(delivery, error)
@@ -119,9 +121,8 @@ class Worker:
         return self._limits.budget - spent
 
     async def _again(self, delivery: Delivery, error: Exception) -> None:
-        longest = min(
-            self._limits.first_wait * 2 ** (delivery.attempt - 1), self._limits.longest_wait
-        )
+        doubled = self._limits.first_wait * 2 ** min(delivery.attempt - 1, _DOUBLINGS)
+        longest = min(doubled, self._limits.longest_wait)
         asked = getattr(error, "retry_after", None) or 0.0
         # Not a secret: only meant to differ between workers.
         wait = max(asked, longest * random.uniform(0.5, 1.0))  # noqa: S311
