@@ -209,6 +209,14 @@ async def test_an_overloaded_endpoint_is_waited_for(tmp_path: Path) -> None:
         assert part(tmp_path)["coverage"]["share"] == 1
 
 
+async def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, 3)
+    async with ChatServer(otherwise=RIGHT) as server:
+        ended = await run(tmp_path, server, "--store", "data/scene.jsonl/store", code=4)
+        assert "data/scene.jsonl/store" in ended.err
+        await run(tmp_path, server)
+
+
 async def test_another_model_than_the_one_resolved_stops_the_run(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 4)
     other = fake.answer('{"score": 1, "reason": ""}', model="fake/another")

@@ -86,6 +86,7 @@ def test_a_run_that_was_cut_short_has_a_partial_report(root: Path, run: Path) ->
     shown = Command(root)("report", run.name, code=1)
     assert "Partial report: the run is running, not complete" in shown.out
     assert json.loads((run / "report.json").read_text())["partial"] is True
+    assert "the run is running, not complete" in Command(root)("validate", run.name, code=1).err
     Command(root)(*FLAGS, run.name, code=0)
     assert_whole(root, run)
 
@@ -108,6 +109,22 @@ def test_a_plan_that_is_not_whole_is_made_again(root: Path, copied: Path) -> Non
     Command(root)(*FLAGS, copied.name, code=0)
     assert execution(copied)["jobs"] == 0
     assert_whole(root, copied)
+
+
+def test_a_run_directory_that_is_damaged_is_told(root: Path, copied: Path) -> None:
+    journal, shard = (
+        copied / "state" / "journal.jsonl",
+        copied / "state" / "plan" / "000000.jsonl.gz",
+    )
+    whole = journal.read_bytes()
+    journal.write_bytes(whole.replace(b'"index":7,', b'"index":x,', 1))
+    assert "journal.jsonl:" in Command(root)("validate", copied.name, code=2).err
+    journal.write_bytes(whole)
+    shard.write_bytes(shard.read_bytes()[:-100])
+    ended = Command(root)("report", copied.name, code=2)
+    assert "plan/000000.jsonl.gz: broken shard" in ended.err
+    (copied / "state" / "plan" / "summary.json").unlink()
+    assert "was not planned to its end" in Command(root)("report", copied.name, code=2).err
 
 
 def test_killed_while_writing_reports(root: Path, copied: Path) -> None:
