@@ -147,6 +147,14 @@ def test_what_cannot_be_meant_is_told_with_what_can(
     assert not list(caliper.folder.glob("runs/*"))
 
 
+def test_options_before_the_name_of_a_benchmark_are_not_lost(
+    caliper: Command, config: Path
+) -> None:
+    for words in (("--name", "x"), ("--config", config), ("--json",), ("--set", "a=b")):
+        ended = caliper("evaluate", *words, "captionqa", *CAPTIONQA, code=2)
+        assert "options of captionqa go behind its name" in ended.err
+
+
 def test_neither_captions_nor_a_captioner(caliper: Command, config: Path) -> None:
     ended = caliper("evaluate", "captionqa", "--data", "captionqa.json", code=2)
     assert "exactly one of captions and captioner" in ended.err
@@ -225,7 +233,8 @@ def test_validate_knows_what_it_is_given(caliper: Command, config: Path) -> None
         "anno.json": "comprecap data: 1 items, 10 questions",
         "captions/comprecap.json": "comprecap captions: 1",
         "all.yaml": "a run over capability, captionqa, comprecap",
-        "run": "(tiny) over capability, captionqa, comprecap",
+        "run": "(tiny) over capability, captionqa, comprecap: complete",
+        "capability/camera_angle.jsonl": "capability data: 2 items, 2 questions",
     }.items():
         assert told in caliper("validate", path, code=0).out, path
     ended = caliper("validate", "captionqa.json", "--json", code=1)

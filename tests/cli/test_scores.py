@@ -199,6 +199,32 @@ def test_execution_tells_how_it_went(ran: tuple[Path, Ended]) -> None:
     assert told["started"].endswith("+00:00")
 
 
+def test_questions_about_the_media_of_every_task(tmp_path: Path) -> None:
+    """CAPability-QA of the examples, by flags, every answer right: KT-bar is what went untold."""
+    examples = Path(__file__).parents[2] / "examples"
+    for file in (examples / "capability_qa").glob("*.jsonl"):
+        told = [
+            {"question_id": row["question_id"], "response": row["answer"]}
+            for row in tiny.read_lines(file)
+        ]
+        tiny.lines(tmp_path / "answers" / file.name, told)
+    ended = Command(tmp_path)(
+        *("evaluate", "capability", "--data", examples / "capability", "--json"),
+        *("--captions", examples / "captions" / "careless" / "capability"),
+        *("--qa", examples / "capability_qa", "--qa-replies", "answers"),
+        code=0,
+    )
+    found = ended.told["benchmarks"]["capability"]
+    assert len(found["tasks"]) == 13
+    for task, figures in found["tasks"].items():
+        assert figures["qa_accuracy"] == 100, task
+        # Bounds that hold for any data (protocols.md); with all known they meet.
+        assert figures["kt_bar"] == pytest.approx(100 - figures["recall"]), task
+    bars = [figures["kt_bar"] for figures in found["tasks"].values()]
+    assert found["average"]["kt_bar"] == pytest.approx(sum(bars) / 13)
+    assert found["models"]["media"].startswith("replay")
+
+
 def test_missing_replies_under_the_floor_leave_the_run_finished(
     caliper: Command, config: Path
 ) -> None:

@@ -63,6 +63,7 @@ class ChatServer:
     async def __aenter__(self) -> Self:
         self._steps = iter(self.script)
         self._otherwise = self.otherwise or answer("1")
+        self._arrived = asyncio.Condition()
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/info", self._info)
@@ -80,10 +81,21 @@ class ChatServer:
     async def __aexit__(self, *_: object) -> None:
         await self._runner.cleanup()
 
+    def from_now_on(self, step: Step) -> None:
+        """Answer every request by `step`."""
+        self._steps, self._otherwise = iter(()), step
+
+    async def until_received(self, count: int) -> None:
+        """Wait for the request of that number, counted from 1."""
+        async with self._arrived:
+            await self._arrived.wait_for(lambda: len(self.requests) >= count)
+
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         if self.keep_requests:
             self.requests.append(Received(body, dict(request.headers)))
+            async with self._arrived:
+                self._arrived.notify_all()
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

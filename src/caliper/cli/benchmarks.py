@@ -51,6 +51,11 @@ def benchmark_commands(act: Act, help_text: str) -> typer.Typer:
 
     def several(context: typer.Context, given: FromFile, shared: Shared, shown: Shown) -> int:
         if context.invoked_subcommand is not None:
+            if (given, shared, shown) != (FromFile(), Shared(), Shown()):
+                raise InvalidInput(
+                    f"options of {context.invoked_subcommand} go behind its name, and --config "
+                    "goes without one"
+                )
             return Exit.DONE
         if given.config is None:
             raise InvalidInput(f"name a benchmark ({', '.join(_PARTS)}) or give --config FILE")

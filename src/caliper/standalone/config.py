@@ -98,14 +98,16 @@ class RunConfig(_Strict):
 
     @property
     def label(self) -> str:
-        """The checkpoint's label: its name, else the stem of its first captions."""
+        """The checkpoint's label: its name, else the stem of its first captions, else the
+        model that its captioner names. Empty when none of them tells; never part of a URL.
+        """
         if self.name:
             return self.name
         for part in self.benchmarks.values():
             if part.captions is not None:
                 return part.captions.stem or "captions"
-        captioner = next(iter(self.benchmarks.values())).captioner or "run"
-        return captioner.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+        captioner = next(iter(self.benchmarks.values())).captioner or ""
+        return captioner.partition("#")[2].rsplit("/", 1)[-1]
 
 
 def checked(written: Mapping[str, Any], *, file: str = "") -> RunConfig:

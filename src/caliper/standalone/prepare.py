@@ -74,7 +74,7 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
         await room.close()
         raise
     spec = RunSpec(
-        name=config.label,
+        name=config.label or _model_name(parts),
         version=__version__,
         pack=pack.digest,
         benchmarks=tuple(parts.specs),
@@ -85,6 +85,11 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
     )
     models = Models(parts.answerers, parts.tagger, parts.embedder)
     return Prepared(config, spec, parts.sources, models, parts.captioners, pack, room)
+
+
+def _model_name(parts: _Parts) -> str:
+    """What the endpoint calls the checkpoint, without its owner."""
+    return next(iter(parts.captioners.values())).identity.name.rsplit("/", 1)[-1]
 
 
 async def _prepare_part(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
 from caliper.standalone.config import read_config, resolved_settings
 from caliper.standalone.directory import RunDirectory
+from caliper.standalone.kept import read_run
 
 
 @dataclass(frozen=True, slots=True)
 class Valid:
-    """What was found in a path. `problems` are rows that would end Unscored."""
+    """What was found in a path. `problems`: rows that would end Unscored, or what a run lacks."""
 
     kind: str
     summary: str
@@ -27,15 +29,13 @@ class Valid:
 
 
 def validate(path: Path, name: str | None = None) -> Valid:
-    """Tell what a path holds, and everything that is wrong with its rows.
+    """Tell what a path holds, and everything that is wrong with its rows or its run.
 
     `name` is the benchmark; without it the content decides. Raises InvalidInput naming
     file, line and field of what makes the whole file unusable.
     """
     if (path / "run.yaml").is_file():
-        spec = RunDirectory(path).read_spec()
-        parts = ", ".join(part.name for part in spec.benchmarks)
-        return Valid("run", f"run {spec.run_id} ({spec.name}) over {parts}")
+        return _run(RunDirectory(path))
     if path.suffix in (".yaml", ".yml"):
         config = read_config(path)
         for known, part in config.benchmarks.items():
@@ -53,6 +53,16 @@ def validate(path: Path, name: str | None = None) -> Valid:
     return _captions(path, name)
 
 
+def _run(directory: RunDirectory) -> Valid:
+    """Reads the plan and every outcome: what is wrong with them is raised."""
+    kept = asyncio.run(read_run(directory))
+    parts = ", ".join(part.name for part in kept.spec.benchmarks)
+    state = kept.report.state
+    problems = (f"the run is {state}, not complete",) if kept.report.partial else ()
+    summary = f"run {kept.spec.run_id} ({kept.spec.name}) over {parts}: {state}"
+    return Valid("run", summary, problems)
+
+
 def _recognised(path: Path) -> tuple[str, str]:
     """The benchmark and kind (data or captions) that the content looks like."""
     found = _looks_like(path, _first_value(path))
@@ -64,8 +74,8 @@ def _recognised(path: Path) -> tuple[str, str]:
 def _looks_like(path: Path, first: Any) -> tuple[str, str] | None:
     keys = first.keys() if isinstance(first, Mapping) else set()
     signs = {
-        ("capability", "data"): path.is_dir() and "annotation" in keys,
-        ("capability", "captions"): path.is_dir() and "caption" in keys,
+        ("capability", "data"): "annotation" in keys,
+        ("capability", "captions"): "caption" in keys,
         ("comprecap", "data"): "info" in keys,
         ("captionqa", "data"): path.suffix == ".parquet" or keys & {"questions", "question"},
         # The keys of captions tell the two apart: images have names with an ending.

@@ -1,0 +1,163 @@
+"""A checkpoint behind an endpoint captions pictures and clips; rules judge what it wrote."""
+
+import asyncio
+import base64
+import io
+import json
+import shutil
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import yaml
+from PIL import Image
+from tests.fakes import chat_server as fake
+from tests.fakes import tiny
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.command import Command, Ended, end
+
+CLIP = Path(__file__).parents[2] / "examples" / "media" / "videos" / "waving.mp4"
+CAPTION = fake.answer("A man waves in a park. ")
+PICTURES = 6
+
+
+def picture(path: Path, colour: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (40, 30), (colour, 99, 0)).save(path)
+
+
+def write_scenes(root: Path, count: int = PICTURES) -> None:
+    """Rows of the task scene with a picture each."""
+    made = [tiny.element("scene", f"s{number:05}", "park") for number in range(count)]
+    tiny.lines(root / "data" / "scene.jsonl", made)
+    for number, row in enumerate(made):
+        picture(root / "data" / row["file_path"], 40 * number)
+
+
+def words(server: ChatServer, out: str = "run") -> tuple[str, ...]:
+    return (
+        *("evaluate", "capability", "--data", "data", "--captioner", f"tgi:{server.url}"),
+        *("--concurrency", "2", "--out", out),
+    )
+
+
+async def run(folder: Path, server: ChatServer, *more: str, out: str = "run", code: int) -> Ended:
+    caliper = Command(folder, {"CALIPER_RETRY_BUDGET": "0.4"})
+    return await asyncio.to_thread(caliper, *words(server, out), *more, code=code)
+
+
+def shown(body: Any) -> list[Image.Image]:
+    """The pictures in a request."""
+    (message,) = body["messages"]
+    urls = [part["image_url"]["url"] for part in message["content"] if "image_url" in part]
+    assert all(url.startswith("data:image/jpeg;base64,") for url in urls)
+    return [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
+
+
+async def test_pictures_and_a_clip_are_captioned_once_each(tmp_path: Path) -> None:
+    write_scenes(tmp_path, 2)
+    for task, annotation in (("event", "A man waves"), ("action", "waving")):
+        made = tiny.element(task, "event_1", annotation, "video") | {"file_path": "waving.mp4"}
+        tiny.lines(tmp_path / "data" / f"{task}.jsonl", [made])
+    shutil.copy(CLIP, tmp_path / "data")
+    async with ChatServer(otherwise=CAPTION) as server:
+        ended = await run(tmp_path, server, code=0)
+        # An action rides on the video of its event.
+        assert sorted(len(shown(asked.body)) for asked in server.requests) == [1, 1, 8]
+        assert {asked.body["max_tokens"] for asked in server.requests} == {8192}
+        assert "4 of 4 askable questions scored" in ended.out
+        server.requests.clear()
+        assert "Nothing was missing" in (await run(tmp_path, server, code=0)).out
+        await run(tmp_path, server, out="again", code=0)
+        assert server.requests == []
+    kept = tiny.read_lines(tmp_path / "run" / "captions.jsonl")
+    assert [row["sample"] for row in kept] == ["scene/s00000", "scene/s00001", "event/event_1"]
+    assert {row["caption"] for row in kept} == {"A man waves in a park."}
+    report = json.loads((tmp_path / "run" / "report.json").read_text())
+    # Called after the model, not after the place where it was.
+    assert report["name"] == "judge-8b"
+    assert server.url.rpartition(":")[2] not in json.dumps(report)
+    models = report["benchmarks"]["capability"]["models"]
+    assert models["captioner"].startswith("fake/judge-8b (tgi, ")
+    assert models["judge"].startswith("lexical")
+
+
+async def test_after_a_kill_nothing_is_captioned_twice(tmp_path: Path) -> None:
+    write_scenes(tmp_path)
+    async with ChatServer([CAPTION] * 3, otherwise=fake.never()) as server:
+        process = Command(tmp_path).start(*words(server))
+        await server.until_received(5)
+        await asyncio.to_thread(end, process, signal.SIGKILL)
+        # The store may go: what was captioned stands in the run's own directory.
+        shutil.rmtree(tmp_path / ".store")
+        server.from_now_on(CAPTION)
+        await run(tmp_path, server, code=0)
+        asked = Counter(shown(asked.body)[0].getpixel((20, 15)) for asked in server.requests)
+        assert sorted(asked.values()) == [1, 1, 1, 1, 2, 2]
+        await run(tmp_path, server, "--store", "another", out="undisturbed", code=0)
+    for name in ("report.json", "captions.jsonl", "verdicts.parquet"):
+        found = (tmp_path / "run" / name).read_bytes()
+        assert found == (tmp_path / "undisturbed" / name).read_bytes(), name
+
+
+async def test_pictures_that_cannot_be_captioned(tmp_path: Path) -> None:
+    write_scenes(tmp_path)
+    data = tmp_path / "data"
+    (data / "s00000.jpg").unlink()
+    whole = (data / "s00001.jpg").read_bytes()
+    (data / "s00001.jpg").write_bytes(whole[: len(whole) // 2])
+    bomb = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(bomb, "PNG")
+    (data / "s00002.jpg").write_bytes(bomb.getvalue())
+    (data / "s00003.jpg").write_text("no picture")
+    async with ChatServer(otherwise=CAPTION) as server:
+        ended = await run(tmp_path, server, code=1)
+        assert len(server.requests) == 2
+    told = tiny.read_lines(tmp_path / "run" / "verdicts.jsonl")
+    assert [row["reason"] for row in told] == ["media_missing", *["bad_input"] * 3, "", ""]
+    assert "s00000.jpg" in told[0]["explanation"]
+    assert "pixels" in told[2]["explanation"]
+    assert "unscored: 3 bad_input, 1 media_missing" in ended.out
+    assert (tmp_path / "run" / "report.html").exists()
+
+
+async def test_trouble_of_the_captioner_is_no_caption_and_heals(tmp_path: Path) -> None:
+    write_scenes(tmp_path)
+    async with ChatServer([fake.status(500)] * 400, otherwise=CAPTION) as server:
+        ended = await run(tmp_path, server, code=1)
+        assert "unscored: 6 backend" in ended.out
+        server.from_now_on(CAPTION)
+        await run(tmp_path, server, code=0)
+    assert len(tiny.read_lines(tmp_path / "run" / "captions.jsonl")) == PICTURES
+
+
+async def test_a_prompt_that_the_benchmark_does_not_have(tmp_path: Path) -> None:
+    write_scenes(tmp_path)
+    async with ChatServer(otherwise=CAPTION) as server:
+        ended = await run(tmp_path, server, "--prompt", "taxonomy", code=2)
+        assert "unknown caption prompt of capability 'taxonomy'; known: simple" in ended.err
+        assert server.requests == []
+        told = await asyncio.to_thread(
+            Command(tmp_path), "plan", *words(server)[1:], "--json", code=0
+        )
+        assert told.told["benchmarks"][0]["captions_to_write"] == PICTURES
+
+
+async def test_each_caption_prompt_of_captionqa(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    for name in ("nat_1.jpg", "doc_1.jpg"):
+        picture(tmp_path / name, 7)
+    said = {}
+    async with ChatServer(otherwise=fake.answer("A red car.")) as server:
+        for prompt in ("simple", "taxonomy"):
+            server.requests.clear()
+            part = {"data": "captionqa.json", "captioner": f"tgi:{server.url}", "prompt": prompt}
+            written = yaml.safe_dump({"benchmarks": {"captionqa": part}, "coverage_floor": 0.1})
+            tiny.text(tmp_path / "run.yaml", written)
+            flags = ("evaluate", "--config", "run.yaml", "--quiet", "--out", prompt)
+            await asyncio.to_thread(Command(tmp_path), *flags, code=0)
+            said[prompt] = [json.dumps(asked.body["messages"]) for asked in server.requests]
+    assert len(said["simple"]) == len(said["taxonomy"]) == 2
+    assert all(" -> " in asked for asked in said["taxonomy"])
+    assert not any(" -> " in asked for asked in said["simple"])

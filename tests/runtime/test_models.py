@@ -1,0 +1,89 @@
+"""Models by SPEC: one adapter a kind, one model an endpoint, and names that are told."""
+
+from pathlib import Path
+
+import pytest
+from tests.fakes import tiny
+from tests.fakes.chat_server import ChatServer
+
+from caliper.adapters.packs.files import shipped_pack
+from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
+from caliper.core.question import Decoding, Source
+from caliper.ports.models import Message
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.models import Access, ModelRoom, split_spec
+
+HELLO = (Message("user", ("hello",)),)
+
+
+@pytest.fixture
+def room() -> ModelRoom:
+    return ModelRoom(Access(retry_budget=0), SystemClock())
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ("lexical", ("lexical", "")),
+        ("tgi:http://h:1/v1#m", ("tgi", "http://h:1/v1#m")),
+        ("replay:a:b", ("replay", "a:b")),
+    ],
+)
+def test_a_spec_is_a_kind_and_what_stands_behind_its_colon(
+    spec: str, parts: tuple[str, str]
+) -> None:
+    assert split_spec(spec) == parts
+
+
+@pytest.mark.parametrize("spec", ["", "tgi", "tgi:", "replay:", "lexical:x", "vllm:http://h", ":"])
+def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
+    with pytest.raises(UnknownName, match=r"known: lexical, tgi:URL\[#model\], replay:DIR"):
+        split_spec(spec)
+
+
+async def test_one_endpoint_is_one_model(room: ModelRoom) -> None:
+    async with ChatServer() as server:
+        first = await room.chat_model(f"tgi:{server.url}")
+        judge = await room.answerer(f"tgi:{server.url}", "capability", shipped_pack(), seed=0)
+        assert await room.chat_model(f"tgi:{server.url}") is first
+        assert judge.identity == first.identity
+        assert server.model_requests == 1
+        await first.complete(HELLO, Decoding())
+        (spent,) = room.spent.values()
+        assert (spent.calls, spent.failed, spent.prompt_tokens) == (1, 0, 7)
+        await room.close()
+
+
+async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) -> None:
+    async with ChatServer(starting=1) as server:
+        with pytest.raises(BackendUnavailable):
+            await room.chat_model(f"tgi:{server.url}")
+        assert room.spent == {}
+        await room.chat_model(f"tgi:{server.url}")
+        await room.close()
+
+
+@pytest.mark.parametrize("spec", ["lexical", "replay:x"])
+async def test_only_a_chat_model_captions(room: ModelRoom, spec: str) -> None:
+    with pytest.raises(InvalidInput, match="a captioner is tgi:URL"):
+        await room.chat_model(spec)
+
+
+def test_replies_are_those_of_their_benchmark_and_source(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    judged = ModelRoom.replay("capability", tmp_path / "judged", Source.CAPTION)
+    media = ModelRoom.replay("capability", tmp_path / "capability_answers", Source.MEDIA)
+    assert judged.identity.kind == media.identity.kind == "replay"
+    assert judged.identity.revision != media.identity.revision
+    moved = (tmp_path / "judged").rename(tmp_path / "elsewhere")
+    assert ModelRoom.replay("capability", moved, Source.CAPTION).identity == judged.identity
+
+
+def test_taggers_and_embedders_by_name() -> None:
+    assert ModelRoom.tagger("rules").nouns(["A dog runs."]) == [("dog",)]
+    assert len(ModelRoom.embedder("ngram").embed(["dog", "cat"])) == 2
+    for name in ("nltk", "spacy", "spacy:"):
+        with pytest.raises(UnknownName, match="known: rules, spacy:MODEL"):
+            ModelRoom.tagger(name)
+    with pytest.raises(UnknownName, match="known: ngram, minilm"):
+        ModelRoom.embedder("word2vec")
