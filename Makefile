@@ -43,6 +43,10 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/cli_reference.py --check
+
+docs: $(VENV)/.installed-dev ## Write the generated pages of docs/ anew
+	$(BIN)/python tools/cli_reference.py
 
 format: $(VENV)/.installed-dev ## Put the code in shape
 	$(BIN)/ruff format .

@@ -115,7 +115,7 @@ async def test_asks_the_model_with_the_rendered_prompt() -> None:
     assert await answerer.answer(ask) == Reply("A")
     sent = (Message("user", ("a {question} in braces\nWho?",)),)
     assert model.asked == [(sent, ask.decoding, {"type": "string"})]
-    assert answerer.messages(ask) == sent
+    assert answerer.request(ask).messages == sent
     assert answerer.identity == model.identity
     await answerer.close()
     assert model.closed
@@ -136,9 +136,23 @@ async def test_an_unknown_template_is_an_error_of_ours() -> None:
 
 def test_every_repeat_and_second_ask_draws_anew() -> None:
     seeds = {
-        sampling(an_ask(repeat=repeat, attempt=attempt)).seed
+        sampling(an_ask(repeat=repeat, attempt=attempt), seed=7).seed
         for repeat in range(3)
         for attempt in range(2)
     }
     assert len(seeds) == 6
-    assert sampling(an_ask()) == an_ask().decoding
+    assert sampling(an_ask(), seed=0) == an_ask().decoding
+
+
+async def test_the_seed_of_the_run_reaches_the_model() -> None:
+    model = Scribe(Completion("A"))
+    await PromptingAnswerer(model, OnePrompt(), seed=40).answer(an_ask(repeat=1))
+    ((_, decoding, _),) = model.asked
+    assert decoding.seed == 42
+
+
+def test_a_request_tells_messages_and_schema_apart() -> None:
+    answerer = PromptingAnswerer(Scribe(Completion("A")), OnePrompt())
+    plain, bound = (answerer.request(an_ask(schema=schema)) for schema in (None, {"type": "null"}))
+    assert canonical_json(plain.to_json()) != canonical_json(bound.to_json())
+    assert plain.messages == bound.messages

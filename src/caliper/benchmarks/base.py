@@ -51,7 +51,8 @@ class Layout:
 class Setting:
     """One protocol choice: its name, what it may be, what it is when nobody says.
 
-    `choices` is empty for a number, whose least and greatest value are in `range`.
+    `choices` is empty for a number, whose least and greatest value are in `range`; it has to
+    be whole where the default is.
     """
 
     name: str
@@ -125,6 +126,10 @@ class Benchmark(Protocol):
 
     def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
         """(sample id, text) of supplied captions. Raises InvalidInput naming file and line."""
+        ...
+
+    def caption_may_be_unused(self, sample: str) -> bool:
+        """Whether people may supply a caption that no item uses, so that nobody is warned."""
         ...
 
     def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:

@@ -31,10 +31,11 @@ def _evaluate(config: RunConfig, shown: Shown) -> int:
         try:
             finished = runner.run(_run(config, shown))
         except BackendError:
-            kept = find_kept(config)
-            if kept is None:
+            directory = find_kept(config)
+            kept = None if directory is None else runner.run(read_run(directory))
+            if directory is None or kept is None or kept.report.partial:
                 raise
-            finished = Finished(runner.run(read_run(kept)).report, kept.path, worked=0)
+            finished = Finished(kept.report, directory.path, worked=0)
     _tell(finished, shown)
     return Exit.DONE if not finished.report.partial else Exit.NO
 

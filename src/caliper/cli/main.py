@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import sys
 from typing import Annotated
 
@@ -64,7 +65,8 @@ def _main(
 def run() -> None:
     """Run the command and exit with the house's codes (see `Exit`)."""
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="caliper", standalone_mode=False)
+        sys.stdout.flush()
     except (asyncio.CancelledError, typer.Abort):
         code = Exit.INTERRUPTED
     except TyperException as error:
@@ -74,9 +76,10 @@ def run() -> None:
     except CaliperError as error:
         ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
         code = _code(error)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; Python would complain while closing it.
-        sys.stderr.close()
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has seen enough (rich leaves by SystemExit then). What is
+        # still to be written goes nowhere: Python would complain when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.SURROUNDINGS
     except OSError as error:
         ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)

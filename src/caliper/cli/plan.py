@@ -27,6 +27,8 @@ def _plan(config: RunConfig, shown: Shown) -> int:
         told = {"run": run, "directory": directory, "benchmarks": [one.to_json() for one in found]}
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
         return Exit.DONE
+    if shown.quiet:
+        return Exit.DONE
     OUT.print(f"run [bold]{run}[/bold] in {directory}", highlight=False, soft_wrap=True)
     OUT.print(_table(found))
     return Exit.DONE

@@ -93,16 +93,23 @@ class Verdict:
 
     @classmethod
     def from_json(cls, written: dict[str, Any]) -> Verdict:
-        """The verdict that `to_json` wrote. Raises KeyError or ValueError for anything else."""
-        outcome: Outcome
-        if "score" in written:
-            outcome = Scored(Fraction(written["score"]), written.get("mentioned", True))
-        else:
-            outcome = Unscored(Reason(written["unscored"]))
-        evidence = Evidence(
-            written.get("reply", ""), written.get("explanation", ""), written.get("repaired", False)
-        )
-        return cls(int(written["index"]), outcome, evidence)
+        """The verdict that `to_json` wrote. Raises ValueError for anything else."""
+        try:
+            outcome: Outcome
+            if "score" in written:
+                numerator, _, denominator = written["score"].partition("/")
+                score = Fraction(int(numerator), int(denominator or "1"))
+                outcome = Scored(score, written.get("mentioned", True))
+            else:
+                outcome = Unscored(Reason(written["unscored"]))
+            evidence = Evidence(
+                written.get("reply", ""),
+                written.get("explanation", ""),
+                written.get("repaired", False),
+            )
+            return cls(int(written["index"]), outcome, evidence)
+        except (KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+            raise ValueError(f"this is no verdict: {error!r}") from error
 
 
 def better(first: Verdict, second: Verdict) -> Verdict:

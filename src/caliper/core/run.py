@@ -32,13 +32,14 @@ class Identity:
     """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).
 
     `revision` changes whenever replies may change: a commit, a hash of rules or of
-    recorded replies. `cached` tells whether replies are worth keeping in the store.
+    recorded replies. `cached` tells whether replies are worth keeping in the store; it is no
+    part of who the model is.
     """
 
     kind: str
     name: str
     revision: str
-    cached: bool = False
+    cached: bool = field(default=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -133,7 +134,7 @@ class RunSpec:
             parts = dict(written)
             benchmarks = tuple(_benchmark_from_json(part) for part in parts.pop("benchmarks"))
             return cls(benchmarks=benchmarks, **parts)
-        except (TypeError, KeyError, AttributeError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise InvalidInput(f"this is no run spec: {error}", file=file) from error
 
 

@@ -35,6 +35,14 @@ class Row:
         return value
 
 
+def note_of(error: InvalidInput) -> str:
+    """What is wrong with a row, for the plan: it names files, never folders, so that a plan
+    is the same wherever the data lie.
+    """
+    name = error.file.replace("\\", "/").rsplit("/", 1)[-1]
+    return str(InvalidInput(error.message, file=name, line=error.line, field=error.field))
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The media that a caption is about: one clip, or one or more pictures.

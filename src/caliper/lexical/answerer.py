@@ -16,11 +16,12 @@ from caliper.benchmarks.comprecap.payloads import PhraseQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply, Source
 from caliper.lexical import (
-    camera,
+    angles,
     colours,
     events,
     finding,
     mentions,
+    movements,
     names,
     numbers,
     objects,
@@ -30,6 +31,7 @@ from caliper.lexical import (
     scenes,
     spatial,
     style,
+    synonyms,
     text,
     vocabulary,
     words,
@@ -40,14 +42,14 @@ from caliper.lexical.text import Parsed, parse
 from caliper.ports.models import Identity
 
 _RULES: tuple[ModuleType, ...] = (
-    camera, colours, events, finding, mentions, names, numbers, objects, overlap, phrases,
-    reader, scenes, spatial, style, text, vocabulary, words, writing,
+    angles, colours, events, finding, mentions, movements, names, numbers, objects, overlap,
+    phrases, reader, scenes, spatial, style, synonyms, text, vocabulary, words, writing,
 )  # fmt: skip
 
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
     "object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object, moving=False
+        caption, asked.element, asked.object
     ),
     "object_color": lambda caption, asked: colours.judge_colour(
         caption, asked.element, asked.object
@@ -57,15 +59,15 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "OCR": lambda caption, asked: writing.judge_text(caption, asked.element),
     "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
     "dynamic_object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object, moving=True
+        caption, asked.element, asked.object
     ),
     "action": lambda caption, asked: events.judge_action(caption, asked.element),
     "event": lambda caption, asked: events.judge_event(caption, asked.element),
 }
 _CATEGORY: Mapping[str, Callable[[Parsed], Labels]] = {
-    "camera_angle": camera.read_angle,
+    "camera_angle": angles.read_angle,
     "style": style.read_style,
-    "camera_movement": camera.read_movement,
+    "camera_movement": movements.read_movement,
 }
 
 

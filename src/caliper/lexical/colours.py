@@ -60,7 +60,11 @@ _STOPS = word_set("""
     ; : ( ) with in on at is are was were has have by from to for as while near behind under
     beside wearing of holding that which who against featuring
 """)
-_LINKS = word_set("is are was were appears appear looks being colored in painted has have")
+_LINKS = word_set("is are was were appears appear looks being colored painted dyed has have")
+_ENDS = word_set("""
+    ; while which standing sitting around on near by at next against over under behind from to
+    with featuring
+""")
 _BEFORE = 6
 _AFTER = 8
 
@@ -87,21 +91,31 @@ def colours_on(parsed: Parsed, mention: Mention) -> tuple[str, ...]:
             found.append(word)
         elif word in _STOPS or (word in {"and", ","} and not _joins_colours(parsed, at)):
             break
-    after = range(mention.head + 1, min(high, mention.head + _AFTER + 1))
+    return (*found, *_colours_after(parsed, mention.head, high))
+
+
+def _colours_after(parsed: Parsed, head: int, high: int) -> list[str]:
+    """The colours that a link says of a noun: "is red", "painted a bright red", "in black"."""
+    found: list[str] = []
     linked = False
-    for at in after:
+    for at in range(head + 1, min(high, head + _AFTER + 1)):
         word = parsed.words[at]
-        if word in _LINKS:
+        if word in _LINKS or (word == "in" and (at == head + 1 or _links(parsed.words[at - 1]))):
             linked = True
-        elif linked and word in FAMILIES and not parsed.negated[at]:
-            found.append(word)
+        elif linked and word in FAMILIES and word not in _ONLY_ON_OBJECT:
+            if not parsed.negated[at]:
+                found.append(word)
         elif (
-            word in {";", "while", "which", "standing", "sitting"}
-            or (word in {",", "and", "with"} and not _joins_colours(parsed, at))
-            or (linked and found and word not in {"and", ","} and word not in _SHADING)
+            word in _ENDS
+            or (word == "and" and not _joins_colours(parsed, at))
+            or (found and word not in _SHADING and word not in {"and", ","})
         ):
             break
-    return tuple(found)
+    return found
+
+
+def _links(word: str) -> bool:
+    return word in _LINKS or word.endswith("ed")
 
 
 def _joins_colours(parsed: Parsed, at: int) -> bool:
@@ -125,6 +139,16 @@ def _colours_around(parsed: Parsed, found: tuple[Mention, ...]) -> list[str]:
     return around
 
 
+def _colours_behind(parsed: Parsed, found: tuple[Mention, ...]) -> list[str]:
+    """Colour words close behind a mention: "a blue cup with white stripes"."""
+    behind = []
+    for mention in found:
+        high = parsed.sentences[parsed.sentence_of[mention.head]][1]
+        close = range(mention.head + 1, min(high, mention.head + _AFTER + 1))
+        behind += [parsed.words[at] for at in close if parsed.words[at] in FAMILIES]
+    return behind
+
+
 def _covered(wanted: tuple[frozenset[str], ...], said: list[str]) -> int:
     return sum(any(not FAMILIES[word].isdisjoint(family) for word in said) for family in wanted)
 
@@ -145,7 +169,8 @@ def judge_colour(parsed: Parsed, element: str, named: str) -> Finding:
     around = _colours_around(parsed, found)
     if hues and _covered(wanted, hues) == len(wanted):
         return Finding(RIGHT, f"The caption calls {named} {' and '.join(dict.fromkeys(hues))}.")
-    if _covered(wanted, [*hues, *around]) == len(wanted) and (not hues or _covered(wanted, hues)):
+    beside = [*hues, *_colours_behind(parsed, found)] if hues else around
+    if _covered(wanted, beside) == len(wanted) and (not hues or _covered(wanted, hues)):
         return Finding(RIGHT, f"The caption gives {element} beside {named}.")
     if hues:
         shown = " and ".join(dict.fromkeys(hues))

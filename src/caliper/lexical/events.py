@@ -13,7 +13,7 @@ from caliper.lexical.text import Parsed
 from caliper.lexical.vocabulary import word_set
 
 _ACTION_ENOUGH = 0.62
-_EVENT_ENOUGH = 0.66
+_EVENT_ENOUGH = 0.62
 _NOT_ACTIONS = word_set("""
     being building ceiling morning evening during something nothing everything anything string
     king ring wing spring thing clothing lighting painting setting surrounding surroundings

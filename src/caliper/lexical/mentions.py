@@ -11,7 +11,14 @@ from functools import lru_cache
 
 from caliper.lexical.text import Parsed, words_of
 from caliper.lexical.vocabulary import listed, word_set
-from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, STOPWORDS, concept, related
+from caliper.lexical.words import (
+    COMPOUND_STARTS,
+    COMPOUNDS,
+    PARTICLES,
+    STOPWORDS,
+    concept,
+    related,
+)
 
 _PHRASE_ENDS = word_set("""
     of in on with at from by for near wearing holding to inside under behind beside that which who
@@ -65,7 +72,10 @@ class Mention:
 def _meanings(words: list[str]) -> list[str]:
     found: list[str] = []
     for word in words:
-        if word in STOPWORDS or word in _IDLE:
+        together = PARTICLES.get((found[-1], word)) if found else None
+        if together is not None:
+            found.append(together)
+        if together is not None or word in STOPWORDS or word in _IDLE:
             continue
         meaning = concept(word)
         if found and found[-1] in COMPOUND_STARTS and (found[-1], meaning) in COMPOUNDS:

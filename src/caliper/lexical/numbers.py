@@ -40,10 +40,11 @@ _MEASURES = word_set("""
     sheet sheets dozen sets trays tray basket baskets types kinds out
 """)
 _STOPS = word_set("""
-    , ; : ( ) and or with in on at is are was were has have by from to for as while near behind
+    ; : ( ) and or with in on at is are was were has have by from to for as while near behind
     under beside the his her their its
 """)
 _REACH = 5
+_UNCOMMON = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +105,21 @@ def _before(parsed: Parsed, mention: Mention) -> _Count | None:
             return _Count(value, sentence, spelled=True, another=False)
         if word in _ONE and not _plural(parsed.words[mention.head]):
             return _Count(1, sentence, spelled=False, another=word == "another")
-        if word in _ONE or word in _VAGUE or word in _STOPS or _opens_part(parsed, at, low):
+        if word in _ONE or word in _VAGUE or word in _STOPS or _ends_search(parsed, at, low):
             break
     return None
 
 
-def _opens_part(parsed: Parsed, at: int, low: int) -> bool:
-    """Whether an "of" ends the search: it does but after a measure or a number."""
-    if parsed.words[at] != "of":
-        return False
+def _ends_search(parsed: Parsed, at: int, low: int) -> bool:
+    """Whether an "of" or a comma ends the search.
+
+    "Of" does but after a measure or a number; a comma does after a plural: what stands
+    before it is another thing, not an adjective ("four large, black wheels").
+    """
     before = parsed.words[at - 1] if at > low else ""
-    return before not in _MEASURES and number_of(before) is None
+    if parsed.words[at] == ",":
+        return not before or _plural(before)
+    return parsed.words[at] == "of" and before not in _MEASURES and number_of(before) is None
 
 
 def _postposed(parsed: Parsed, mention: Mention) -> _Count | None:
@@ -147,8 +152,8 @@ def _stated_anywhere(parsed: Parsed, number: int) -> list[int]:
     return [at for at in range(len(parsed.words)) if _value_at(parsed, at) == number]
 
 
-def judge_number(parsed: Parsed, element: str, named: str, *, moving: bool) -> Finding:
-    """Score a count (Fig. A3, object number). `moving`: the count is over a whole video.
+def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
+    """Score a count (Fig. A3, object number), over an image or a whole video.
 
     The annotated number anywhere with the object named is right, unless the object itself
     carries another number and the annotated one stands in other sentences. Another number
@@ -166,27 +171,47 @@ def judge_number(parsed: Parsed, element: str, named: str, *, moving: bool) -> F
         return Finding(RIGHT, f"The caption gives {number} for {named}.")
     if number > 1 and number in _sums(counts):
         return Finding(RIGHT, f"The caption's counts of {named} ({told}) add up to {number}.")
-    if number > 1 and _elsewhere(parsed, found, number, spelled):
+    if number > 1 and _elsewhere(parsed, found, number, counts):
         return Finding(RIGHT, f"The caption names {named} and the number {number}.")
     if spelled:
         return Finding(WRONG, f"The caption gives {told} for {named}, not {number}.")
-    return _indefinite(parsed, found, counts, number, moving=moving)
+    return _indefinite(parsed, found, counts, number)
 
 
 def _elsewhere(
-    parsed: Parsed, found: tuple[Mention, ...], number: int, spelled: list[_Count]
+    parsed: Parsed, found: tuple[Mention, ...], number: int, counts: list[_Count]
 ) -> bool:
+    """Whether the number stands elsewhere: anywhere if the object has no count of its own,
+    though two and three are too common to count far away when they count another thing.
+
+    Beside another count it must stand in a sentence of the object, beside "a" it must not
+    belong to another thing.
+    """
     places = _stated_anywhere(parsed, number)
-    if not spelled:
-        return bool(places)
     sentences = {parsed.sentence_of[mention.head] for mention in found}
-    return any(parsed.sentence_of[at] in sentences for at in places)
+    if not counts:
+        near = {number + step for number in sentences for step in (-1, 0, 1)}
+        return any(
+            number >= _UNCOMMON or parsed.sentence_of[at] in near or not _belongs(parsed, at)
+            for at in places
+        )
+    if any(count.spelled for count in counts):
+        return any(parsed.sentence_of[at] in sentences for at in places)
+    return any(not _belongs(parsed, at) for at in places)
+
+
+def _belongs(parsed: Parsed, at: int) -> bool:
+    """Whether a number counts a plural that follows it closely."""
+    return any(_plural(word) for word in parsed.words[at + 1 : at + 4])
 
 
 def _indefinite(
-    parsed: Parsed, found: tuple[Mention, ...], counts: list[_Count], number: int, *, moving: bool
+    parsed: Parsed, found: tuple[Mention, ...], counts: list[_Count], number: int
 ) -> Finding:
-    """Score a caption that spells no number: "a cup" is one, "cups" is vague."""
+    """Score a caption that spells no number: "a cup" is one, "cups" is vague.
+
+    For a greater number one "a cup" is no count, but several in a sentence are.
+    """
     plural = any(_plural(parsed.words[mention.head]) for mention in found)
     total = sum(count.value for count in counts)
     if number == 1:
@@ -195,7 +220,10 @@ def _indefinite(
         if counts or not plural:
             return Finding(RIGHT, "The caption tells of one.")
         return Finding(SILENT, "The caption gives no specific number.")
-    if counts and not plural and not moving:
+    listed_apart = any(count.another for count in counts) or len(counts) > len(
+        {count.sentence for count in counts}
+    )
+    if listed_apart and not plural:
         return Finding(WRONG, f"The caption tells of {total}, not {number}.")
     return Finding(SILENT, "The caption gives no specific number.")
 

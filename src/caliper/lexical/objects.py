@@ -10,7 +10,7 @@ from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.mentions import mentions, phrase
 from caliper.lexical.overlap import blended
 from caliper.lexical.text import Parsed
-from caliper.lexical.words import STOPWORDS
+from caliper.lexical.words import PERSONS, STOPWORDS
 
 _ENOUGH = 0.6
 _FEWEST_WORDS = 3
@@ -27,11 +27,14 @@ def names_anything(parsed: Parsed) -> bool:
 
 
 def judge_object(parsed: Parsed, element: str) -> Finding:
-    """Score an object: named in any spelling, by a synonym, or as a kind of itself."""
+    """Score an object: named in any spelling, by a synonym, or as a kind of itself.
+
+    A more general word ("vehicle" for a car) is enough for persons only.
+    """
     found = mentions(parsed, phrase(element))
-    if any(mention.credit == 1.0 for mention in found):
+    if any(mention.credit == 1.0 or parsed.meanings[mention.head] in PERSONS for mention in found):
         return Finding(RIGHT, f"The caption names {element}.")
-    if element.strip() and blended(parsed, element) >= _ENOUGH:
+    if not found and blended(parsed, element) >= _ENOUGH:
         return Finding(RIGHT, f"The caption names {element} in other words.")
     if not names_anything(parsed):
         return Finding(SILENT, "The caption names no object.")

@@ -13,10 +13,21 @@ from types import MappingProxyType
 
 from caliper.lexical.mentions import content
 from caliper.lexical.text import Parsed
-from caliper.lexical.words import GENERIC_VERBS, PERSONS, related
+from caliper.lexical.vocabulary import listed
+from caliper.lexical.words import GENERIC_VERBS, PERSONS, PRONOUNS, concept, related
 
 _GENERIC_WEIGHT = 0.35
 _PERSON_WEIGHT = 0.4
+_PRONOUN = 0.8
+_LITTLE = 1.5
+_MANNERS = frozenset(
+    concept(word)
+    for word in listed("""
+        forward backward slowly quickly together ahead aside away front side direction left right
+        gently carefully suddenly again back one two three four five six first second next then
+        other something someone thing way time air place area
+    """)
+)
 _IN_SENTENCE, _IN_PAIR, _ANYWHERE = 0.5, 0.3, 0.2
 
 
@@ -41,7 +52,7 @@ def wanted(text: str) -> Wanted:
 
 
 def _weight(meaning: str) -> float:
-    if meaning in GENERIC_VERBS:
+    if meaning in GENERIC_VERBS or meaning in _MANNERS:
         return _GENERIC_WEIGHT
     return _PERSON_WEIGHT if meaning in PERSONS else 1.0
 
@@ -56,6 +67,10 @@ def credits_at(parsed: Parsed, asked: Wanted) -> dict[str, dict[int, float]]:
                 number = parsed.sentence_of[at]
                 if not parsed.negated[at] and credit > here.get(number, 0.0):
                     here[number] = credit
+        if meaning in PERSONS:
+            for pronoun in PRONOUNS:
+                for at in parsed.places.get(pronoun, ()):
+                    here.setdefault(parsed.sentence_of[at], _PRONOUN)
         if here:
             earned[meaning] = here
     return earned
@@ -79,7 +94,10 @@ def share(
 
 
 def blended(parsed: Parsed, text: str) -> float:
-    """The blend (0 to 1) of the best sentence's, the best pair's and the caption's share."""
+    """The blend (0 to 1) of the best sentence's, the best pair's and the caption's share.
+
+    A text of generic words only ("the man looks at the woman") must stand in one sentence.
+    """
     asked = wanted(text)
     earned = credits_at(parsed, asked)
     if not earned:
@@ -89,4 +107,5 @@ def blended(parsed: Parsed, text: str) -> float:
     pair = max(share(asked, earned, (number, number + 1)) for number in numbers)
     pair = max(pair, *(share(asked, earned, (number - 1, number)) for number in numbers))
     whole = share(asked, earned, None)
-    return _IN_SENTENCE * single + _IN_PAIR * pair + _ANYWHERE * whole
+    held = _IN_SENTENCE * single + _IN_PAIR * pair + _ANYWHERE * whole
+    return min(single, held) if asked.total < _LITTLE else held

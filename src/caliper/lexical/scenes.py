@@ -41,6 +41,7 @@ garden: flower plant grass lawn
 farm: barn field cow sheep crop tractor
 field: grass meadow crop rural pasture
 airport: airplane runway terminal tarmac luggage
+yard: lawn grass fence house patio
 station: train platform track railway passenger
 stadium: field crowd player match game pitch
 court: basketball tennis net player racket
@@ -80,12 +81,13 @@ _PLACES = frozenset(
         temple palace castle playground zoo aquarium lobby corridor balcony rooftop
     """)
 )
-_SCENE_TALK = re.compile(
-    r"\b(?:(?:set|situated|located|takes? place|taking place|standing|sitting|parked|taken|"
-    r"captured) (?:\w+ ){0,2}?(?:in|on|at|against)|setting|scene (?:is|appears|takes|shows|depicts|"
-    r"unfolds|captures|includes|of)|environment|location|indoors?|outdoors?|interior|"
-    r"(?:view|image|photo|picture) of)\b"
+_PRESENTED = re.compile(
+    r"\b(?:shows?|showing|depicts?|depicting|captures?|capturing|features?|presents?|portrays?|"
+    r"displays?|illustrates?|view of|scene of|image of|photo of|set in|set on|set at|located in|"
+    r"takes place (?:in|on|at)|scene is|setting is|appears to be|inside|in) "
+    r"(?:a|an|the|what appears to be a)(?: [\w']+){0,3}$"
 )
+_OPENING = 2
 _ENOUGH = 0.34
 
 
@@ -109,6 +111,8 @@ def judge_scene(parsed: Parsed, element: str) -> Finding:
     held = blended(parsed, element)
     if held >= _ENOUGH:
         return Finding(RIGHT, f"The caption tells of {element} (overlap {held:.2f}).")
+    if any(_within_word(parsed, meaning) for meaning in content(element)):
+        return Finding(RIGHT, f"The caption names a part of {element}.")
     table = _cues()
     for meaning in content(element):
         cues = table.get(meaning, frozenset())
@@ -119,9 +123,28 @@ def judge_scene(parsed: Parsed, element: str) -> Finding:
     return Finding(SILENT, "The caption names no scene.")
 
 
+def _within_word(parsed: Parsed, meaning: str) -> bool:
+    """Whether a longer word of the caption begins with it: "farm" in "farmhouse"."""
+    if len(meaning) < 4:
+        return False
+    return any(
+        len(stated) > len(meaning) + 2 and stated.startswith(meaning) and parsed.stated(stated)
+        for stated in parsed.places
+    )
+
+
 def _presents_place(parsed: Parsed) -> bool:
+    """Whether the first sentences, or one about the setting, present a place."""
     for number, (low, high) in enumerate(parsed.sentences):
-        here = parsed.meanings[low:high]
-        if not _PLACES.isdisjoint(here) and _SCENE_TALK.search(parsed.sentence(number)):
+        said = parsed.sentence(number)
+        if number >= _OPENING and "scene" not in said and "setting" not in said:
+            continue
+        places = [at for at in range(low, high) if parsed.meanings[at] in _PLACES]
+        if any(_introduced(parsed, at, low) for at in places):
             return True
     return False
+
+
+def _introduced(parsed: Parsed, at: int, low: int) -> bool:
+    before = " ".join(parsed.words[max(low, at - 6) : at])
+    return _PRESENTED.search(before) is not None

@@ -5,7 +5,7 @@ protocols.md 1: 1 right, -1 wrong, 0 if the relation or the objects are absent.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,6 +13,7 @@ from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.mentions import Phrase, mentions, phrase
 from caliper.lexical.text import Parsed, words_of
 from caliper.lexical.vocabulary import word_set
+from caliper.lexical.words import PERSONS, PRONOUNS
 
 _RELATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("left", ("left",)),
@@ -29,6 +30,10 @@ _OPPOSITE = {
     "left": "right", "right": "left", "above": "below", "below": "above",
     "front": "behind", "behind": "front", "inside": "outside", "outside": "inside",
 }  # fmt: skip
+# "His left hand" is no place.
+_BODY = word_set(
+    """hand hands arm arms leg legs eye eyes ear ears shoulder wrist foot knee cheek turn lapel"""
+)
 _CUTS = word_set("""
     left right above over atop below under underneath beneath front behind inside within outside
     on in near beside next by at against around between along across with adjacent close
@@ -58,10 +63,13 @@ def relation(sentence: str) -> Relation:
 
 
 def _heads(parsed: Parsed, wanted: Phrase) -> dict[int, list[int]]:
-    """Positions of mentions by sentence."""
+    """Positions of mentions by sentence; pronouns stand for a person that is not named."""
     found: dict[int, list[int]] = {}
     for mention in mentions(parsed, wanted):
         found.setdefault(parsed.sentence_of[mention.head], []).append(mention.head)
+    if not found and wanted.head in PERSONS:
+        for at in sorted(at for word in PRONOUNS for at in parsed.places.get(word, ())):
+            found.setdefault(parsed.sentence_of[at], []).append(at)
     return found
 
 
@@ -106,19 +114,57 @@ def _in_sentence(
         forward = one < other
     else:
         one, other, forward = subjects[0], high, True
-    lateral = wanted.side in {"left", "right"}
-    reach = range(low, high) if lateral else range(min(one, other) + 1, max(one, other))
+    if wanted.side in {"left", "right"}:
+        return _lateral(parsed, wanted, (low, high), subjects, targets)
+    reach = range(min(one, other) + 1, max(one, other))
     sides = {
         _FAMILY[parsed.words[at]]
         for at in reach
         if parsed.words[at] in _FAMILY and not parsed.negated[at]
     }
-    opposite = _OPPOSITE.get(wanted.side, "")
-    if wanted.side in sides:
-        return RIGHT
-    if opposite in sides:
+    if wanted.side not in sides and _OPPOSITE.get(wanted.side, "") in sides:
         return WRONG if forward else RIGHT
-    return SILENT if lateral else RIGHT
+    return RIGHT
+
+
+def _lateral(
+    parsed: Parsed,
+    wanted: Relation,
+    within: tuple[int, int],
+    subjects: list[int],
+    targets: list[int],
+) -> int:
+    """Left or right: which thing does each side word of the sentence speak of?
+
+    "To the left of X" puts the other thing there; otherwise a side belongs to the thing
+    that stands nearest. A side of the target is the opposite side of the subject.
+    """
+    told = set()
+    for at in range(*within):
+        side = parsed.words[at]
+        if side not in {"left", "right"} or parsed.negated[at]:
+            continue
+        following = parsed.words[at + 1 : at + 7]
+        if following and following[0] in _BODY:
+            continue
+        if "of" in following[:3]:
+            of_target = _first_within(targets, at, at + 7)
+            of_subject = _first_within(subjects, at, at + 7)
+            if of_target != of_subject:
+                told.add(side if of_target < of_subject else _OPPOSITE[side])
+                continue
+        nearest = min(abs(place - at) for place in subjects)
+        other = min((abs(place - at) for place in targets), default=nearest + 1)
+        told.add(side if nearest <= other else _OPPOSITE[side])
+    if wanted.side in told:
+        return RIGHT
+    return WRONG if told else SILENT
+
+
+def _first_within(places: list[int], low: int, high: int) -> int:
+    """The first of the sorted places behind `low`, or `high` when none is before that."""
+    following = bisect_right(places, low)
+    return min(places[following], high) if following < len(places) else high
 
 
 def _nearest(subjects: list[int], targets: list[int]) -> tuple[int, int]:

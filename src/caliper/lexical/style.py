@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from caliper.lexical.finding import Labels
-from caliper.lexical.text import Parsed
+from caliper.lexical.text import Parsed, matching
 
 _TOPIC = re.compile(
     r"\b(?:style[ds]?|stylized|stylised|stylistic|aesthetics?|art|artistic|artwork|painting|"
@@ -116,15 +116,6 @@ _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def _spoken(parsed: Parsed, number: int) -> str:
-    low, high = parsed.sentences[number]
-    return " ".join(
-        parsed.words[at]
-        for at in range(low, high)
-        if not parsed.quoted[at] and not parsed.negated[at]
-    )
-
-
 def read_style(parsed: Parsed) -> Labels:
     """The styles a caption states: named ones in sentences about the picture or its style.
 
@@ -132,15 +123,10 @@ def read_style(parsed: Parsed) -> Labels:
     realistic. Weaker cues ("illustration", "photograph") count where none is named; the
     first that fits is taken.
     """
-    spoken = [_spoken(parsed, number) for number in range(len(parsed.sentences))]
+    spoken = [parsed.spoken(number) for number in range(len(parsed.sentences))]
     about = [said for said in spoken if _TOPIC.search(said)]
-    named = tuple(label for label, pattern in _NAMES if any(pattern.search(s) for s in about))
-    if len(named) > 1:
-        told = [said for said in about if "style" in said or "aesthetic" in said]
-        explicit = tuple(
-            label for label, pattern in _NAMES if any(pattern.search(said) for said in told)
-        )
-        named = explicit or named
+    told = [said for said in about if "style" in said or "aesthetic" in said]
+    named = matching(_NAMES, told) or matching(_NAMES, about)
     if named:
         return Labels(named, "The caption names the style.")
     for label, pattern in _CUES:

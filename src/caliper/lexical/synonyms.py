@@ -69,11 +69,10 @@ lawn turf
 grass greenery
 plant shrub bush foliage vegetation
 trash garbage rubbish litter
-police cop policeman officer
-soldier troop military
+police cop
+soldier troop
 doctor physician medic
 kitchen kitchenette
-lady madam
 dish meal cuisine
 dessert sweet pastry
 bread loaf toast
@@ -84,7 +83,6 @@ banner streamer
 logo emblem insignia
 letter alphabet
 word text
-writing inscription
 big large huge giant enormous massive
 small little tiny miniature mini
 tall high
@@ -92,72 +90,35 @@ fast quick rapid swift
 quiet calm peaceful serene tranquil
 begin start commence
 end finish conclude
-speak talk chat converse say tell
-shout yell scream
-laugh giggle chuckle
-smile grin
-cry weep sob
-look gaze stare glance watch peer observe view
 walk stroll stride wander pace march
-run sprint jog dash race rush
 jump leap hop bounce
-throw toss hurl fling
-catch grab grasp seize
-hold grip clutch carry
-hit strike punch smack slap
-push shove
-pull drag tug haul
-fall drop tumble collapse
-climb ascend
-rise lift ascend raise
-put place lay set
+catch seize
+put place set
 open unfold
 close shut
-cut slice chop
-eat bite chew munch devour
 drink sip
 pour spill
 sit seat
 lie recline
 sleep nap doze asleep
 wear dress clad don attire outfit
-hug embrace
 kiss peck
-hand palm
 fly soar hover
 drive steer
 ride mount
 swim paddle
-dance twirl
-sing perform
-fight battle combat spar
-shoot fire
-explode blast burst explosion
-burn blaze flame fire
-break smash shatter crack
-turn rotate spin swivel twist
+burn blaze flame
 approach near
-enter entrance
-leave exit depart
-follow chase pursue
 hide conceal
 search seek
-give pass offer
-take pick
-wave beckon
 point gesture
 nod bow
-touch feel
 show display reveal
 write scribble
 draw sketch
 read peruse
-paint brush
 clean wipe wash scrub
 mix stir blend whisk
-kneel crouch squat
-lean bend
-attach fasten
 remove detach
 fill load
 crowd audience spectator
@@ -252,4 +213,83 @@ gun pistol rifle weapon firearm
 ad advertisement commercial
 graph chart diagram
 number digit numeral
+talk speak chat converse say tell conversation discuss discussion dialogue speech
+attack assault
+fight battle combat spar brawl
+look gaze stare glance watch peer observe
+pick take grab retrieve
+hit strike punch smack slap beat
+touch feel pat stroke rub caress
+raise lift rise elevate ascend
+cheer applaud clap applause celebrate
+fall drop tumble collapse
+run sprint jog dash race rush flee
+chase follow pursue
+shoot fire
+explode blast burst explosion erupt
+spin rotate swivel twirl whirl
+turn twist
+cook prepare
+fry grill roast
+cut slice chop carve dice
+eat bite chew munch devour consume taste
+throw toss hurl fling
+push shove press
+pull drag tug haul yank
+reach stretch extend
+appear emerge
+disappear vanish
+break smash shatter crack
+help assist
+give pass offer
+greet welcome wave salute
+shout yell scream
+whisper murmur
+laugh giggle chuckle laughter
+smile grin
+cry weep sob
+hug embrace cuddle
+kneel crouch squat
+lean bend
+hold grip clutch carry grasp
+enter arrive
+leave exit depart
+surprise shock astonish startle
+angry furious anger
+sad upset sorrow
+happy joyful joy delight
+afraid scare frighten terrify fear
+worry anxious nervous concern
+hurt injure wound
+kill murder stab
+dead die death
+old elderly
+young youthful
+tie fasten attach bind
+steal rob
+pray worship
+practice exercise workout
+perform performance
+sing song vocal
+dance sway
+work labor
+wait await
+shake tremble
+crash collide collision
+float drift
+dig shovel
+film record
+call dial
+hang suspend
+wrap cover
+shine glow gleam
+melt thaw
+blow puff
+scatter spread
+gather assemble
+surround encircle
+discover find
+inspect examine check
+repair fix mend
+build construct
 """.strip()

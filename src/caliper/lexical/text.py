@@ -13,7 +13,7 @@ from functools import lru_cache, wraps
 from typing import TypeVar
 
 from caliper.lexical.vocabulary import word_set
-from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, concept
+from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, PARTICLE_STARTS, PARTICLES, concept
 
 # Alternatives begin with different characters and their runs are possessive, so that no
 # position is looked at more than a bounded number of times.
@@ -68,6 +68,15 @@ class Parsed:
         low, high = self.sentences[number]
         return " ".join(self.words[low:high])
 
+    def spoken(self, number: int, *, negations: bool = False) -> str:
+        """A sentence without quotations, and without negated words unless they are asked for."""
+        low, high = self.sentences[number]
+        return " ".join(
+            self.words[at]
+            for at in range(low, high)
+            if not self.quoted[at] and (negations or not self.negated[at])
+        )
+
     def stated(self, meaning: str) -> tuple[int, ...]:
         """The positions of a meaning outside negations."""
         return tuple(at for at in self.places.get(meaning, ()) if not self.negated[at])
@@ -101,9 +110,16 @@ def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
 
 
 def _compounded(words: list[str]) -> list[str]:
-    """Meanings along the words, two-word names put together at their second word."""
+    """Meanings along the words, two-word names put together at their second word.
+
+    A verb with a particle keeps its own meaning; what both mean stands at the particle.
+    """
     meanings = ["" if word in _BREAKS else concept(word) for word in words]
     for at in range(len(meanings) - 1):
+        if meanings[at] in PARTICLE_STARTS:
+            name = PARTICLES.get((meanings[at], words[at + 1]))
+            if name is not None:
+                meanings[at + 1] = name
         if meanings[at] in COMPOUND_STARTS:
             name = COMPOUNDS.get((meanings[at], meanings[at + 1]))
             if name is not None:
@@ -134,6 +150,15 @@ def _negations(words: list[str], sentence_of: list[int]) -> list[bool]:
                 break
             negated[reached] = True
     return negated
+
+
+def matching(
+    table: tuple[tuple[str, re.Pattern[str]], ...], sentences: list[str]
+) -> tuple[str, ...]:
+    """The labels whose pattern is found in any of the sentences, in the table's order."""
+    return tuple(
+        label for label, pattern in table if any(pattern.search(said) for said in sentences)
+    )
 
 
 def remembered(function: Callable[[str], Kept]) -> Callable[[str], Kept]:

@@ -18,33 +18,35 @@ def word_set(table: str) -> frozenset[str]:
 
 KINDS = """
 person: man woman child baby boy girl lady player worker student teacher driver passenger rider
-    cyclist skier skater surfer dancer singer actor actress musician performer athlete chef
-    waiter waitress doctor nurse police soldier farmer vendor bride groom couple pedestrian
-    tourist customer spectator teenager adult individual figure human somebody someone character
-    runner swimmer climber biker skateboarder snowboarder model artist reporter host mother
-    father parent friend pilot firefighter guard warrior crowd;
+    cyclist skier skater surfer dancer singer actor actress musician performer athlete chef waiter
+    waitress doctor nurse police soldier farmer vendor bride groom couple pedestrian tourist
+    customer spectator teenager adult individual figure human somebody someone character runner
+    swimmer climber biker skateboarder snowboarder model artist reporter host mother father parent
+    friend pilot firefighter guard warrior crowd;
 man: groom policeman fireman businessman king prince father grandfather cowboy;
 woman: bride queen princess actress mother grandmother waitress businesswoman;
 child: boy girl baby;
-animal: dog cat horse cow sheep goat pig bird elephant giraffe zebra lion tiger bear monkey
-    rabbit deer fish duck chicken wolf fox panda squirrel leopard cheetah turtle penguin camel
-    donkey rat kangaroo koala dolphin whale shark seal hippo;
+animal: dog cat horse cow sheep goat pig bird elephant giraffe zebra lion tiger bear monkey rabbit
+    deer fish duck chicken wolf fox panda squirrel leopard cheetah turtle penguin camel donkey rat
+    kangaroo koala dolphin whale shark seal hippo;
 bird: eagle seagull gull pigeon parrot duck goose swan owl sparrow crow chicken penguin flamingo
     peacock pelican heron hawk robin;
 vehicle: car truck bus van motorcycle bicycle train tram taxi suv jeep ambulance scooter tractor
     trailer boat airplane helicopter cab;
 car: taxi suv jeep van convertible cab minivan;
 boat: canoe kayak yacht sailboat ferry raft rowboat gondola;
-building: house skyscraper tower church hotel apartment temple castle office shop school barn
-    hut shed cabin mosque structure hospital mall;
+building: house skyscraper tower church hotel apartment temple castle office shop school barn hut
+    shed cabin mosque structure hospital mall;
 tree: pine palm oak maple willow birch bamboo evergreen conifer;
-flower: rose tulip daisy lily orchid sunflower blossom bouquet petal lavender carnation
-    dandelion poppy;
+leaf: leaves;
+eyeglasses: glasses;
+flower: rose tulip daisy lily orchid sunflower blossom bouquet petal lavender carnation dandelion
+    poppy;
 plant: flower tree fern cactus succulent vine houseplant ivy;
 fruit: apple banana orange grape strawberry lemon lime pear peach mango pineapple watermelon
     cherry blueberry raspberry berry melon kiwi;
-vegetable: carrot tomato potato onion cucumber lettuce broccoli pepper cabbage spinach celery
-    corn eggplant radish;
+vegetable: carrot tomato potato onion cucumber lettuce broccoli pepper cabbage spinach celery corn
+    eggplant radish;
 food: bread meat cake pizza sandwich burger salad soup noodle rice pasta fruit vegetable dish
     dessert cookie sushi steak cheese egg chicken snack sauce dumpling;
 drink: coffee tea juice beer wine soda milk water cocktail beverage smoothie;
@@ -54,8 +56,8 @@ chair: armchair stool recliner seat;
 table: desk nightstand;
 hat: cap helmet beret fedora headwear hood;
 shoe: sneaker boot sandal heel slipper loafer footwear;
-clothes: shirt pants jacket dress skirt sweater suit jeans uniform hoodie costume garment
-    clothing vest shorts apparel gown robe;
+clothes: shirt pants jacket dress skirt sweater suit jeans uniform hoodie costume garment clothing
+    vest shorts apparel gown robe;
 headwear: hat cap helmet crown headband;
 footwear: shoe boot;
 jewelry: necklace ring bracelet earring;
@@ -76,16 +78,17 @@ look: examine inspect
 """A general word and the kinds of it that captions name; entries end with a semicolon."""
 
 COMPOUNDS = """
-cell phone=phone; mobile phone=phone; smart phone=phone; trash can=bin; garbage can=bin; trash
-bin=bin; garbage bin=bin; waste bin=bin; rubbish bin=bin; waste basket=bin; t shirt=shirt; tee
-shirt=shirt; television set=television; tv screen=television; living room=livingroom; dining
-room=diningroom; bath tub=bathtub; coffee mug=cup; coffee cup=cup; tea cup=cup; sun
-glasses=sunglasses; street light=streetlight; street lamp=streetlight; lamp post=streetlight;
-light pole=streetlight; traffic light=trafficlight; traffic signal=trafficlight; stop
-light=trafficlight; fire truck=firetruck; fire engine=firetruck; police officer=police; police
-man=police; hot air=balloon; air plane=airplane; jet plane=airplane; wine glass=wineglass; base
-ball=baseball; basket ball=basketball; foot ball=football; hard hat=helmet; motor bike=motorcycle;
-motor cycle=motorcycle; book shelf=bookshelf; book case=bookshelf; bookcase unit=bookshelf; side
+parking lot=carpark; parking garage=carpark; swimming pool=pool; cell phone=phone; mobile
+phone=phone; smart phone=phone; trash can=bin; garbage can=bin; trash bin=bin; garbage bin=bin;
+waste bin=bin; rubbish bin=bin; waste basket=bin; t shirt=shirt; tee shirt=shirt; television
+set=television; tv screen=television; living room=livingroom; dining room=diningroom; bath
+tub=bathtub; coffee mug=cup; coffee cup=cup; tea cup=cup; sun glasses=sunglasses; street
+light=streetlight; street lamp=streetlight; lamp post=streetlight; light pole=streetlight; traffic
+light=trafficlight; traffic signal=trafficlight; stop light=trafficlight; fire truck=firetruck;
+fire engine=firetruck; police officer=police; police man=police; hot air=balloon; air
+plane=airplane; jet plane=airplane; wine glass=wineglass; base ball=baseball; basket
+ball=basketball; foot ball=football; hard hat=helmet; motor bike=motorcycle; motor
+cycle=motorcycle; book shelf=bookshelf; book case=bookshelf; bookcase unit=bookshelf; side
 walk=sidewalk; high chair=highchair; arm chair=armchair; key board=keyboard; teddy bear=teddy;
 stuffed animal=teddy; stuffed bear=teddy; stuffed toy=teddy; running shoe=sneaker; tennis
 shoe=sneaker; bow tie=bowtie; neck tie=necktie; light bulb=lightbulb; night stand=nightstand;
@@ -93,28 +96,42 @@ bedside table=nightstand
 """.strip()
 """Two-word names and the one word that means them."""
 
+PARTICLES = """
+walk out=leave; go out=leave; come out=leave; get out=leave; run out=leave; step out=leave;
+walk away=leave; run away=leave; drive away=leave; drive off=leave; fly away=leave; walk off=leave;
+go away=leave; move away=leave; ride away=leave; get off=alight; get on=board; get onto=board;
+climb into=board; get into=board; go into=enter; walk into=enter; come into=enter; come in=enter;
+walk in=enter; go in=enter; step into=enter; run into=enter; take off=takeoff; lift off=takeoff;
+put on=wear; pick up=pick; stand up=standup; get up=standup; rise up=standup; sit down=sitdown;
+take seat=sitdown; fall down=fall; blow up=explode; turn around=turnaround; put down=putdown;
+set down=putdown; look back=turnaround; turn back=turnaround; lie down=liedown; wake up=wake;
+hold up=raise; lift up=raise; cheer up=cheer; turn on=activate; switch on=activate; run after=chase;
+go after=chase; look for=search; hand over=give; knock down=knock; throw away=discard
+""".strip()
+"""Verbs with a particle and what they mean beside the verb itself."""
+
 IRREGULAR = dict(
     pair.split("=")
     for pair in listed("""
 men=man women=woman people=person persons=person children=child feet=foot teeth=tooth mice=mouse
-geese=goose oxen=ox leaves=leaf knives=knife shelves=shelf wolves=wolf loaves=loaf halves=half
-lives=life wives=wife calves=calf scarves=scarf policemen=police policewoman=police
-firemen=firefighter grey=gray greyish=grayish colour=color colours=color coloured=color
-colored=color colors=color
-ran=run sat=sit stood=stand held=hold rode=ride ridden=ride wrote=write written=write spoke=speak
-spoken=speak threw=throw thrown=throw caught=catch fell=fall fallen=fall flew=fly flown=fly
-drove=drive driven=drive swam=swim sang=sing ate=eat eaten=eat drank=drink drunk=drink gave=give
-given=give took=take taken=take came=come went=go gone=go got=get gotten=get made=make put=put
-saw=see seen=see wore=wear worn=wear broke=break broken=break bent=bend built=build bought=buy
-brought=bring fought=fight left=left lay=lie lying=lie laid=lay led=lead slept=sleep swung=swing
-hung=hang shook=shake shaken=shake shot=shoot told=tell said=say began=begin begun=begin
-blew=blow blown=blow drew=draw drawn=draw hid=hide hidden=hide knelt=kneel rose=rose risen=rise
-sliding=slide slid=slide spun=spin struck=strike swept=sweep tore=tear torn=tear woke=wake
-paid=pay kept=keep dove=dive leapt=leap leaning=lean staring=stare bicycles=bicycle dying=die
-tying=tie glasses=eyeglasses trousers=pants clothing=clothes
-photos=photo buses=bus indoors=indoor outdoors=outdoor seated=sit standing=stand
-skis=ski skiing=ski theatre=theater center=center centre=center
-tyre=tire tyres=tire jewellery=jewelry moustache=mustache doughnut=donut axes=axe
+geese=goose oxen=ox knives=knife shelves=shelf wolves=wolf loaves=loaf halves=half lives=life
+wives=wife calves=calf scarves=scarf policemen=police policeman=police officer=police
+officers=police policewoman=police firemen=firefighter grey=gray greyish=grayish colour=color
+colours=color coloured=color colored=color colors=color ran=run sat=sit stood=stand held=hold
+rode=ride ridden=ride wrote=write written=write spoke=speak spoken=speak threw=throw thrown=throw
+caught=catch fell=fall fallen=fall flew=fly flown=fly drove=drive driven=drive swam=swim sang=sing
+ate=eat eaten=eat drank=drink drunk=drink gave=give given=give took=take taken=take came=come
+went=go gone=go got=get gotten=get made=make put=put saw=see seen=see wore=wear worn=wear
+broke=break broken=break bent=bend built=build bought=buy brought=bring fought=fight left=left
+lay=lie lying=lie laid=lay led=lead slept=sleep swung=swing hung=hang shook=shake shaken=shake
+shot=shoot told=tell said=say began=begin begun=begin blew=blow blown=blow drew=draw drawn=draw
+hid=hide younger=young youngest=young older=old oldest=old bigger=big larger=large smaller=small
+taller=tall elder=old hidden=hide knelt=kneel rose=rose risen=rise sliding=slide slid=slide
+spun=spin struck=strike swept=sweep tore=tear torn=tear woke=wake paid=pay kept=keep dove=dive
+leapt=leap leaning=lean staring=stare bicycles=bicycle dying=die tying=tie trousers=pants
+clothing=clothes photos=photo buses=bus indoors=indoor outdoors=outdoor seated=sit standing=stand
+skis=ski skiing=ski theatre=theater center=center centre=center tyre=tire tyres=tire
+jewellery=jewelry moustache=mustache doughnut=donut axes=axe
 """)
 )
 """Irregular forms, and spellings, to the form that is stemmed."""

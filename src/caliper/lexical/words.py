@@ -69,6 +69,7 @@ def _kinds() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
 
 
 _BELOW, _ABOVE = _kinds()
+GENERIC_VERBS = frozenset(concept(word) for word in vocabulary.GENERIC_VERBS)
 
 
 @lru_cache(maxsize=2048)
@@ -84,7 +85,8 @@ def related(meaning: str) -> Mapping[str, float]:
         for special in _BELOW.get(kind, ()):
             held.setdefault(special, 1.0)
     for general in _ABOVE.get(meaning, ()):
-        held.setdefault(general, MORE_GENERAL)
+        if general not in GENERIC_VERBS:
+            held.setdefault(general, MORE_GENERAL)
     return MappingProxyType(held)
 
 
@@ -96,7 +98,16 @@ COMPOUNDS: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """Two meanings in a row that together have the meaning of one word."""
 
+PARTICLES: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        (concept(pair.split()[0]), pair.split()[1]): concept(name)
+        for pair, name in (entry.strip().split("=") for entry in vocabulary.PARTICLES.split(";"))
+    }
+)
+"""A verb's meaning and the particle behind it to what they mean together."""
+
 COMPOUND_STARTS = frozenset(first for first, _ in COMPOUNDS)
+PARTICLE_STARTS = frozenset(first for first, _ in PARTICLES)
+PRONOUNS = tuple(concept(word) for word in ("he", "she", "him", "her", "they", "them"))
 PERSONS = frozenset(related("person"))
-GENERIC_VERBS = frozenset(concept(word) for word in vocabulary.GENERIC_VERBS)
 STOPWORDS = vocabulary.STOPWORDS

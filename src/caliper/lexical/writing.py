@@ -69,10 +69,10 @@ def _fuzzy(parsed: Parsed, wanted: str, said: str) -> Finding:
     if len(wanted) >= 5 and said:
         same = _SAME_LONG if len(wanted) > _LONG else _SAME
         best = fuzz.partial_ratio(wanted, said) if len(said) >= len(wanted) else 0.0
-        if best >= same:
+        if best >= same and _same_digits(wanted, said):
             return Finding(RIGHT, "The caption gives the text but for a few letters.")
         kept = _kept(wanted, said)
-        if kept >= 0.75:
+        if kept >= 0.75 and _same_digits(wanted, said):
             return Finding(RIGHT, "The caption gives most words of the text.")
         if kept >= 0.5 and len(wanted.split()) >= 4:
             return Finding(WRONG, "The caption gives only a part of the text.")
@@ -84,6 +84,12 @@ def _fuzzy(parsed: Parsed, wanted: str, said: str) -> Finding:
     if spans:
         return Finding(SILENT, "The caption quotes other text.")
     return Finding(SILENT, "The caption does not give the text.")
+
+
+def _same_digits(wanted: str, said: str) -> bool:
+    """Whether the caption has every number of the text: one wrong digit is another number."""
+    present = said.replace(" ", "")
+    return all(number in present for number in re.findall(r"\d+", wanted))
 
 
 def _kept(wanted: str, said: str) -> float:

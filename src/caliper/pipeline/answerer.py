@@ -7,25 +7,28 @@ from dataclasses import replace
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Reply, Source
-from caliper.pipeline.rendering import render
-from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.pipeline.rendering import Request, render
+from caliper.ports.models import ChatModel, Completion, Identity
 from caliper.ports.prompts import PromptPack
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 
 
 class PromptingAnswerer:
-    """Renders an Ask with a template of `pack` and asks `model`. Keeps no replies."""
+    """Renders an Ask with a template of `pack` and asks `model`. Keeps no replies.
 
-    def __init__(self, model: ChatModel, pack: PromptPack) -> None:
-        self._model, self._pack = model, pack
+    `seed` is that of the run: sampling starts from it.
+    """
+
+    def __init__(self, model: ChatModel, pack: PromptPack, seed: int = 0) -> None:
+        self._model, self._pack, self._seed = model, pack, seed
 
     @property
     def identity(self) -> Identity:
         """The identity of the chat model; the pack's digest is part of the run by itself."""
         return self._model.identity
 
-    def messages(self, ask: Ask) -> tuple[Message, ...]:
+    def request(self, ask: Ask) -> Request:
         """What the model will be sent, for computing a reply's key before any call.
 
         Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
@@ -37,14 +40,16 @@ class PromptingAnswerer:
                 "reader of captions; supply recorded replies for them",
                 field=ask.item.key,
             )
-        return render(self._pack.template(ask.prompt), ask.fields)
+        messages = render(self._pack.template(ask.prompt), ask.fields)
+        return Request(messages, sampling(ask, self._seed), ask.schema)
 
     async def answer(self, ask: Ask) -> Answer:
         """The model's reply, or a Failure when it refused or wrote nothing.
 
-        Raises what `messages` and the model raise.
+        Raises what `request` and the model raise.
         """
-        completion = await self._model.complete(self.messages(ask), sampling(ask), ask.schema)
+        request = self.request(ask)
+        completion = await self._model.complete(request.messages, request.decoding, request.schema)
         return read_completion(completion)
 
     async def close(self) -> None:
@@ -52,14 +57,15 @@ class PromptingAnswerer:
         await self._model.close()
 
 
-def sampling(ask: Ask) -> Decoding:
-    """The decoding of an ask, with a seed of its own for every repeat and second ask.
+def sampling(ask: Ask, seed: int) -> Decoding:
+    """The decoding of an ask in a run of that seed, with a seed of its own for every repeat
+    and second ask.
 
     A server draws the same words again for the same seed: with one seed for all, repeats at
     temperature .6 (CompreCap) would agree by construction.
     """
-    seed = ask.decoding.seed + 2 * ask.repeat + ask.attempt
-    return replace(ask.decoding, seed=seed)
+    own = seed + ask.decoding.seed + 2 * ask.repeat + ask.attempt
+    return replace(ask.decoding, seed=own)
 
 
 def read_completion(completion: Completion) -> Answer:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import CaliperError, InvalidInput, JobFate, handling
+from caliper.core.errors import InvalidInput, JobFate, handling
 from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
 from caliper.core.question import (
     Answer,
@@ -127,26 +127,28 @@ class _Outside:
         self._answerer = answerer
         self._models = models
         self._book = book
-        self._fatal: CaliperError | None = None
-        self.troubles: list[CaliperError] = []
+        self._fatal: Exception | None = None
+        self.troubles: list[Exception] = []
 
     async def answer(self, ask: Ask) -> Answer:
-        key = ""
-        if isinstance(self._answerer, Rendering) and self._answerer.identity.cached:
-            request = self._answerer.request(ask)
-            key = self._book.key_of_ask(self._answerer.identity, ask, request)
-            reply = self._book.reply(key)
-            if reply is not None:
-                return reply
         try:
-            answer = await self._answerer.answer(ask)
-        except CaliperError as error:
+            return await self._kept_or_asked(ask)
+        except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             return self._trouble(error)
-        if key:
-            self._book.keep(key, answer)
+
+    async def _kept_or_asked(self, ask: Ask) -> Answer:
+        identity = self._answerer.identity
+        if not (identity.cached and isinstance(self._answerer, Rendering)):
+            return await self._answerer.answer(ask)
+        key = self._book.key_of_ask(identity, ask, self._answerer.request(ask))
+        kept = self._book.reply(key)
+        if kept is not None:
+            return kept
+        answer = await self._answerer.answer(ask)
+        self._book.keep(key, answer)
         return answer
 
-    def _trouble(self, error: CaliperError) -> Failure:
+    def _trouble(self, error: Exception) -> Failure:
         """What a failed call is to the examination; errors of the whole run wait for the
         other calls of the batch, so that none is left running.
         """
@@ -186,7 +188,8 @@ class _Outside:
         keys = [self._book.key_of_text(port.identity, kind, text) for text in texts]
         values = {key: self._book.values(key) for key in keys}
         absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
-        for key, found in zip(absent, call(list(absent.values())), strict=True):
-            self._book.keep(key, found)
-            values[key] = found
+        if absent:
+            for key, found in zip(absent, call(list(absent.values())), strict=True):
+                self._book.keep(key, found)
+                values[key] = found
         return [values[key] or () for key in keys]

@@ -18,6 +18,7 @@ from caliper.core.question import Item
 from caliper.ports.storage import VerdictLog
 
 _NOTHING, _SCORED, _SILENT = 0, 1, 2
+_LARGEST = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
 # What may come out otherwise when the same job is tried again at another time.
@@ -51,7 +52,11 @@ class Ledger:
 
         Returns how many changed something. Raises StoreUnavailable or StoreFull.
         """
-        changed = [verdict for verdict in verdicts if self._improves(verdict)]
+        best: dict[int, Verdict] = {}
+        for verdict in verdicts:
+            rival = best.get(verdict.index)
+            best[verdict.index] = verdict if rival is None else better(rival, verdict)
+        changed = [verdict for verdict in best.values() if self._improves(verdict)]
         if changed:
             for verdict, place in zip(changed, self._log.append(changed), strict=True):
                 self._set(verdict, place)
@@ -73,13 +78,16 @@ class Ledger:
         index = verdict.index
         if self._states[index] == _NOTHING:
             self.known += 1
+        self._places[index] = place
         if isinstance(verdict.outcome, Scored):
+            score = verdict.outcome.score
+            fits = abs(score.numerator) <= _LARGEST and score.denominator <= _LARGEST
+            # A denominator of 0 says that the score is too long for a column: the log has it.
+            parts = (score.numerator, score.denominator) if fits else (0, 0)
+            self._numerators[index], self._denominators[index] = parts
             self._states[index] = _SCORED if verdict.outcome.mentioned else _SILENT
-            self._numerators[index] = verdict.outcome.score.numerator
-            self._denominators[index] = verdict.outcome.score.denominator
         else:
             self._states[index] = _CODES[verdict.outcome.reason]
-        self._places[index] = place
 
     @property
     def finished(self) -> bool:
@@ -92,6 +100,8 @@ class Ledger:
         if state == _NOTHING:
             return None
         if state in (_SCORED, _SILENT):
+            if self._denominators[index] == 0:
+                return self.verdict(index).outcome
             score = Fraction(self._numerators[index], self._denominators[index])
             return Scored(score, mentioned=state == _SCORED)
         return Unscored(_REASONS[state - _SILENT - 1])

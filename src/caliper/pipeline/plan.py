@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -40,7 +41,8 @@ class Sources:
 def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Item]:
     """The items of one benchmark, drawn and grouped by sample, `first` still 0.
 
-    Raises InvalidInput naming file, line and field of what is wrong with the rows.
+    Raises InvalidInput naming file, line and field of what is wrong with the rows, UnknownName
+    for a caption prompt that the benchmark does not have.
     """
     chosen = benchmark(part.name)
     request = PlanRequest(
@@ -53,6 +55,8 @@ def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Ite
     items = list(chosen.plan(sources.data.rows(chosen.data), request))
     if not items:
         raise InvalidInput(f"no questions for {part.name} in the data")
+    # Refused here, and not sample by sample, when the benchmark has no such prompt.
+    chosen.caption_prompt(items[0], part.prompt)
     if spec.limit is not None:
         items = draw(items, spec.limit, spec.seed, chosen.group)
     return _by_sample(items)
@@ -73,21 +77,29 @@ def draw(items: list[Item], limit: int, seed: int, group: Callable[[Item], str])
     """At most `limit` items of each group, chosen by a hash of seed and item.
 
     The choice depends on nothing else, keeps the order of the rows, and takes the
-    questions from the media along with the items they belong to.
+    questions from the media along with the items they belong to. Those that belong to none
+    are drawn by themselves.
     """
-    groups: dict[tuple[str, Source], list[Item]] = {}
+    captioned = {item.key for item in items if item.source is Source.CAPTION}
+    groups: dict[tuple[str, Source], list[str]] = {}
     for item in items:
-        groups.setdefault((group(item), item.source), []).append(item)
-    kept = {
-        id(item)
+        if item.source is Source.CAPTION or _belongs_to(item) not in captioned:
+            groups.setdefault((group(item), item.source), []).append(item.key)
+    drawn = {
+        key
         for members in groups.values()
-        for item in sorted(members, key=lambda item: _rank(seed, item))[:limit]
+        for key in sorted(members, key=lambda key: _rank(seed, key))[:limit]
     }
-    return [item for item in items if id(item) in kept]
+    return [item for item in items if item.key in drawn or _belongs_to(item) in drawn]
 
 
-def _rank(seed: int, item: Item) -> bytes:
-    return hashlib.sha256(f"{seed}\0{item.key.removeprefix('qa/')}".encode()).digest()
+def _belongs_to(item: Item) -> str | None:
+    """The key of the item about the caption that questions from the media go with."""
+    return item.key.removeprefix("qa/") if item.source is Source.MEDIA else None
+
+
+def _rank(seed: int, key: str) -> bytes:
+    return hashlib.sha256(f"{seed}\0{key}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _by_sample(items: list[Item]) -> list[Item]:
@@ -154,10 +166,15 @@ async def read_summary(store: ObjectStore) -> PlanSummary | None:
 async def read_plan(store: ObjectStore, summary: PlanSummary) -> AsyncIterator[list[Item]]:
     """The items in plan order, a shard at a time; all items of a sample are in one shard.
 
-    Raises InvalidInput when a shard is missing.
+    Raises InvalidInput when a shard is missing or broken.
     """
     for number in range(summary.shards):
         shard = await store.get(_shard_key(number))
-        if shard is None:
+        if not shard:
             raise InvalidInput("the plan lost a shard", file=_shard_key(number))
-        yield [decode_item(json.loads(line)) for line in gzip.decompress(shard).splitlines()]
+        try:
+            lines = gzip.decompress(shard).splitlines()
+            items = [decode_item(json.loads(line)) for line in lines]
+        except (OSError, EOFError, zlib.error, ValueError) as error:
+            raise InvalidInput(f"broken shard: {error}", file=_shard_key(number)) from error
+        yield items

@@ -5,11 +5,27 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from caliper.core.errors import UnknownName
+from caliper.core.question import Decoding
 from caliper.ports.models import Image, Message
 from caliper.ports.prompts import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a chat model is sent for one ask: with equal requests it would do the same."""
+
+    messages: tuple[Message, ...]
+    decoding: Decoding
+    schema: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The messages and the schema of the reply, for reply keys."""
+        return {"messages": messages_json(self.messages), "schema": self.schema}
+
 
 # Names only, so that the braces of JSON in a prompt need no escaping.
 _GAP = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")

@@ -17,6 +17,7 @@ from caliper.core.keys import canonical_json, job_key, reply_key
 from caliper.core.question import Answer, Ask, Item, Reply
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
 from caliper.pipeline.items import encode_item
+from caliper.pipeline.rendering import Request
 from caliper.ports.codec import ExamineJob
 from caliper.ports.storage import ObjectStore
 
@@ -27,8 +28,8 @@ SCHEMA = 1
 class Rendering(Protocol):
     """An answerer that can say what it would send: a cached one must."""
 
-    def request(self, ask: Ask) -> Any:
-        """The rendered request as JSON, media by digest."""
+    def request(self, ask: Ask) -> Request:
+        """The request that `answer` would send."""
         ...
 
 
@@ -84,6 +85,8 @@ class ReplyBook:
             kept = json.loads(written)
         except ValueError as error:
             raise InvalidInput("a job object is no JSON", file=_object(key)) from error
+        if not isinstance(kept, dict) or not isinstance(kept.get("replies"), dict):
+            raise InvalidInput("a job object holds no replies", file=_object(key))
         refuse_newer(kept.get("schema"), _object(key))
         return cls(key, salt, kept["replies"])
 
@@ -96,10 +99,11 @@ class ReplyBook:
         )
         self.grown = False
 
-    def key_of_ask(self, identity: Identity, ask: Ask, request: Any) -> str:
-        """The reply key of one ask."""
+    def key_of_ask(self, identity: Identity, ask: Ask, request: Request) -> str:
+        """The reply key of one ask that is sent as `request`."""
+        decoding = asdict(request.decoding)
         position = (ask.repeat, ask.attempt)
-        return reply_key(identity.to_json(), request, asdict(ask.decoding), position, self._salt)
+        return reply_key(identity.to_json(), request.to_json(), decoding, position, self._salt)
 
     def key_of_text(self, identity: Identity, kind: str, text: str) -> str:
         """The reply key of the nouns or the vector of one text."""

@@ -31,11 +31,15 @@ EMBEDDERS = ("ngram", "minilm", "minilm:DIR")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls."""
+    """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
+
+    A job is tried again for `retry_budget` seconds; one call of it has half of them.
+    """
 
     token: SecretStr | None = None
     timeout: float = 120.0
     in_flight: int = 64
+    retry_budget: float = 600.0
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -50,7 +54,7 @@ class ModelRoom:
     """The models of one process. Asked twice for the same endpoint, it gives the same model."""
 
     def __init__(self, access: Access, clock: Clock) -> None:
-        self._access = access
+        self.access = access
         self._clock = clock
         self._chat_models: dict[str, MeteredChatModel] = {}
 
@@ -64,10 +68,9 @@ class ModelRoom:
         if kind != "tgi":
             raise InvalidInput(f"{spec} cannot look at pictures; a captioner is tgi:URL[#model]")
         if spec not in self._chat_models:
-            budget = Budget(try_seconds=self._access.timeout)
-            model = TgiModel(
-                parse_endpoint(rest), self._access.token, self._access.in_flight, budget
-            )
+            access = self.access
+            budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
+            model = TgiModel(parse_endpoint(rest), access.token, access.in_flight, budget)
             try:
                 await model.resolve()
             except BaseException:
@@ -76,16 +79,16 @@ class ModelRoom:
             self._chat_models[spec] = MeteredChatModel(model, self._clock)
         return self._chat_models[spec]
 
-    async def answerer(self, spec: str, name: str, pack: PromptPack) -> Answerer:
-        """Who answers the questions about captions of benchmark `name`. Raises like
-        `chat_model`, and InvalidInput naming file and line of unreadable recordings.
+    async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
+        """Who answers the questions about captions of benchmark `name` in a run of that seed.
+        Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
         kind, rest = split_spec(spec)
         if kind == "lexical":
             return LexicalAnswerer()
         if kind == "replay":
             return self.replay(name, Path(rest), Source.CAPTION)
-        return PromptingAnswerer(await self.chat_model(spec), pack)
+        return PromptingAnswerer(await self.chat_model(spec), pack, seed)
 
     @staticmethod
     def replay(name: str, folder: Path, source: Source) -> Answerer:

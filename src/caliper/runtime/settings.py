@@ -20,7 +20,8 @@ class ModelSettings(BaseSettings):
     """How this process reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
-    CALIPER_TIMEOUT: seconds a call may take.
+    CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds for which what an
+    endpoint failed to answer is tried again, before it becomes Unscored.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, env_ignore_empty=True)
@@ -28,6 +29,7 @@ class ModelSettings(BaseSettings):
     token: SecretStr | None = None
     token_file: Path | None = None
     timeout: float = Field(default=120.0, gt=0, le=3600)
+    retry_budget: float = Field(default=600.0, ge=0, le=86400)
 
 
 def access(in_flight: int) -> Access:
@@ -38,7 +40,8 @@ def access(in_flight: int) -> Access:
     """
     known = tuple(f"{_PREFIX}{name.upper()}" for name in ModelSettings.model_fields)
     for variable in sorted(os.environ):
-        if variable.startswith(_PREFIX) and variable not in known:
+        # In any letters, as the settings are read.
+        if variable.upper().startswith(_PREFIX) and variable.upper() not in known:
             raise UnknownName("environment variable", variable, known)
     try:
         settings = ModelSettings()
@@ -46,15 +49,19 @@ def access(in_flight: int) -> Access:
         problem = error.errors()[0]
         field = f"{_PREFIX}{str(problem['loc'][0]).upper()}"
         raise InvalidInput(problem["msg"], file="environment", field=field) from None
-    return Access(_token(settings), settings.timeout, in_flight)
+    return Access(_token(settings), settings.timeout, in_flight, settings.retry_budget)
 
 
 def _token(settings: ModelSettings) -> SecretStr | None:
     if settings.token is not None or settings.token_file is None:
         return settings.token
+    field = f"{_PREFIX}TOKEN_FILE"
     try:
-        return SecretStr(settings.token_file.read_text("utf-8").strip())
+        token = settings.token_file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"cannot read the token: {error}", file="environment", field=f"{_PREFIX}TOKEN_FILE"
+            f"cannot read the token: {error}", file="environment", field=field
         ) from error
+    if not token:
+        raise InvalidInput("the file holds no token", file="environment", field=field)
+    return SecretStr(token)

@@ -23,6 +23,8 @@ class Attempt:
     final: bool = False
 
 
+_OF_THE_RUN = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
+
 Handle = Callable[[Attempt], Awaitable[None]]
 """Handles a job."""
 
@@ -68,7 +70,7 @@ class Worker:
                 while (delivery := await self._next(room)) is not None:
                     group.create_task(self._see_through(delivery, room))
         except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+            raise first_failure(failures) from None
         finally:
             await self._consumer.leave()
 
@@ -89,18 +91,28 @@ class Worker:
 
     async def _after(self, delivery: Delivery, error: Exception) -> None:
         match handling(error).fate:
-            case JobFate.FAIL_RUN | JobFate.PAUSE:
+            case fate if fate in _OF_THE_RUN:
                 raise error
             case JobFate.RETRY if self._time_left(delivery) > 0:
                 await self._again(delivery, error)
             case JobFate.RETRY:
-                await self._handle(Attempt(delivery.message.value, final=True))
-                await self._bury(delivery, error)
+                await self._last(delivery, error)
             case JobFate.RETRY_ONCE if delivery.attempt == 1:
                 await self._again(delivery, error)
             case _:
                 await self._give_up(delivery.message.value, error)
                 await self._bury(delivery, error)
+
+    async def _last(self, delivery: Delivery, error: Exception) -> None:
+        """Try for the last time. A job that cannot even then be concluded is given up."""
+        data = delivery.message.value
+        try:
+            await self._handle(Attempt(data, final=True))
+        except Exception as last:
+            if handling(last).fate in _OF_THE_RUN:
+                raise
+            await self._give_up(data, last)
+        await self._bury(delivery, error)
 
     def _time_left(self, delivery: Delivery) -> float:
         spent = self._clock.monotonic() - self._begun[delivery.position]
@@ -123,3 +135,9 @@ class Worker:
     async def _done(self, delivery: Delivery) -> None:
         self._begun.pop(delivery.position, None)
         await self._consumer.acknowledge(delivery)
+
+
+def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first failure of a group of tasks, however deep groups of theirs hold it."""
+    first = failures.exceptions[0]
+    return first_failure(first) if isinstance(first, BaseExceptionGroup) else first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from caliper.benchmarks.registry import benchmark
 from caliper.core.outcome import Reason
 from caliper.core.question import Source
 from caliper.pipeline.aggregate import PlanReader
@@ -54,7 +55,8 @@ def _about_captions(
                 f"{name}: {len(missing)} samples without a caption "
                 f"({_listed(missing)}): Unscored(no_caption)"
             )
-        extra = [sample for sample in texts if sample not in planned]
+        allowed = benchmark(name).caption_may_be_unused
+        extra = [sample for sample in texts if sample not in planned and not allowed(sample)]
         if extra and not drawn:
             yield f"{name}: {len(extra)} captions of unknown samples ignored ({_listed(extra)})"
 

@@ -6,6 +6,8 @@ concurrency) stays here and is never part of a fingerprint.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +15,7 @@ from typing import Any, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from caliper.benchmarks.base import Setting
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 
@@ -134,6 +137,8 @@ def read_config(path: Path) -> RunConfig:
         raise InvalidInput(f"cannot read it: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
         raise InvalidInput("not UTF-8", file=str(path)) from error
+    except ValueError as error:  # A date that no calendar has, a number that is too long.
+        raise InvalidInput(f"not YAML: {error}", file=str(path)) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
@@ -176,7 +181,8 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
 
 
 _PATHS = ("data", "captions", "media", "qa", "qa_replies")
-_SPECS = ("judge", "reader", "captioner")
+_SPECS = ("judge", "reader", "captioner", "embedder")
+_WITH_FOLDER = ("replay", "minilm")
 
 
 def _under(folder: Path, path: Path | None) -> Path | None:
@@ -184,9 +190,8 @@ def _under(folder: Path, path: Path | None) -> Path | None:
 
 
 def _spec_under(folder: Path, spec: str | None) -> str | None:
-    if spec is None or not spec.startswith("replay:"):
-        return spec
-    return f"replay:{folder / spec.removeprefix('replay:')}"
+    kind, _, place = (spec or "").partition(":")
+    return f"{kind}:{folder / place}" if place and kind in _WITH_FOLDER else spec
 
 
 def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -204,15 +209,20 @@ def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
         if setting.choices and value not in setting.choices:
             raise UnknownName(f"value of {key}", value, setting.choices)
         if setting.range is not None:
-            _check_range(key, value, setting.range)
+            _check_range(setting, value, setting.range)
         settings[key] = value
     return settings
 
 
-def _check_range(key: str, value: str, bounds: tuple[float, float]) -> None:
+def _check_range(setting: Setting, value: str, bounds: tuple[float, float]) -> None:
+    whole = setting.default.isdigit()
     try:
         number = float(value)
     except ValueError:
-        raise InvalidInput(f"expected a number, found {value!r}", field=key) from None
+        number = math.nan
+    if math.isnan(number) or (whole and not re.fullmatch("[0-9]+", value)):
+        kind = "whole number" if whole else "number"
+        raise InvalidInput(f"expected a {kind}, found {value!r}", field=setting.name)
     if not bounds[0] <= number <= bounds[1]:
-        raise InvalidInput(f"{value} is not from {bounds[0]:g} to {bounds[1]:g}", field=key)
+        message = f"{value} is not from {bounds[0]:g} to {bounds[1]:g}"
+        raise InvalidInput(message, field=setting.name)

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from caliper.adapters.files import write_text
+from caliper.adapters.files import encoded, store_error, write_atomically, write_text
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.journal import Journal
 from caliper.core.errors import InvalidInput, StoreUnavailable
@@ -39,7 +39,9 @@ class RunDirectory:
     def default(cls, spec: RunSpec) -> RunDirectory:
         """`runs/<name>-<run id>`, with what no file system likes left out of the name."""
         name = re.sub(r"[^\w.+-]+", "-", spec.name).strip("-.") or "run"
-        return cls(DEFAULT_ROOT / f"{name[:80]}-{spec.run_id}")
+        # File systems count bytes: names in other scripts need up to four a letter.
+        short = name.encode()[:80].decode("utf-8", "ignore")
+        return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
     @property
     def store(self) -> DirectoryStore:
@@ -116,23 +118,38 @@ class RunDirectory:
             raise InvalidInput("no resolved spec", file=file, field="spec")
         return RunSpec.from_json(spec, file=file)
 
+    def append_caption(self, benchmark: str, sample: str, text: str) -> None:
+        """Keep a caption that a model just wrote, for a run that is cut short.
+
+        Raises StoreFull or StoreUnavailable.
+        """
+        file = self.path / "captions.jsonl"
+        try:
+            with file.open("ab") as out:
+                out.write(_caption_line(benchmark, sample, text))
+        except OSError as error:
+            raise store_error(file, error) from error
+
     def write_captions(self, captions: Mapping[str, Mapping[str, str]]) -> None:
         """captions.jsonl: one row a caption. Raises StoreFull or StoreUnavailable."""
-        rows = (
-            {"benchmark": name, "sample": sample, "caption": text}
+        lines = (
+            _caption_line(name, sample, text)
             for name, texts in captions.items()
             for sample, text in texts.items()
         )
-        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
-        data = "".join(f"{line}\n" for line in lines)
-        write_text(self.path / "captions.jsonl", data)
+        write_atomically(self.path / "captions.jsonl", b"".join(lines))
 
     def read_captions(self) -> dict[str, dict[str, str]]:
-        """Caption texts by benchmark and sample. Raises InvalidInput naming the line."""
+        """Caption texts by benchmark and sample, none where none were kept yet.
+
+        A line that a crash cut off does not count. Raises InvalidInput naming the line.
+        """
         file = self.path / "captions.jsonl"
         captions: dict[str, dict[str, str]] = {}
         try:
-            lines = file.read_bytes().splitlines()
+            *lines, _ = file.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return captions
         except OSError as error:
             raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error
         for number, line in enumerate(lines, start=1):
@@ -147,6 +164,11 @@ class RunDirectory:
         """execution.json. Raises StoreFull or StoreUnavailable."""
         text = json.dumps({"schema": SCHEMA, **figures}, indent=2, sort_keys=True)
         write_text(self.path / "execution.json", text + "\n")
+
+
+def _caption_line(benchmark: str, sample: str, text: str) -> bytes:
+    row = {"benchmark": benchmark, "sample": sample, "caption": text}
+    return encoded(json.dumps(row, ensure_ascii=False)) + b"\n"
 
 
 def find_run(name: str) -> RunDirectory:

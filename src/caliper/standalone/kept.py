@@ -89,7 +89,7 @@ def compare_runs(first: Kept, second: Kept) -> Differences:
 
 
 def find_kept(config: RunConfig) -> RunDirectory | None:
-    """The complete run of an equal configuration over the same data and captions.
+    """The run of an equal configuration over the same data and captions that has a report.
 
     For a command whose endpoint is down: without it the models cannot be resolved, and so
     the fingerprint is not known.
@@ -98,11 +98,18 @@ def find_kept(config: RunConfig) -> RunDirectory | None:
     places = [config.out] if config.out else sorted(DEFAULT_ROOT.glob("*"))
     for path in places:
         directory = RunDirectory(path)
-        if not (path / "report.json").is_file() or not (path / "run.yaml").is_file():
-            continue
-        if directory.read_run().get("config") == asked and _same_files(config, directory):
+        told = (path / "report.json").is_file()
+        if told and _asked_for(directory) == asked and _same_files(config, directory):
             return directory
     return None
+
+
+def _asked_for(directory: RunDirectory) -> object:
+    """The configuration in run.yaml; None where that cannot be read."""
+    try:
+        return directory.read_run().get("config")
+    except InvalidInput:
+        return None
 
 
 def _same_files(config: RunConfig, directory: RunDirectory) -> bool:

@@ -68,8 +68,8 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
     room = ModelRoom(access, clock)
     parts = _Parts()
     try:
-        for name, part in config.benchmarks.items():
-            await _prepare_part(name, part, parts, pack, room)
+        for name in config.benchmarks:
+            await _prepare_part(name, config, parts, pack, room)
     except BaseException:
         await room.close()
         raise
@@ -88,13 +88,13 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
 
 
 async def _prepare_part(
-    name: str, part: BenchmarkConfig, parts: _Parts, pack: PromptPack, room: ModelRoom
+    name: str, config: RunConfig, parts: _Parts, pack: PromptPack, room: ModelRoom
 ) -> None:
-    chosen = benchmark(name)
+    chosen, part = benchmark(name), config.benchmarks[name]
     settings = resolved_settings(name, part.set)
     sources = open_sources(name, part)
     models: dict[str, Identity] = {}
-    answerer = await room.answerer(_answering_spec(name, part), name, pack)
+    answerer = await room.answerer(_answering_spec(name, part), name, pack, config.seed)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
     models[chosen.role] = answerer.identity
     if part.captioner is not None:

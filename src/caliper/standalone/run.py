@@ -15,6 +15,7 @@ from caliper.adapters.media.frames import MediaFolder
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.core.caption import Caption
 from caliper.core.question import Item
 from caliper.core.report import Report
 from caliper.core.run import PlanSummary
@@ -106,7 +107,7 @@ class _Run:
         self._summary = summary
         self._ledger = ledger
         self._captions: dict[str, dict[str, str]] = prepared.captions
-        if prepared.captioners and (directory.path / "captions.jsonl").exists():
+        if prepared.captioners:
             self._captions = {**directory.read_captions(), **self._captions}
 
     def plan(self) -> AsyncIterator[list[Item]]:
@@ -130,6 +131,9 @@ class _Run:
         prepared, spec = self._prepared, self._prepared.spec
         store = DirectoryStore(prepared.config.store or self._directory.path.parent / ".store")
         stream, codec = MemoryStream(), JsonCodec()
+        # Until its last file is there anew, the directory does not count as written.
+        (self._directory.path / "execution.json").unlink(missing_ok=True)
+        self._directory.write_captions(await self.planned_captions())
         stages = Stages(
             publisher=Publisher(spec.run_id, stream, codec, self._captions),
             examiner=Examiner(spec, prepared.models, store),
@@ -142,11 +146,16 @@ class _Run:
             codec=codec,
             watcher=watcher,
             clock=clock,
-            limits=Limits(in_flight=prepared.config.concurrency),
+            limits=Limits(
+                in_flight=prepared.config.concurrency, budget=prepared.room.access.retry_budget
+            ),
+            keep_caption=self._keep_caption,
         )
         await stages.run(self.plan)
-        for name, texts in stages.captions.items():
-            self._captions.setdefault(name, {}).update(texts)
+
+    def _keep_caption(self, benchmark: str, caption: Caption) -> None:
+        self._directory.append_caption(benchmark, caption.sample, caption.text)
+        self._captions.setdefault(benchmark, {})[caption.sample] = caption.text
 
     def _media(self) -> dict[str, MediaFolder]:
         return {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
+from caliper.core.caption import Caption
 from caliper.core.question import Item
 from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.caption import Captioner
@@ -15,14 +17,15 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, ExamineJob, Verdicts
 from caliper.ports.stream import JobStream, Message
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker
+from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
 
 
 @dataclass(slots=True)
 class Stages:
     """Publishes the missing jobs of a run and works until none is left.
 
-    `captions` gathers what the captioners wrote, by benchmark and sample.
+    `keep_caption` is handed the benchmark and the caption of every sample that a captioner
+    wrote about, before the caption is examined.
     """
 
     publisher: Publisher
@@ -34,7 +37,7 @@ class Stages:
     watcher: Watcher
     clock: Clock
     limits: Limits
-    captions: dict[str, dict[str, str]] = field(default_factory=dict)
+    keep_caption: Callable[[str, Caption], None]
 
     async def run(self, plan: PlanReader) -> None:
         """Work the run to its end.
@@ -48,7 +51,7 @@ class Stages:
                 group.create_task(self._caption_then_examine())
                 group.create_task(self._worker(VERDICTS, self._aggregate, _never))
         except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+            raise first_failure(failures) from None
 
     async def _publish(self, plan: PlanReader) -> None:
         await self.publisher.publish_missing(plan, self.ledger, frozenset(self.captioners))
@@ -73,7 +76,7 @@ class Stages:
     async def _caption(self, attempt: Attempt) -> None:
         job = self.codec.read_caption_job(attempt.data)
         caption = await self.captioners[job.benchmark].caption(job)
-        self.captions.setdefault(job.benchmark, {})[job.sample] = caption.text
+        self.keep_caption(job.benchmark, caption)
         self.watcher.captioned(job.benchmark, job.sample)
         await self.publisher.examine(job.items, caption)
 

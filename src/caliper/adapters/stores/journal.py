@@ -1,7 +1,7 @@
 """A run's verdicts as an append-only file, one JSON line each: what resume goes by.
 
-A line that a crash cut off is dropped when the journal is opened again; its question is
-asked again.
+A line that a crash cut off does not count when the journal is opened again, and the next
+append takes its place; its question is asked again.
 """
 
 from __future__ import annotations
@@ -32,10 +32,22 @@ class Journal:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = path.open("a+b", buffering=0)
-            self._end = self._whole_lines()
-            self._file.truncate(self._end)
         except OSError as error:
             raise store_error(path, error) from error
+        try:
+            self._open(run)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _open(self, run: str) -> None:
+        try:
+            self._end = self._whole_lines()
+            # Cut off by the next write, not now: who only reads must not touch what another
+            # process may be appending to.
+            self._torn = self._file.seek(0, os.SEEK_END) > self._end
+        except OSError as error:
+            raise store_error(self._path, error) from error
         if self._end == 0:
             self._write(canonical_json({"schema": SCHEMA, "run": run}) + b"\n")
         self._first = self._check_header(run)
@@ -64,17 +76,19 @@ class Journal:
         return 0
 
     def _check_header(self, run: str) -> int:
-        self._file.seek(0)
         line = self._line_at(0)
         try:
             header = json.loads(line)
-            written_for = header["run"]
-        except (ValueError, TypeError, KeyError) as error:
-            raise InvalidInput("this is no journal", file=str(self._path), line=1) from error
+        except ValueError:
+            header = None
+        if not isinstance(header, dict):
+            raise InvalidInput("this is no journal", file=str(self._path), line=1)
         refuse_newer(header.get("schema"), str(self._path))
-        if written_for != run:
+        if header.get("run") != run:
             raise InvalidInput(
-                f"the journal of run {written_for}, not of {run}", file=str(self._path), line=1
+                f"the journal of run {header.get('run')}, not of {run}",
+                file=str(self._path),
+                line=1,
             )
         return len(line)
 
@@ -92,12 +106,15 @@ class Journal:
 
     def _write(self, data: bytes) -> None:
         try:
+            if self._torn:
+                self._file.truncate(self._end)
+                self._torn = False
             written = 0
             while written < len(data):
                 written += self._file.write(data[written:])
         except OSError as error:
             # Half a line must not stay in front of what is appended next.
-            self._file.truncate(self._end)
+            self._torn = True
             raise store_error(self._path, error) from error
         self._end += len(data)
 
@@ -116,13 +133,15 @@ class Journal:
             size *= 4
 
     def __iter__(self) -> Iterator[tuple[int, Verdict]]:
-        place = self._first
+        place, end = self._first, self._end
         with self._path.open("rb") as lines:
             lines.seek(place)
             for number, line in enumerate(lines, start=2):
+                if place >= end:
+                    return
                 try:
                     yield place, Verdict.from_json(json.loads(line))
-                except (ValueError, KeyError, TypeError) as error:
+                except ValueError as error:
                     raise InvalidInput(
                         "this line holds no verdict", file=str(self._path), line=number
                     ) from error

@@ -9,6 +9,7 @@ from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
+from caliper.core.question import Item
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.items import decode_item, encode_item
 from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
@@ -37,28 +38,37 @@ class JsonCodec:
 
     def read_caption_job(self, data: bytes) -> CaptionJob:
         written = _read(data, "items")
-        items = tuple(decode_item(item) for item in written["items"])
-        return CaptionJob(written["run"], written["benchmark"], written["sample"], items)
+        return CaptionJob(written["run"], written["benchmark"], written["sample"], _items(written))
 
     def read_examine_job(self, data: bytes) -> ExamineJob:
         written = _read(data, "items")
-        items = tuple(decode_item(item) for item in written["items"])
         caption = written.get("caption")
+        try:
+            found = None if caption is None else Caption(written["sample"], **caption)
+        except TypeError as error:
+            raise InvalidInput(f"this message holds no caption: {error}") from error
         return ExamineJob(
             run=written["run"],
             benchmark=written["benchmark"],
             sample=written["sample"],
-            caption=None if caption is None else Caption(written["sample"], **caption),
-            items=items,
+            caption=found,
+            items=_items(written),
         )
 
     def read_verdicts(self, data: bytes) -> Verdicts:
         written = _read(data, "verdicts")
         try:
             verdicts = tuple(Verdict.from_json(verdict) for verdict in written["verdicts"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"this message holds no verdict: {error!r}") from error
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"this message holds no verdict: {error}") from error
         return Verdicts(written["run"], written["benchmark"], written["sample"], verdicts)
+
+
+def _items(written: dict[str, Any]) -> tuple[Item, ...]:
+    """The items of a job. Raises InvalidInput; a job without any is none."""
+    if not isinstance(written["items"], list) or not written["items"]:
+        raise InvalidInput("a message lacks items")
+    return tuple(decode_item(item) for item in written["items"])
 
 
 def _read(data: bytes, kind: str) -> dict[str, Any]:

@@ -57,6 +57,10 @@ class Capability:
         """(`task/file_id`, text) of {file_id, caption} rows. Raises InvalidInput."""
         return rows.read_captions(captions)
 
+    def caption_may_be_unused(self, sample: str) -> bool:
+        """True for actions: their file may hold the captions of all event videos (README)."""
+        return sample.startswith("action/")
+
     def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The image or the video prompt of Fig. A2, by the task's media.
 

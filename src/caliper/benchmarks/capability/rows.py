@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.capability.literals import literal_list
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form, Task
-from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
-from caliper.core.sample import Row
+from caliper.core.sample import Row, note_of
 
 Seen = set[tuple[str, str]]
 
@@ -24,10 +23,8 @@ def stem_task(row: Row) -> Task:
 
 
 def note(row: Row, field: str, problem: str) -> str:
-    """What is wrong with a row, for the plan: a plan names files, never folders, so that it
-    is the same wherever the data lie.
-    """
-    return str(InvalidInput(problem, file=_file_name(row), line=row.line, field=field))
+    """What is wrong with a row, for the plan."""
+    return note_of(row.wrong(field, problem))
 
 
 def _file_name(row: Row) -> str:

@@ -60,6 +60,10 @@ class CaptionQA:
         """(id, text) of `{id: text}`."""
         return supplied.read_captions(rows)
 
+    def caption_may_be_unused(self, sample: str) -> bool:  # noqa: ARG002 - true of none
+        """Every caption belongs to a sample."""
+        return False
+
     def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The template and fields of one of the four caption prompts (paper 3.3)."""
         return prompting.caption_prompt(self.group(item), prompt)

@@ -12,7 +12,7 @@ from caliper.benchmarks.captionqa.rows import Entry, RawSample, Stated, gather, 
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
-from caliper.core.sample import Row
+from caliper.core.sample import Row, note_of
 
 NAME = "captionqa"
 MEDIA_PREFIX = "qa/"
@@ -84,7 +84,7 @@ def _question(
         stated = read_entry(entry)
     except InvalidInput as error:
         nothing = ChoiceQuestion(sample.domain, "", "", (), -1, has_cannot=False, permutation=())
-        return Question(ordinal, nothing, unscored=Reason.BAD_INPUT, note=str(error))
+        return Question(ordinal, nothing, unscored=Reason.BAD_INPUT, note=note_of(error))
     answer = ground_truth(stated)
     has_cannot = not rule(stated.question, stated.choices)
     size = len(stated.choices) + has_cannot
@@ -101,7 +101,7 @@ def _question(
     if not trouble:
         return Question(ordinal, payload)
     name, message = trouble
-    note = str(entry.row.wrong(entry.field(name), message))
+    note = note_of(entry.row.wrong(entry.field(name), message))
     return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)
 
 

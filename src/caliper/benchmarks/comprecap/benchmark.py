@@ -52,6 +52,10 @@ class CompreCap:
         """Captions of a JSON object `{image_name: caption}`."""
         return records.read_captions(rows)
 
+    def caption_may_be_unused(self, sample: str) -> bool:  # noqa: ARG002 - true of none
+        """Every caption belongs to a sample."""
+        return False
+
     def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The prompt printed in the paper (4.1); CompreCap knows no other."""
         del item  # Every picture is captioned with the same words.

@@ -9,7 +9,7 @@ from caliper.benchmarks.comprecap.reading import options
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
-from caliper.core.sample import Row
+from caliper.core.sample import Row, note_of
 
 KINDS = {"p": "CompreQA-P", "cap": "CompreQA-Cap"}
 STEMS = {
@@ -54,5 +54,5 @@ def _question(row: Row, ordinal: int) -> Question[MediaQuestion]:
     payload = MediaQuestion(kind_of(row), str(row.fields.get("category") or ""), text, answer)
     if answer in options(text):
         return Question(ordinal, payload)
-    note = str(row.wrong("answer", f"{answer!r} is the letter of no option in the question"))
+    note = note_of(row.wrong("answer", f"{answer!r} is the letter of no option in the question"))
     return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)

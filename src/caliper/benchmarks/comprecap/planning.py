@@ -19,7 +19,7 @@ from caliper.benchmarks.comprecap.settings import chosen
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
-from caliper.core.sample import Row
+from caliper.core.sample import Row, note_of
 
 NAME = "comprecap"
 REPEATS = 3
@@ -62,7 +62,7 @@ def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:
         instances = _instances(row, chosen(request.settings, "description"))
     except InvalidInput as error:
         empty = SceneMeasure((), (), (), 0)
-        return (Question(0, empty, unscored=Reason.BAD_INPUT, note=str(error)),)
+        return (Question(0, empty, unscored=Reason.BAD_INPUT, note=note_of(error)),)
     phrases = _phrases(instances, request.settings)
     repeats = request.repeats or REPEATS
     names = tuple(instance.category for instance in instances)
@@ -75,7 +75,8 @@ def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:
         covered, pixels = _cover(row, instances)
     except InvalidInput as error:
         return tuple(
-            replace(question, unscored=Reason.BAD_INPUT, note=str(error)) for question in questions
+            replace(question, unscored=Reason.BAD_INPUT, note=note_of(error))
+            for question in questions
         )
     questions[0] = Question(0, replace(measure, atoms=covered, pixels=pixels))
     return tuple(questions)

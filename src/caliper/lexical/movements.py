@@ -1,0 +1,176 @@
+"""camera_movement: which of the seven movements does the caption itself state?
+
+Fig. A3: only descriptions of the camera's movement count, nothing is inferred from the
+rest, and what belongs to no category is "N/A". The released prompt takes a list.
+"""
+
+from __future__ import annotations
+
+import re
+
+from caliper.lexical.finding import Labels
+from caliper.lexical.text import Parsed, matching
+
+_MOVEMENT_TOPIC = re.compile(
+    r"\b(?:camera|cameras|shots?|lens|zoom\w*|pan|pans|panned|panning|tilt\w*|dolly\w*|dollies|"
+    r"boom\w*|tracking|tracks|footage|frame|framing|perspective|viewpoint|drone|filmed|static|"
+    r"stationary|handheld|cinematograph\w*|view)\b"
+)
+_CAMERA = r"(?:camera(?:'s)?(?: \w+)?|shot|lens|drone|footage|view|perspective|frame|viewpoint)"
+_ADVERBS = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w']+ ){0,%d}?"
+_GENERIC = (
+    r"(?:mov(?:es?|ed|ing)|shift(?:s|ed|ing)?|turn(?:s|ed|ing)?|rotat(?:es?|ed|ing)|"
+    r"sweep(?:s|ing)?|swing(?:s|ing)?|glid(?:es?|ing)|slid(?:es?|ing)|travel(?:s|ing)?|"
+    r"drift(?:s|ing)?|go(?:es|ing)?|follow(?:s|ed|ing)?|scroll(?:s|ing)?|motion|movements?|"
+    r"proceed(?:s|ing)?|progress(?:es|ing)?|advanc(?:es?|ing)|"
+    r"fl(?:y|ies|ying)|transition(?:s|ing)?|adjust(?:s|ing)?|continu(?:es|ing))"
+)
+_OWN = (
+    r"(?:pan|pans|panned|panning|track|tracks|tracking|tracked|truck|trucks|trucking|"
+    r"tilt|tilts|tilted|tilting|boom|booms|booming|crane|cranes|craning|dolly|dollies|"
+    r"dollying|pedestal|pedestals|swivel\w*|arc|arcs)"
+)
+# Words that may stand between a movement and its direction, and one direction joined to another.
+_BETWEEN = (
+    r"(?:gradually|slowly|slightly|smoothly|gently|a|an|bit|quickly|steadily|then|and|to|toward|"
+    r"towards|from|the|its|further|back|subtly|horizontally|vertically|slight|slow|gentle|over|"
+    r"across|in|direction|of|it|scene|vehicle|subject|subjects|car|person|man|woman|movement|"
+    r"motion|shot|around|along|room|camera|angle|diagonally|is|appears|seems|be|mostly|"
+    r"primarily|smooth|steady|him|her|them|ground|street|landscape)"
+)
+_JOINED = (
+    r"(?:(?:up|down|left|right|forward|upward|downward|in|out)(?:wards?|s)? "
+    r"(?:and|then|or)(?: then)?)"
+)
+_TO = rf"(?:(?:{_BETWEEN}|{_JOINED}) ){{0,6}}?"
+_SELF_MOVED = (
+    rf"(?:\b{_OWN}\b |\bcamera(?:'s)? {_ADVERBS % 4}\b{_GENERIC}\b |"
+    rf"\b{_CAMERA} {_ADVERBS % 2}\b{_GENERIC}\b |"
+    rf"\b{_CAMERA} (?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|,)[\w']+ ){{0,12}}?"
+    rf", (?:\w+ly )?(?:moving|travel+ing|gliding|panning|flying|drifting|sweeping) )"
+)
+_RIGHTWARD = r"(?:right(?:wards?)?|rightwards?)\b"
+_LEFTWARD = r"(?:left(?:wards?)?|leftwards?)\b"
+_SIDE = r"(?: side| edge| hand side)?(?: of the \w+)?"
+_SWEPT = re.compile(rf"\b(left){_SIDE} to (?:the )?(right)\b|\b(right){_SIDE} to (?:the )?(left)\b")
+# "Down the street" is ahead, not down.
+_WAYS = (
+    r"(?:\w+ )?(?:street|road|aisle|hall|hallway|corridor|path|track|river|alley|highway|lane)\b"
+)
+_MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "left",
+        re.compile(
+            rf"{_SELF_MOVED}{_TO}{_LEFTWARD}|\bleft(?:ward)? (?:pan|track|panning|tracking|swing|"
+            r"movement|motion)\b"
+        ),
+    ),
+    (
+        "right",
+        re.compile(
+            rf"{_SELF_MOVED}{_TO}{_RIGHTWARD}|\bright(?:ward)? (?:pan|track|panning|tracking|"
+            r"swing|movement|motion)\b"
+        ),
+    ),
+    (
+        "up",
+        re.compile(
+            rf"{_SELF_MOVED}{_TO}(?:up|upwards?)\b|\bupwards? (?:tilt|pan|boom|movement|motion)\b|"
+            rf"\b{_CAMERA} {_ADVERBS % 3}(?:rises?|rising|ascends?|ascending|lifts?|elevates?)\b|"
+            r"\bbottom to (?:the )?top\b"
+        ),
+    ),
+    (
+        "down",
+        re.compile(
+            rf"{_SELF_MOVED}{_TO}(?:down(?! (?:the|a|an) {_WAYS})|downwards?)\b|"
+            r"\bdownwards? (?:tilt|pan|boom|movement|motion)\b|"
+            rf"\b{_CAMERA} {_ADVERBS % 3}(?:descends?|descending|lowers?|lowering)\b|"
+            r"\btop to (?:the )?bottom\b"
+        ),
+    ),
+    (
+        "in",
+        re.compile(
+            r"\bzoom(?:s|ed|ing)? (?:\w+ ){0,2}?(?:in|closer|into)\b|\bzoom in\b|"
+            r"\b(?:dolly|dollies|dollying|push|pushes|pushing|push-in) (?:\w+ )?"
+            r"(?:in|into|forward|toward|towards|closer)\b|"
+            rf"{_SELF_MOVED}{_TO}(?:forwards?|closer|inwards?|nearer|in(?: on)?|into)\b"
+            rf"(?! (?:direction|front|order|sync|time|tandem|place|the|a|an)\b)|"
+            rf"\b{_CAMERA} {_ADVERBS % 3}(?:mov\w+|travel\w*|glid\w+) "
+            r"(?:\w+ )?(?:toward|towards|through|into)\b(?! the (?:left|right|top|bottom|sky))|"
+            rf"\b{_CAMERA} {_ADVERBS % 4}(?:mov|travel|glid|go|fl)\w* down (?:the|a|an) {_WAYS}|"
+            rf"\b{_CAMERA} {_ADVERBS % 3}(?:approach\w*|advanc\w+)\b|"
+            r"\bforward (?:movement|motion|tracking)\b"
+        ),
+    ),
+    (
+        "out",
+        re.compile(
+            r"\bzoom(?:s|ed|ing)? (?:\w+ ){0,2}?(?:out|outward|back)\b|"
+            r"\b(?:dolly|dollies|dollying|pull|pulls|pulled|pulling) (?:\w+ )?"
+            r"(?:out|back|backwards?|away)\b|"
+            rf"{_SELF_MOVED}{_TO}(?:backwards?|away|outwards?|out)\b(?! of (?:focus|view))|"
+            rf"\b{_CAMERA} {_ADVERBS % 3}"
+            r"(?:retreats?|retreating|recedes?|withdraws?|widens?|expands?)\b|"
+            r"\bbackward (?:movement|motion)\b"
+        ),
+    ),
+)
+_STILL = (
+    r"(?:static|stationary|fixed|still|motionless|unmoving|immobile|locked|steady|stable|"
+    r"constant|unchanged)"
+)
+_UNBROKEN = (
+    r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|captur\w+|show\w+|follow\w+|"
+    r"reveal\w+|of\b)[\w',]+ ){0,6}?"
+)
+_FIXED = re.compile(
+    rf"\b{_CAMERA} {_UNBROKEN}{_STILL}\b|"
+    rf"\b{_STILL} (?:and \w+ )?(?:camera|shots?|frame|framing|"
+    r"position|perspective|angle|footage)\b|"
+    r"\b(?:no|without|any|little|minimal|not much) (?:(?!sudden|abrupt|shak|jerk)\w+ ){0,3}?"
+    r"(?:movements?|motion|panning|pan|zoom|zooming)\b|"
+    r"\bcamera (?:\w+ ){0,3}?(?:not|n't|doesn't|never) (?:\w+ )?(?:move|moving|change|shift)\b|"
+    r"\b(?:filmed|shot|recorded|captured|taken) (?:\w+ ){0,3}?(?:static|stationary|fixed)\b|"
+    rf"\b{_CAMERA} {_UNBROKEN}(?:same|single|one) (?:position|place|spot|location|point|angle)\b|"
+    rf"\b{_CAMERA} {_UNBROKEN}(?:consistent|remains the same|stays the same)\b|"
+    r"\b(?:static|tripod)\b"
+)
+_WEAKLY_STILL = re.compile(r"\b(?:steady|stable|still|constant|consistent)\b")
+_GOING = re.compile(r"\b(?:smooth\w*|follow\w*|track\w*|mov(?:es|ing)|dynamic|handheld|glid\w+)\b")
+_UNRELATED_STILL = re.compile(
+    r"\b(?:objects?|subjects?|cars?|vehicles?|background|person|man|woman|animals?) "
+    r"(?:\w+ ){0,2}?(?:static|stationary|still|fixed)\b"
+)
+
+
+def read_movement(parsed: Parsed) -> Labels:
+    """The camera movements a caption states: pan, track, tilt, boom, zoom, dolly, or fixed.
+
+    Only what the camera itself does counts, not what it films: a movement and its direction
+    stand together, and a general verb ("moves", "follows") needs the camera as its subject.
+    A pan without direction, an orbit, a hand-held shot are none of the categories.
+    """
+    numbers = range(len(parsed.sentences))
+    everything = {number: parsed.spoken(number, negations=True) for number in numbers}
+    about = [number for number in numbers if _MOVEMENT_TOPIC.search(everything[number])]
+    spoken = [_swept(parsed.spoken(number)) for number in about]
+    moved = matching(_MOVEMENTS, spoken)
+    still = [
+        _UNRELATED_STILL.sub("", everything[number])
+        for number in about
+        if "camera" in everything[number] or "shot" in everything[number]
+    ]
+    surely = any(_FIXED.search(_WEAKLY_STILL.sub("", said)) for said in still)
+    weakly = any(_FIXED.search(said) and not _GOING.search(said) for said in still)
+    if surely or (weakly and not moved):
+        return Labels((*moved, "fixed"), "The caption says that the camera hardly moves.")
+    if moved:
+        return Labels(moved, "The caption names the movement of the camera.")
+    return Labels((), "The caption states no camera movement of these categories.")
+
+
+def _swept(said: str) -> str:
+    """Rewrite "from left to right" as "to right", so that only where it ends counts."""
+    return _SWEPT.sub(lambda found: found.group(2) or found.group(4), said)

@@ -1,0 +1,155 @@
+"""Specs and plans as values."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.keys import canonical_json
+from caliper.core.run import (
+    SCHEMA,
+    BenchmarkSpec,
+    Identity,
+    PlannedBenchmark,
+    PlanSummary,
+    RunSpec,
+)
+
+JUDGE = Identity("tgi", "judge", "0123456789abcdef", cached=True)
+PART = BenchmarkSpec(
+    name="capability",
+    data="d" * 64,
+    captions="c" * 64,
+    settings={"reply_reading": "lenient", "category_labels": "any"},
+    models={"judge": JUDGE},
+)
+SPEC = RunSpec("ours", "0.1", "p" * 64, (PART,))
+SUMMARY = PlanSummary("r" * 16, 2, (PlannedBenchmark("capability", 0, 7, 5, 4),))
+
+CHANGES: dict[str, Any] = {
+    "name": "theirs",
+    "version": "0.2",
+    "pack": "q" * 64,
+    "benchmarks": (PART, PART),
+    "seed": 1,
+    "limit": 5,
+    "replicate": 1,
+    "coverage_floor": 0.5,
+    "schema": 0,
+}
+PART_CHANGES: dict[str, Any] = {
+    "name": "captionqa",
+    "data": "e" * 64,
+    "captions": None,
+    "settings": {**PART.settings, "reply_reading": "strict"},
+    "models": {"judge": replace(JUDGE, revision="1")},
+    "qa_data": "f" * 64,
+    "prompt": "long",
+    "repeats": 3,
+}
+
+
+def again(spec: RunSpec) -> RunSpec:
+    return RunSpec.from_json(json.loads(canonical_json(spec.to_json())))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        SPEC,
+        RunSpec("名\ud800", "0", "", ()),
+        replace(SPEC, limit=3, replicate=2, seed=9, coverage_floor=1.0),
+        *(replace(SPEC, benchmarks=(replace(PART, **{k: v}),)) for k, v in PART_CHANGES.items()),
+    ],
+)
+def test_json_round_trip(spec: RunSpec) -> None:
+    assert again(spec) == spec
+    assert again(spec).fingerprint == spec.fingerprint
+
+
+def test_the_vector_of_a_fingerprint() -> None:
+    assert SPEC.run_id == SPEC.fingerprint[:16] == "bc05596d05b1cc73"
+
+
+def test_every_field_changes_the_fingerprint() -> None:
+    assert set(CHANGES) == set(RunSpec.__dataclass_fields__)
+    assert set(PART_CHANGES) == set(BenchmarkSpec.__dataclass_fields__)
+    changed = [replace(SPEC, **{name: value}) for name, value in CHANGES.items()]
+    changed += [
+        replace(SPEC, benchmarks=(replace(PART, **{name: value}),))
+        for name, value in PART_CHANGES.items()
+    ]
+    assert len({spec.fingerprint for spec in (SPEC, *changed)}) == 1 + len(changed)
+
+
+@pytest.mark.parametrize("field", ["kind", "name", "revision"])
+def test_every_part_of_an_identity_changes_the_fingerprint(field: str) -> None:
+    model = replace(JUDGE, **{field: "other"})  # type: ignore[arg-type]  # these three are texts
+    part = replace(PART, models={"judge": model})
+    assert replace(SPEC, benchmarks=(part,)).fingerprint != SPEC.fingerprint
+
+
+def test_neither_keeping_replies_nor_order_of_settings_changes_it() -> None:
+    settings = dict(reversed(list(PART.settings.items())))
+    part = replace(PART, settings=settings, models={"judge": replace(JUDGE, cached=False)})
+    assert replace(SPEC, benchmarks=(part,)).fingerprint == SPEC.fingerprint
+
+
+def test_the_part_of_a_benchmark() -> None:
+    assert SPEC.benchmark("capability") is PART
+    with pytest.raises(KeyError):
+        SPEC.benchmark("comprecap")
+
+
+def test_labels() -> None:
+    assert JUDGE.label == "judge (tgi, 0123456789ab)"
+    assert Identity("replay", "replay", "").label == "replay"
+
+
+def test_a_newer_schema_is_refused_by_name() -> None:
+    newer = {**SPEC.to_json(), "schema": SCHEMA + 1}
+    with pytest.raises(NewerSchema, match=rf"run.yaml: schema: written with schema {SCHEMA + 1}"):
+        RunSpec.from_json(newer, file="run.yaml")
+    with pytest.raises(NewerSchema):
+        PlanSummary.from_json({**SUMMARY.to_json(), "schema": SCHEMA + 1})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"schema": None},
+        {"schema": "1"},
+        {"benchmarks": None},
+        {"benchmarks": ["capability"]},
+        {"benchmarks": [{}]},
+        {"benchmarks": [{**PART.to_json(), "models": {"judge": "me"}}]},
+        {"benchmarks": [{**PART.to_json(), "models": None}]},
+        {"benchmarks": [{**PART.to_json(), "colour": "red"}]},
+        {"colour": "red"},
+    ],
+)
+def test_what_is_no_spec(changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"^run\.yaml: "):
+        RunSpec.from_json({**SPEC.to_json(), **changes}, file="run.yaml")
+
+
+@pytest.mark.parametrize("missing", ["name", "version", "pack", "benchmarks", "schema"])
+def test_a_spec_that_lacks_something(missing: str) -> None:
+    written = SPEC.to_json()
+    del written[missing]
+    with pytest.raises(InvalidInput):
+        RunSpec.from_json(written)
+
+
+def test_the_summary_of_a_plan() -> None:
+    written = json.loads(canonical_json(SUMMARY.to_json()))
+    assert PlanSummary.from_json(written) == SUMMARY
+    assert SUMMARY.questions == 7
+
+
+@pytest.mark.parametrize("changes", [{"benchmarks": None}, {"benchmarks": [{"name": "x"}]}])
+def test_what_is_no_summary(changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="no plan"):
+        PlanSummary.from_json({**SUMMARY.to_json(), **changes})

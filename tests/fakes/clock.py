@@ -1,0 +1,29 @@
+"""A clock that only moves when somebody sleeps."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class FakeClock:
+    """ports.clock.Clock. Sleeping returns at once, with the time moved on; sleepers that
+    overlap share the time that passes. `slept` lists what was asked for, in seconds.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.slept: list[float] = []
+
+    def now(self) -> datetime:
+        return _BEGIN + timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        waking = self.seconds + seconds
+        # Others that fall asleep now begin at the same moment.
+        await asyncio.sleep(0)
+        self.seconds = max(self.seconds, waking)

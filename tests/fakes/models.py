@@ -1,0 +1,97 @@
+"""Chat models that do as they are told, and a pack of one prompt for everything."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.core.question import Decoding, Vector
+from caliper.ports.models import Completion, Identity, Message
+from caliper.ports.prompts import Template
+
+Script = Callable[[str, int], str | Completion | Exception]
+"""(text of the request, how often that text was asked before) -> what happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a chat model."""
+
+    text: str
+    decoding: Decoding
+    schema: Mapping[str, Any] | None
+
+
+class ScriptedModel:
+    """ports.models.ChatModel that follows a script and counts its calls."""
+
+    def __init__(self, script: Script, *, revision: str = "1", cached: bool = True) -> None:
+        self.identity = Identity("scripted", "scripted", revision, cached)
+        self.script = script
+        self.calls: list[Call] = []
+        self.open = 0
+        self.closed = False
+
+    @property
+    def texts(self) -> list[str]:
+        return [call.text for call in self.calls]
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        decoding: Decoding,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Completion:
+        parts = [part for message in messages for part in message.content]
+        text = "".join(part for part in parts if isinstance(part, str))
+        before = self.texts.count(text)
+        self.calls.append(Call(text, decoding, schema))
+        self.open += 1
+        try:
+            await asyncio.sleep(0)
+            answer = self.script(text, before)
+        finally:
+            self.open -= 1
+        if isinstance(answer, Exception):
+            raise answer
+        return Completion(answer) if isinstance(answer, str) else answer
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class OpenPack:
+    """ports.prompts.PromptPack: every name has a template that shows the given fields."""
+
+    def __init__(self, *fields: str, word: str = "") -> None:
+        self.name, self.digest = "open", (word or "open").ljust(64, "0")
+        self._user = word + "|".join(f"{{{field}}}" for field in fields)
+
+    def template(self, name: str) -> Template:
+        return Template("", f"{name}|{self._user}", "Caliper")
+
+
+class CountingTagger:
+    """ports.models.NounTagger: every word is a noun."""
+
+    def __init__(self, *, cached: bool = True) -> None:
+        self.identity = Identity("fake", "words", "1", cached)
+        self.asked: list[tuple[str, ...]] = []
+
+    def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        self.asked.append(tuple(texts))
+        return [tuple(text.lower().replace(".", "").split()) for text in texts]
+
+
+class CountingEmbedder:
+    """ports.models.Embedder: equal words have equal vectors, others stand upright."""
+
+    def __init__(self, *, cached: bool = True) -> None:
+        self.identity = Identity("fake", "axes", "1", cached)
+        self.asked: list[tuple[str, ...]] = []
+        self._axes: dict[str, int] = {}
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        self.asked.append(tuple(texts))
+        places = [self._axes.setdefault(text, len(self._axes)) for text in texts]
+        return [tuple(float(place == axis) for axis in range(32)) for place in places]

@@ -1,0 +1,45 @@
+"""Stores in memory."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from caliper.core.errors import StoreFull
+from caliper.core.outcome import Verdict
+
+
+class MemoryStore:
+    """ports.storage.ObjectStore. `full` makes every write fail."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.full = False
+
+    async def put(self, key: str, data: bytes) -> None:
+        if self.full:
+            raise StoreFull("no space left")
+        self.objects[key] = data
+
+    async def get(self, key: str) -> bytes | None:
+        return self.objects.get(key)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        for key in sorted(self.objects):
+            if key.startswith(prefix):
+                yield key
+
+
+class MemoryLog:
+    """ports.storage.VerdictLog. A place is a position in `verdicts`."""
+
+    def __init__(self) -> None:
+        self.verdicts: list[Verdict] = []
+
+    def append(self, verdicts: Sequence[Verdict]) -> list[int]:
+        first = len(self.verdicts)
+        self.verdicts.extend(verdicts)
+        return list(range(first, len(self.verdicts)))
+
+    def read(self, place: int) -> Verdict:
+        return self.verdicts[place]
+
+    def __iter__(self) -> Iterator[tuple[int, Verdict]]:
+        return iter(enumerate(list(self.verdicts)))

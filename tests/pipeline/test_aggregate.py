@@ -1,0 +1,169 @@
+"""Aggregating: one report, whatever the order in which verdicts came."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes import runs
+from tests.fakes.runs import Planned
+from tests.fakes.stores import MemoryLog, MemoryStore
+
+from caliper.core.keys import question_id
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.report import Report, VerdictRow
+from caliper.core.run import Identity
+from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.ledger import Ledger
+
+LEXICAL = Identity("lexical", "lexical", "1")
+SPEC = runs.spec(
+    runs.part("capability", models={"judge": LEXICAL}),
+    runs.part("captionqa", qa_data="q" * 64, models={"reader": runs.JUDGE, "media": runs.JUDGE}),
+)
+CAPTIONS = {"capability": {"scene/0000": "one two", "scene/0001": "one two three"}}
+FOUND = {
+    "capability": runs.sources(runs.scene_rows(6), {}),
+    "captionqa": runs.sources(runs.choice_rows(3, 3), {}),
+}
+SIZE = 6 + 2 * 9
+
+
+async def a_run(floor: float = 0.99) -> Planned:
+    return await runs.planned(replace(SPEC, coverage_floor=floor), FOUND, MemoryStore())
+
+
+def outcome(index: int) -> Scored | Unscored:
+    if index % 7 == 3:
+        return Unscored(Reason.TIMEOUT)
+    if index < 6:
+        return Scored(Fraction(index % 3 - 1))
+    return Scored(Fraction(index % 2))
+
+
+VERDICTS = [
+    Verdict(index, outcome(index), Evidence(f"reply {index}", "why", index == 2))
+    for index in range(SIZE)
+]
+
+
+def filled(verdicts: list[Verdict]) -> Ledger:
+    ledger = Ledger(SIZE, MemoryLog())
+    for verdict in verdicts:
+        ledger.merge([verdict])
+    return ledger
+
+
+async def told(planned: Planned, ledger: Ledger) -> Report:
+    return await report(planned.spec, planned.summary, planned.reader, ledger, CAPTIONS)
+
+
+async def rows(planned: Planned, ledger: Ledger) -> list[VerdictRow]:
+    found = verdict_rows(planned.spec, planned.reader, ledger)
+    return [row async for shard in found for row in shard]
+
+
+@given(st.permutations(VERDICTS), st.lists(st.sampled_from(VERDICTS), max_size=5))
+async def test_the_order_of_verdicts_changes_nothing(
+    order: list[Verdict], again: list[Verdict]
+) -> None:
+    planned = await a_run()
+    straight, mixed = filled(VERDICTS), filled([*order, *again])
+    assert await told(planned, mixed) == await told(planned, straight)
+    assert await rows(planned, mixed) == await rows(planned, straight)
+
+
+async def test_rows_stand_in_plan_order() -> None:
+    planned = await a_run()
+    found = await rows(planned, filled(VERDICTS[::-1]))
+    assert [row.index for row in found] == list(range(SIZE))
+
+
+async def test_only_what_has_an_outcome_has_a_row() -> None:
+    planned = await a_run()
+    found = await rows(planned, filled(VERDICTS[1:5]))
+    assert [row.index for row in found] == [1, 2, 3, 4]
+
+
+async def test_a_row() -> None:
+    planned = await a_run()
+    row = (await rows(planned, filled(VERDICTS)))[2]
+    assert (row.benchmark, row.item, row.sample) == ("capability", "scene/0002", "scene/0002")
+    assert (row.cluster, row.media, row.repeat) == ("2.jpg", ("2.jpg",), 0)
+    assert (row.dimension, row.expected) == ("scene", "a park")
+    assert (row.outcome, row.score, row.reason) == ("correct", 1.0, "")
+    assert (row.reply, row.explanation, row.repaired) == ("reply 2", "why", True)
+    assert row.question_id == question_id("d" * 64, "scene/0002", 0)
+    assert row.judge == LEXICAL.label
+
+
+async def test_the_row_of_what_has_no_score() -> None:
+    planned = await a_run()
+    row = (await rows(planned, filled(VERDICTS)))[3]
+    assert (row.outcome, row.score, row.reason) == ("unscored", None, "timeout")
+
+
+async def test_questions_about_the_media_are_named_after_their_own_data() -> None:
+    planned = await a_run()
+    found = await rows(planned, filled(VERDICTS))
+    media = [row for row in found if row.item.startswith("qa/")]
+    assert len(media) == 9
+    assert media[0].question_id == question_id("q" * 64, media[0].item, 0)
+    assert media[0].judge == runs.JUDGE.label
+
+
+async def test_question_ids_are_free_of_the_run() -> None:
+    planned = await a_run()
+    other = await a_run(floor=0.5)
+    ids = [row.question_id for row in await rows(planned, filled(VERDICTS))]
+    assert ids == [row.question_id for row in await rows(other, filled(VERDICTS))]
+    assert len(set(ids)) == SIZE
+
+
+async def test_a_run_that_lacks_an_outcome_is_running() -> None:
+    found = await told(await a_run(), filled(VERDICTS[:-1]))
+    assert (found.state, found.partial) == ("running", True)
+
+
+@pytest.mark.parametrize(
+    ("floor", "state"),
+    [(0.83, "complete"), (5 / 6, "complete"), (0.84, "finished"), (1, "finished")],
+)
+async def test_every_benchmark_has_to_reach_the_floor(floor: float, state: str) -> None:
+    # CAPability has five scores out of six, CaptionQA all.
+    verdicts = [replace(one, outcome=Scored(Fraction(1))) for one in VERDICTS if one.index != 3]
+    found = await told(await a_run(floor), filled([*verdicts, VERDICTS[3]]))
+    assert [part.coverage.scored for part in found.benchmarks] == [5, 18]
+    assert found.benchmarks[0].coverage.unscored == {"timeout": 1}
+    assert (found.state, found.partial) == (state, state != "complete")
+
+
+async def test_bad_ground_truth_does_not_count_against_coverage() -> None:
+    verdicts = [replace(one, outcome=Scored(Fraction(1))) for one in VERDICTS]
+    verdicts[3] = Verdict(3, Unscored(Reason.BAD_GROUND_TRUTH))
+    found = await told(await a_run(1.0), filled(verdicts))
+    assert found.state == "complete"
+    assert (found.benchmarks[0].coverage.askable, found.benchmarks[0].coverage.share) == (5, 1.0)
+
+
+async def test_a_lexical_judge_is_told_and_only_where_it_judged() -> None:
+    capability, captionqa = (await told(await a_run(), filled(VERDICTS))).benchmarks
+    assert any("never for comparison" in note for note in capability.notes)
+    assert not any("never for comparison" in note for note in captionqa.notes)
+    assert capability.models == {"judge": LEXICAL.label}
+
+
+async def test_caption_length_is_the_mean_of_words() -> None:
+    capability, captionqa = (await told(await a_run(), filled(VERDICTS))).benchmarks
+    assert capability.estimates["caption_length",].value == 2.5
+    assert ("caption_length",) not in captionqa.estimates
+
+
+async def test_a_reader_can_repeat_the_run() -> None:
+    planned = await a_run()
+    found = await told(planned, filled(VERDICTS))
+    assert "fingerprint" not in found.spec
+    assert found.spec["data"] == {"capability": "d" * 64, "captionqa": "d" * 64}
+    assert found.spec["qa_data"] == {"captionqa": "q" * 64}
+    assert found.benchmarks[0].settings["reply_reading"] == "lenient"

@@ -1,0 +1,101 @@
+"""Captioning: asked once, kept, and shown the pictures."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from tests.fakes import runs
+from tests.fakes.models import OpenPack, ScriptedModel
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.caption import Caption
+from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
+from caliper.core.run import RunSpec
+from caliper.pipeline.caption import MAX_TOKENS, Captioner
+from caliper.ports.codec import CaptionJob
+from caliper.ports.models import Completion, Image
+
+SPEC = runs.spec(runs.part(captions=None, models={"reader": runs.JUDGE, "captioner": runs.JUDGE}))
+
+
+class Pictures:
+    """ports.media.Media: a picture is its path."""
+
+    async def images(self, paths: Sequence[str]) -> list[Image]:
+        if "1.jpg" in paths:
+            raise MediaMissing("1.jpg is not there")
+        return [Image(path.encode(), "image/jpeg") for path in paths]
+
+
+async def captioned(
+    model: ScriptedModel, store: MemoryStore, spec: RunSpec = SPEC, place: int = 0
+) -> Caption:
+    found = {"captionqa": runs.sources(runs.choice_rows(2, 1), None)}
+    item = (await runs.planned(spec, found, MemoryStore())).items[place]
+    job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
+    media = {"captionqa": Pictures()}
+    return await Captioner(spec, model, OpenPack(), media, store).caption(job)
+
+
+async def test_a_caption_is_asked_for_once() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: "  A cat.\n")
+    expected = Caption("nat_000", "A cat.")
+    assert await captioned(model, store) == expected
+    assert await captioned(model, store) == expected
+    (call,) = model.calls
+    assert call.decoding.max_tokens == MAX_TOKENS
+    assert call.text.startswith("captionqa/caption_simple")
+
+
+async def test_a_truncated_caption_stays_one() -> None:
+    store = MemoryStore()
+    model = ScriptedModel(lambda text, before: Completion("A c", "length"))
+    for _ in range(2):
+        assert (await captioned(model, store)).truncated
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        replace(SPEC, replicate=1),
+        replace(SPEC, seed=1),
+        replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], prompt="long"),)),
+    ],
+    ids=["replicate", "seed", "prompt"],
+)
+async def test_what_changes_a_caption_asks_again(spec: RunSpec) -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
+    await captioned(model, store)
+    await captioned(model, store, spec)
+    assert len(model.calls) == 2
+    assert model.calls[1].decoding.seed == spec.seed
+
+
+async def test_an_empty_caption_is_not_kept() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: " \n")
+    assert await captioned(model, store) == Caption("nat_000", "")
+    assert store.objects == {}
+
+
+async def test_trouble_is_raised_and_nothing_kept() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: BackendTimeout("late"))
+    with pytest.raises(BackendTimeout):
+        await captioned(model, store)
+    assert store.objects == {}
+
+
+async def test_without_its_picture_nobody_is_asked() -> None:
+    model = ScriptedModel(lambda text, before: "A cat.")
+    with pytest.raises(MediaMissing):
+        await captioned(model, MemoryStore(), place=1)
+    assert model.calls == []
+
+
+async def test_the_caption_of_a_newer_release_is_refused() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
+    await captioned(model, store)
+    (key,) = store.objects
+    store.objects[key] = store.objects[key].replace(b'"schema":1', b'"schema":2')
+    with pytest.raises(NewerSchema):
+        await captioned(model, store)

@@ -1,0 +1,60 @@
+"""What calls cost."""
+
+import asyncio
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.models import ScriptedModel
+
+from caliper.core.errors import BackendTimeout
+from caliper.core.question import Decoding
+from caliper.ports.models import Completion, Message, Usage
+from caliper.runtime.metering import MeteredChatModel, Spent
+
+ASKED = [Message("user", ("hi",))]
+
+
+class Slow(ScriptedModel):
+    """Takes two seconds a call."""
+
+    def __init__(self, clock: FakeClock, answer: Completion | Exception) -> None:
+        super().__init__(lambda text, before: answer)
+        self._clock = clock
+
+    async def complete(self, *request: object) -> Completion:  # type: ignore[override]  # passed on
+        await self._clock.sleep(2.0)
+        return await super().complete(*request)  # type: ignore[arg-type]
+
+
+async def test_calls_tokens_and_seconds_add_up() -> None:
+    clock = FakeClock()
+    slow = Slow(clock, Completion("yes", usage=Usage(10, 3, 4)))
+    model = MeteredChatModel(slow, clock)
+    for _ in range(2):
+        assert (await model.complete(ASKED, Decoding())).text == "yes"
+    assert model.spent == Spent(2, 0, 4.0, 20, 6, 8)
+    assert model.identity == slow.identity
+
+
+async def test_calls_that_overlap_count_one_by_one() -> None:
+    clock = FakeClock()
+    model = MeteredChatModel(Slow(clock, Completion("yes")), clock)
+    await asyncio.gather(*(model.complete(ASKED, Decoding()) for _ in range(3)))
+    assert (model.spent.calls, model.spent.seconds, clock.seconds) == (3, 6.0, 2.0)
+
+
+async def test_failed_calls_count_with_their_time() -> None:
+    clock = FakeClock()
+    model = MeteredChatModel(Slow(clock, BackendTimeout("late")), clock)
+    with pytest.raises(BackendTimeout):
+        await model.complete(ASKED, Decoding())
+    assert model.spent == Spent(calls=1, failed=1, seconds=2.0)
+
+
+async def test_what_is_asked_goes_through_and_closing_too() -> None:
+    inner = ScriptedModel(lambda text, before: "yes")
+    model = MeteredChatModel(inner, FakeClock())
+    await model.complete(ASKED, Decoding(seed=3), {"type": "string"})
+    assert (inner.calls[0].decoding.seed, inner.calls[0].schema) == (3, {"type": "string"})
+    await model.close()
+    assert inner.closed
