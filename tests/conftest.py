@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 
 import pytest
-
 from tests.servers import fetch
 from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, Component
 from tests.servers.process import ServerProcess

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.question import Item
 from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.caption import Captioner
@@ -13,7 +14,7 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, Publisher
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, ExamineJob, Verdicts
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import Message
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker
 
@@ -29,7 +30,7 @@ class Stages:
     examiner: Examiner
     captioners: dict[str, Captioner]
     ledger: Ledger
-    stream: JobStream
+    stream: MemoryStream
     codec: Codec
     watcher: Watcher
     clock: Clock
