@@ -20,7 +20,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.ports.stream import Consumer, Delivery, JobStream, Message
 
 # Never measured: it only ends a test whose stream lost a message.
-PATIENCE = 60
+PATIENCE = 12
 LAST = b"the last one"
 
 

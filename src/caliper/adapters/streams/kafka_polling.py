@@ -15,6 +15,7 @@ from typing import Any
 from kafka import OffsetAndMetadata, TopicPartition
 from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener
 from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
+from kafka.structs import MemberState
 
 from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
@@ -22,9 +23,10 @@ from caliper.adapters.streams.progress import Mark
 from caliper.core.errors import StreamUnavailable
 from caliper.ports.stream import Message
 
-# Seconds: the longest that one poll may block; between commits of what was settled; between
-# signs of life, when there was nothing to hear.
+# Seconds: the longest that one poll may block, as a member and while it joins; between commits
+# of what was settled; between signs of life, when there was nothing to hear.
 _POLL = 0.1
+_JOIN = 1.0
 _COMMIT = 0.5
 _PROBE = 2.0
 
@@ -48,7 +50,7 @@ class Polling:
         self._handout, self._announce = handout, announce
         self._thread = Thread(target=self._run, name=f"kafka-{topic}-{group}", daemon=True)
         self._stopping, self._woken = Event(), Event()
-        self._committed_at = self._heard_at = time.monotonic()
+        self._committed_at = self._heard_at = self._member_at = time.monotonic()
         self.trouble: StreamUnavailable | None = None
 
     def start(self) -> None:
@@ -80,6 +82,9 @@ class Polling:
         client = self._access.consumer(self._group)
         try:
             client.subscribe([self._topic], listener=_Rebalance(client, self._handout))
+            # Who joins before it knows the partitions is given none and has to join again.
+            client.topics()
+            self._member_at = time.monotonic()
             while not self._stopping.is_set():
                 self._turn(client)
         finally:
@@ -88,8 +93,7 @@ class Polling:
 
     def _turn(self, client: Any) -> None:
         try:
-            self._adopt(client)
-            self._fetch(client)
+            self._fetch(client, self._longest_poll(client))
             if self._handout.reserve() or time.monotonic() > self._committed_at + _COMMIT:
                 self._commit(client)
             if time.monotonic() > self._heard_at + _PROBE:
@@ -100,12 +104,28 @@ class Polling:
         except KafkaError as error:
             self._in_trouble(error)
 
+    def _longest_poll(self, client: Any) -> float:
+        """Seconds that the next poll may block. Raises StreamUnavailable for a client that
+        rebalances for ever: a new one will not.
+
+        kafka-python 3.0.12 does so when it joins once more because a topic grew, and the poll
+        ends before that is through: the next poll takes it for done. So polls are longer then.
+        """
+        now = time.monotonic()
+        state = client.group_metadata().state
+        if state is MemberState.REBALANCING and now > self._member_at + self._access.session:
+            raise StreamUnavailable(f"Kafka: group {self._group} does not come to rest")
+        if state is MemberState.STABLE:
+            self._member_at = now
+            return _POLL
+        return _JOIN
+
     @property
     def _probe_ms(self) -> int:
         return int(self._access.patience * 500)
 
     def _adopt(self, client: Any) -> None:
-        """Read what the last owner of new partitions committed; they are paused until then."""
+        """Read what the last owner of new partitions committed."""
         for place in client.assignment():
             if place.partition not in self._handout.partitions:
                 found = client.committed(place, metadata=True, timeout_ms=self._probe_ms)
@@ -113,12 +133,19 @@ class Polling:
                 self._handout.adopt(place.partition, mark)
                 self._heard()
 
-    def _fetch(self, client: Any) -> None:
+    def _fetch(self, client: Any, longest: float) -> None:
         room, partitions = self._handout.wanted()
         for place in client.assignment():
             (client.resume if place.partition in partitions else client.pause)(place)
         self._woken.clear()
-        found = client.poll(timeout_ms=_POLL * 1000 if room else 0, max_records=max(room, 1))
+        wait = longest if room or longest > _POLL else 0.0
+        found = client.poll(timeout_ms=wait * 1000, max_records=max(room, 1))
+        try:
+            self._adopt(client)
+        except KafkaError:
+            for place, records in found.items():
+                client.seek(place, records[0].offset)
+            raise
         for place, records in found.items():
             for record in records:
                 self._handout.arrived(place.partition, record.offset, _message(record))
@@ -174,7 +201,7 @@ class _Rebalance:
         self._client, self._handout = client, handout
 
     async def on_partitions_assigned(self, assigned: Iterable[Any]) -> None:
-        self._client.pause(*assigned)
+        """They are adopted after the poll."""
 
     async def on_partitions_revoked(self, revoked: Iterable[Any]) -> None:
         topics = {place.topic for place in revoked}

@@ -66,12 +66,11 @@ class Progress:
         }
         tries = said.get("tries")
         for place, counts in tries.items() if isinstance(tries, dict) else ():
-            if isinstance(counts, list) and len(counts) == 2 and all(map(_counts, counts)):
+            if isinstance(counts, list) and len(counts) == 2 and None not in map(_offset, counts):
                 progress.tries[mark.offset + _number(place, 10)] = Tries(*counts)
         if said.get("owner") != member:
-            until, alone = said.get("until"), said.get("alone")
-            progress.suspects_before = until if _counts(until) else 0
-            if _counts(alone):
+            progress.suspects_before = _offset(said.get("until")) or 0
+            if (alone := _offset(said.get("alone"))) is not None:
                 tried = progress.tried(alone)
                 progress.tries[alone] = Tries(tried.attempt, tried.crashes + 1)
         return progress
@@ -152,8 +151,8 @@ def _read(text: str) -> Mapping[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def _counts(value: object) -> bool:
-    return type(value) is int and value >= 0
+def _offset(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None
 
 
 def _number(text: object, base: int) -> int:
