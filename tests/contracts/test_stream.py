@@ -1,20 +1,27 @@
-"""What every job stream does. A stream joins by a subclass with a `stream` fixture.
+"""What every job stream does. A stream joins by a subclass with `stream` and `topic` fixtures.
 
-Only what a broker with partitions can promise too: order within a key, not between keys;
-each message settled once in a group, whichever member gets it.
+Only what a broker with partitions can promise too: order within a key, not between keys; each
+message settled once in a group, whichever member gets it. A topic has no end here: that
+nothing else is left is shown by a last message of every key, which comes next.
 """
 
 import asyncio
 from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable
 from uuid import uuid4
 
 import pytest
 
+from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_topics import Topic, apply_topics
+from caliper.adapters.streams.letters import DEAD_LETTERS
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.ports.stream import Consumer, Delivery, JobStream, Message
 
 # Never measured: it only ends a test whose stream lost a message.
-PATIENCE = 60
+PATIENCE = 12
+LAST = b"the last one"
 
 
 def message(topic: str, key: str, number: int, **headers: str) -> Message:
@@ -28,13 +35,44 @@ async def received(consumer: Consumer) -> Delivery:
     return delivery
 
 
-async def drained(consumer: Consumer) -> list[Delivery]:
-    """Everything to the end of a closed topic, acknowledged one by one."""
+async def finish(stream: JobStream, topic: str, keys: Iterable[str]) -> None:
+    """Publish the last message of each key."""
+    for key in keys:
+        await stream.publish(Message(topic, key, LAST))
+
+
+async def drained(consumer: Consumer, keys: int = 1) -> list[Delivery]:
+    """Everything before the last messages of so many keys, acknowledged one by one."""
     found = []
-    async with asyncio.timeout(PATIENCE):
-        while (delivery := await consumer.receive()) is not None:
+    while keys:
+        delivery = await received(consumer)
+        await consumer.acknowledge(delivery)
+        if delivery.message.value == LAST:
+            keys -= 1
+        else:
             found.append(delivery)
-            await consumer.acknowledge(delivery)
+    await consumer.leave()
+    return found
+
+
+async def shared(members: list[Consumer], count: int) -> list[bytes]:
+    """What the members of a group are given, acknowledged, until it is `count` messages."""
+    found: list[bytes] = []
+    enough = asyncio.Event()
+
+    async def work(member: Consumer) -> None:
+        while (delivery := await member.receive()) is not None:
+            await member.acknowledge(delivery)
+            found.append(delivery.message.value)
+            if len(found) == count:
+                enough.set()
+
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+        for member in members:
+            group.create_task(work(member))
+        await enough.wait()
+        for member in members:
+            await member.leave()
     return found
 
 
@@ -48,10 +86,6 @@ def by_key(deliveries: list[Delivery]) -> dict[str, list[bytes]]:
 class StreamContract:
     """The contract of ports.stream.JobStream."""
 
-    @pytest.fixture
-    def topic(self) -> str:
-        return f"judge-jobs-{uuid4().hex[:8]}"
-
     async def test_a_message_arrives_as_it_was_published(
         self, stream: JobStream, topic: str
     ) -> None:
@@ -60,7 +94,7 @@ class StreamContract:
         consumer = stream.consumer(topic, "judge")
         delivery = await received(consumer)
         assert delivery.message == sent
-        assert delivery.attempt == 1
+        assert (delivery.attempt, delivery.crashes) == (1, 0)
         await consumer.acknowledge(delivery)
         await consumer.leave()
 
@@ -70,45 +104,45 @@ class StreamContract:
         for number in range(20):
             for key in "abc":
                 await stream.publish(message(topic, key, number))
-        await stream.close_topic(topic)
-        found = await drained(stream.consumer(topic, "judge"))
+        await finish(stream, topic, "abc")
+        found = await drained(stream.consumer(topic, "judge"), keys=3)
         in_order = {key: [f"{key}{number}".encode() for number in range(20)] for key in "abc"}
         assert by_key(found) == in_order
-        assert len({delivery.position for delivery in found}) >= 20
+        assert len({delivery.position for delivery in found}) == 60
 
     async def test_a_consumer_that_came_first_gets_what_is_published_later(
         self, stream: JobStream, topic: str
     ) -> None:
         waiting = asyncio.create_task(drained(stream.consumer(topic, "judge")))
         await stream.publish(message(topic, "a", 0))
-        await stream.close_topic(topic)
+        await finish(stream, topic, "a")
         assert by_key(await waiting) == {"a": [b"a0"]}
 
     async def test_members_of_a_group_share_and_groups_do_not(
         self, stream: JobStream, topic: str
     ) -> None:
-        members = [stream.consumer(topic, group) for group in ("judge", "judge", "watch")]
+        judges = [stream.consumer(topic, "judge") for _ in range(2)]
+        watcher = stream.consumer(topic, "watch")
         for number in range(30):
             await stream.publish(message(topic, f"key{number}", 0))
-        await stream.close_topic(topic)
-        first, second, other = await asyncio.gather(*map(drained, members))
         everything = sorted(f"key{number}0".encode() for number in range(30))
-        assert sorted(delivery.message.value for delivery in first + second) == everything
-        assert sorted(delivery.message.value for delivery in other) == everything
+        assert sorted(set(await shared(judges, 30))) == everything
+        assert sorted(await shared([watcher], 30)) == everything
 
     async def test_what_was_not_acknowledged_is_delivered_again_after_leaving(
         self, stream: JobStream, topic: str
     ) -> None:
         for number in range(4):
             await stream.publish(message(topic, "a", number))
-        await stream.close_topic(topic)
+        await finish(stream, topic, "a")
         first = stream.consumer(topic, "judge")
         deliveries = [await received(first) for _ in range(3)]
         await first.acknowledge(deliveries[0])
+        await first.acknowledge(deliveries[2])
         await first.leave()
         again = await drained(stream.consumer(topic, "judge"))
-        assert by_key(again) == {"a": [b"a1", b"a2", b"a3"]}
-        assert {delivery.attempt for delivery in again} == {1}
+        assert by_key(again) == {"a": [b"a1", b"a3"]}
+        assert {(delivery.attempt, delivery.crashes) for delivery in again} == {(1, 0)}
 
     async def test_a_backlog_waits_for_a_consumer_to_come_back(
         self, stream: JobStream, topic: str
@@ -119,70 +153,106 @@ class StreamContract:
         await first.leave()
         for number in (1, 2):
             await stream.publish(message(topic, "a", number))
-        await stream.close_topic(topic)
+        await finish(stream, topic, "a")
         assert by_key(await drained(stream.consumer(topic, "judge"))) == {"a": [b"a1", b"a2"]}
 
-    async def test_a_retried_delivery_comes_before_later_ones_of_its_key(
+    async def test_a_retried_delivery_comes_again_with_the_next_attempt(
         self, stream: JobStream, topic: str
     ) -> None:
-        for number in range(3):
-            await stream.publish(message(topic, "a", number))
-        await stream.close_topic(topic)
+        await stream.publish(message(topic, "a", 0))
         consumer = stream.consumer(topic, "judge")
-        for attempt in (1, 2):
+        for attempt in (1, 2, 3):
             delivery = await received(consumer)
             assert (delivery.message.value, delivery.attempt) == (b"a0", attempt)
             await consumer.retry(delivery)
-        found = await drained(consumer)
-        assert [(each.message.value, each.attempt) for each in found] == [
-            (b"a0", 3), (b"a1", 1), (b"a2", 1)
-        ]  # fmt: skip
+        await consumer.acknowledge(await received(consumer))
+        await finish(stream, topic, "a")
+        assert await drained(consumer) == []
+
+    async def test_the_attempts_outlive_the_member(self, stream: JobStream, topic: str) -> None:
+        await stream.publish(message(topic, "a", 0))
+        first = stream.consumer(topic, "judge")
+        await first.retry(await received(first))
+        held = await received(first)
+        await first.leave()
+        second = stream.consumer(topic, "judge")
+        again = await received(second)
+        assert (again.message, again.attempt) == (held.message, 2)
+        await second.leave()
 
     async def test_a_dead_letter_says_why_and_where_from(
         self, stream: JobStream, topic: str
     ) -> None:
         sent = message(topic, "a", 0, schema="1")
         await stream.publish(sent)
-        await stream.close_topic(topic)
         consumer = stream.consumer(topic, "judge")
         await consumer.retry(await received(consumer))
-        await consumer.dead_letter(await received(consumer), "InvalidInput: no such task")
+        dead = await received(consumer)
+        await consumer.dead_letter(dead, "InvalidInput: no such task")
+        await finish(stream, topic, "a")
         assert await drained(consumer) == []
-        morgue = stream.consumer("dead-letters", f"tests-{topic}")
-        letter = (await received(morgue)).message
-        assert (letter.topic, letter.key, letter.value) == ("dead-letters", "a", sent.value)
+        morgue = stream.consumer(DEAD_LETTERS, f"tests-{topic}")
+        while (letter := (await received(morgue)).message).headers["origin"] != topic:
+            pass
+        assert (letter.topic, letter.key, letter.value) == (DEAD_LETTERS, "a", sent.value)
         assert letter.headers == {
             "schema": "1",
             "error": "InvalidInput: no such task",
             "attempts": "2",
+            "crashes": "0",
             "origin": topic,
+            "origin-partition": str(dead.partition),
+            "origin-offset": str(dead.offset),
         }
         await morgue.leave()
-
-    async def test_an_empty_topic_that_is_closed_ends_at_once(
-        self, stream: JobStream, topic: str
-    ) -> None:
-        await stream.close_topic(topic)
-        assert await drained(stream.consumer(topic, "judge")) == []
 
     async def test_settling_twice_or_after_leaving_changes_nothing(
         self, stream: JobStream, topic: str
     ) -> None:
         await stream.publish(message(topic, "a", 0))
-        await stream.close_topic(topic)
         first = stream.consumer(topic, "judge")
         delivery = await received(first)
         await first.leave()
         await first.acknowledge(delivery)
+        await first.dead_letter(delivery, "too late")
         second = stream.consumer(topic, "judge")
         again = await received(second)
         assert again.message == delivery.message
         await second.acknowledge(again)
         await second.acknowledge(again)
+        await second.retry(again)
+        await finish(stream, topic, "a")
         assert await drained(second) == []
+
+    async def test_leaving_ends_a_receive_that_waits(self, stream: JobStream, topic: str) -> None:
+        consumer = stream.consumer(topic, "judge")
+        waiting = asyncio.create_task(consumer.receive())
+        await asyncio.sleep(0)
+        await consumer.leave()
+        assert await waiting is None
+        assert await consumer.receive() is None
 
 
 class TestMemoryStream(StreamContract):
     @pytest.fixture
     def stream(self) -> JobStream:
         return MemoryStream()
+
+    @pytest.fixture
+    def topic(self) -> str:
+        return "judge-jobs"
+
+
+class TestKafkaStream(StreamContract):
+    @pytest.fixture
+    async def stream(self, kafka: str) -> AsyncIterator[JobStream]:
+        stream = KafkaStream(KafkaAccess(kafka))
+        yield stream
+        await stream.close()
+
+    @pytest.fixture
+    def topic(self, kafka: str) -> str:
+        # A topic of its own for each test: the broker keeps what others left.
+        topics = (Topic(f"judge-jobs-{uuid4().hex[:8]}", 3, {}), Topic(DEAD_LETTERS, 1, {}))
+        apply_topics(KafkaAccess(kafka), topics)
+        return topics[0].name

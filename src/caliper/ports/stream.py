@@ -17,20 +17,47 @@ class Message:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+_OFFSETS = 1 << 48
+
+
+def position_of(partition: int, offset: int) -> int:
+    """The one number for a place in a topic, for streams whose topics have partitions."""
+    return partition * _OFFSETS + offset
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message as handed to a consumer. `attempt` counts from 1."""
+    """A message as handed to a consumer, from a position that is its own in the topic.
+
+    `attempt` counts from 1, with every retry. `crashes` counts how often a consumer stopped
+    uncleanly while this message was the only one that it had.
+    """
 
     message: Message
     position: int
     attempt: int = 1
+    crashes: int = 0
+
+    @property
+    def partition(self) -> int:
+        """The part of the topic that it came from; 0 where topics have no parts."""
+        return self.position // _OFFSETS
+
+    @property
+    def offset(self) -> int:
+        """Its number within the partition."""
+        return self.position % _OFFSETS
 
 
 class Consumer(Protocol):
     """A member of a group of consumers of one topic."""
 
     async def receive(self) -> Delivery | None:
-        """The next delivery; None when the topic was closed and nothing is left."""
+        """The next delivery; None after `leave`, and at the end of a topic that has one.
+
+        Raises StreamUnavailable when the stream has not answered for a while; it may be
+        called again.
+        """
         ...
 
     async def acknowledge(self, delivery: Delivery) -> None:
@@ -58,7 +85,3 @@ class JobStream(Protocol):
         ...
 
     def consumer(self, topic: str, group: str) -> Consumer: ...
-
-    async def close_topic(self, topic: str) -> None:
-        """Nothing more will be published: consumers end when they have drained it."""
-        ...

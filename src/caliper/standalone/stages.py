@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
 from caliper.core.question import Item
 from caliper.pipeline.aggregate import PlanReader
@@ -15,7 +16,7 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, Publisher
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, ExamineJob, Verdicts
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import Message
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
 
@@ -32,7 +33,7 @@ class Stages:
     examiner: Examiner
     captioners: dict[str, Captioner]
     ledger: Ledger
-    stream: JobStream
+    stream: MemoryStream
     codec: Codec
     watcher: Watcher
     clock: Clock

@@ -7,9 +7,8 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from caliper.adapters.streams.letters import DEAD_LETTERS, letter
 from caliper.ports.stream import Delivery, Message
-
-DEAD_LETTERS = "dead-letters"
 
 
 @dataclass(slots=True)
@@ -155,15 +154,8 @@ class MemoryConsumer:
         """Move it to the topic dead-letters, with error, attempts and origin in headers."""
         if not self._settle(delivery):
             return
-        message = delivery.message
-        headers = {
-            **message.headers,
-            "error": error,
-            "attempts": str(delivery.attempt),
-            "origin": message.topic,
-        }
         # Not bounded, so this never waits: no cancellation can fall between the two steps.
-        await self._stream.publish(Message(DEAD_LETTERS, message.key, message.value, headers))
+        await self._stream.publish(letter(delivery, error))
         self._topic.finish(self._group, delivery.position)
 
     async def leave(self) -> None:

@@ -1,0 +1,181 @@
+"""The job stream on Kafka (kafka-python 3, which blocks: its work is done in threads)."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from typing import Any
+
+from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
+
+from caliper.adapters.streams.handout import Handout
+from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
+from caliper.adapters.streams.kafka_polling import Polling
+from caliper.adapters.streams.letters import letter
+from caliper.core.errors import InvalidInput
+from caliper.ports.stream import Delivery, Message
+
+
+class KafkaStream:
+    """ports.stream.JobStream on a Kafka cluster, for one event loop.
+
+    Nothing is said to be published before every replica in sync has it, and the broker drops
+    what a producer sends twice. Topics must be there: see kafka_topics.
+    """
+
+    def __init__(self, access: KafkaAccess) -> None:
+        self._access = access
+        self._producer: Any = None
+        self._opening = asyncio.Lock()
+        self._known: set[str] = set()
+
+    async def publish(self, message: Message) -> None:
+        """Append. Raises StreamUnavailable when the cluster did not confirm it in time (it may
+        have it nevertheless), InvalidInput for a message over 8 MiB.
+        """
+        await self._open(message.topic)
+        try:
+            sent = self._producer.send(
+                message.topic,
+                key=message.key.encode(),
+                value=message.value,
+                headers=[(name, value.encode()) for name, value in message.headers.items()],
+            )
+            await _confirmed(sent)
+        except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
+            size = len(message.value)
+            raise InvalidInput(
+                f"a message of {size} bytes for topic {message.topic}, of "
+                f"{LARGEST_MESSAGE} at most with key and headers"
+            ) from error
+        except KafkaError as error:
+            raise unavailable(f"nothing could be published to {message.topic}", error) from error
+
+    async def _open(self, topic: str) -> None:
+        """Connect once, and learn once that the topic is there: `send` then never blocks."""
+        if topic in self._known:
+            return
+        async with self._opening:
+            try:
+                if self._producer is None:
+                    self._producer = await asyncio.to_thread(self._access.producer)
+                await asyncio.to_thread(self._producer.partitions_for, topic)
+            except KafkaError as error:
+                raise unavailable(f"no word about topic {topic}", error) from error
+            self._known.add(topic)
+
+    def consumer(self, topic: str, group: str) -> KafkaMember:
+        """A new member of the group; it joins in the background."""
+        return KafkaMember(self, self._access, topic, group)
+
+    async def close(self) -> None:
+        """Close what publishes. Consumers leave by themselves."""
+        if self._producer is not None:
+            producer, self._producer = self._producer, None
+            self._known.clear()
+            await asyncio.to_thread(producer.close, self._access.patience)
+
+
+class KafkaMember:
+    """ports.stream.Consumer: a member of a consumer group of Kafka.
+
+    What it no longer holds (it left, or the partition moved to another member) it cannot
+    settle: no effect.
+    """
+
+    def __init__(self, stream: KafkaStream, access: KafkaAccess, topic: str, group: str) -> None:
+        self._stream, self._patience = stream, access.patience
+        # Not a name to remember: it tells the commits of this process's life from others'.
+        self._handout = Handout(uuid.uuid4().hex[:8], access.prefetch)
+        self._changed = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._left = False
+        self._polling = Polling(access, topic, group, self._handout, self._announce)
+        self._polling.start()
+
+    async def receive(self) -> Delivery | None:
+        """The next delivery; None after `leave`.
+
+        Raises StreamUnavailable when the cluster has not answered for `patience` seconds of
+        this call; it is tried on in the background all the same.
+        """
+        begun = self._loop.time()
+        while not self._left:
+            changed = self._changed
+            if (delivery := self._handout.take()) is not None:
+                return delivery
+            if (trouble := self._polling.trouble) is None:
+                await changed.wait()
+                begun = self._loop.time()
+                continue
+            left = begun + self._patience - self._loop.time()
+            try:
+                async with asyncio.timeout(left):
+                    await changed.wait()
+            except TimeoutError:
+                raise trouble from None
+        return None
+
+    async def acknowledge(self, delivery: Delivery) -> None:
+        """Done with this one. The commit follows within half a second, or with `leave`; after
+        an unclean stop before that, the message comes again.
+        """
+        self._handout.settle(delivery)
+        self._polling.wake()
+
+    async def retry(self, delivery: Delivery) -> None:
+        """Deliver it again, with the next attempt number, ahead of later ones of its key."""
+        self._handout.retry(delivery)
+        self._polling.wake()
+
+    async def dead_letter(self, delivery: Delivery, error: str) -> None:
+        """Move it to the topic dead-letters. Raises StreamUnavailable; it is then still held.
+
+        Between the two steps a crash leaves it in both places: it is never in neither.
+        """
+        if self._handout.holds(delivery):
+            await self._stream.publish(letter(delivery, error))
+            await self.acknowledge(delivery)
+
+    async def leave(self) -> None:
+        """Commit and leave the group; what was received and not acknowledged is delivered to
+        others at once.
+        """
+        self._left = True
+        self._polling.stop()
+        self._announce_here()
+        await asyncio.to_thread(self._polling.join)
+
+    def _announce(self) -> None:
+        """Called by the polling thread: wake whoever waits in `receive`."""
+        try:
+            self._loop.call_soon_threadsafe(self._announce_here)
+        except RuntimeError:
+            # The loop was closed without `leave`: nobody waits.
+            self._polling.stop()
+
+    def _announce_here(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+
+async def _confirmed(sent: Any) -> None:
+    """Wait for the producer's thread to settle the future of a message. Raises its error."""
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: BaseException | None) -> None:
+        if not waiting.done():
+            if error is None:
+                waiting.set_result(None)
+            else:
+                waiting.set_exception(error)
+
+    def settled(result: object) -> None:
+        error = result if isinstance(result, BaseException) else None
+        # A closed loop has nobody waiting.
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, error)
+
+    sent.add_both(settled)
+    await waiting

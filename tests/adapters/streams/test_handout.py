@@ -1,0 +1,254 @@
+"""Which messages a member hands out, and who is charged when members die."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from caliper.adapters.streams.handout import Handout
+from caliper.adapters.streams.progress import SPAN, Mark
+from caliper.ports.stream import Delivery, Message, position_of
+
+
+class Log:
+    """A topic with its commits: what outlives members."""
+
+    def __init__(self, *lengths: int) -> None:
+        self.lengths = dict(enumerate(lengths))
+        self.marks: dict[int, Mark] = {}
+
+    def member(self, name: str, room: int = 16) -> "Member":
+        return Member(self, name, room)
+
+
+class Member:
+    """Drives a handout as the polling thread does."""
+
+    def __init__(self, log: Log, name: str, room: int) -> None:
+        self.log, self.handout = log, Handout(name, room)
+        self.positions: dict[int, int] = {}
+        self.taken: dict[int, int] = {}
+        for partition in log.lengths:
+            self.adopt(partition)
+
+    def adopt(self, partition: int) -> None:
+        mark = self.log.marks.get(partition)
+        self.positions[partition] = mark.offset if mark else 0
+        self.handout.adopt(partition, mark)
+
+    def turn(self) -> None:
+        """Take messages and commit, as often as all that came were settled long ago."""
+        while not self.fetch():
+            if self.positions == self.taken:
+                return
+            self.taken = dict(self.positions)
+
+    def fetch(self) -> bool:
+        room, partitions = self.handout.wanted()
+        for partition in sorted(partitions):
+            while room and self.positions[partition] < self.log.lengths[partition]:
+                offset = self.positions[partition]
+                message = Message("jobs", "a", f"{partition}/{offset}".encode())
+                self.handout.arrived(partition, offset, message)
+                self.positions[partition] += 1
+                room -= 1
+        return self.handout.reserve()
+
+    def commit(self) -> None:
+        marks = self.handout.marks()
+        self.log.marks |= marks
+        self.handout.committed(marks)
+
+    def all_ready(self) -> list[Delivery]:
+        self.turn()
+        self.commit()
+        found = []
+        while (delivery := self.handout.take()) is not None:
+            found.append(delivery)
+        return found
+
+    def leave(self) -> None:
+        self.log.marks |= self.handout.give_up(self.log.lengths)
+
+
+def values(deliveries: list[Delivery]) -> list[bytes]:
+    return [delivery.message.value for delivery in deliveries]
+
+
+def test_nothing_is_handed_out_before_a_commit_says_so() -> None:
+    member = Log(3).member("me")
+    member.turn()
+    assert member.handout.take() is None
+    assert values(member.all_ready()) == [b"0/0", b"0/1", b"0/2"]
+
+
+def test_no_more_waits_than_there_is_room() -> None:
+    member = Log(100).member("me", room=4)
+    assert len(member.all_ready()) == 4
+    member.turn()
+    assert member.handout.wanted() == (0, set())
+
+
+def test_the_span_of_a_partition_is_bounded_by_its_oldest_message() -> None:
+    member = Log(2 * SPAN, 10).member("me", room=4 * SPAN)
+    found = member.all_ready()
+    while more := member.all_ready():
+        found += more
+    assert {delivery.partition for delivery in found} == {0, 1}
+    for delivery in found:
+        if (delivery.partition, delivery.offset) != (0, 0):
+            member.handout.settle(delivery)
+    ahead = max(delivery.offset for delivery in found if delivery.partition == 0)
+    assert 0 not in member.handout.wanted()[1]
+    member.handout.settle(found[0])
+    member.turn()
+    assert ahead < 2 * SPAN
+
+
+def test_a_retried_message_goes_before_later_ones() -> None:
+    member = Log(3).member("me")
+    first, *_ = member.all_ready()
+    member.handout.retry(first)
+    again, *_ = member.all_ready()
+    assert (again.message, again.attempt) == (first.message, 2)
+
+
+def test_a_delivery_of_an_earlier_attempt_settles_nothing() -> None:
+    member = Log(1).member("me")
+    [first] = member.all_ready()
+    member.handout.retry(first)
+    [again] = member.all_ready()
+    member.handout.settle(first)
+    assert member.handout.holds(again)
+
+
+def test_a_partition_that_moved_takes_its_deliveries_with_it() -> None:
+    log = Log(2, 2)
+    first = log.member("first")
+    held = first.all_ready()
+    log.marks |= first.handout.give_up([1])
+    assert [first.handout.holds(delivery) for delivery in held] == [
+        delivery.partition == 0 for delivery in held
+    ]
+
+
+def test_after_an_unclean_stop_messages_go_out_one_at_a_time_until_past_what_was_out() -> None:
+    log = Log(6)
+    first = log.member("first", room=4)
+    assert len(first.all_ready()) == 4
+    second = log.member("second", room=4)
+    for expected in (b"0/0", b"0/1", b"0/2", b"0/3"):
+        [alone] = second.all_ready()
+        assert alone.message.value == expected
+        assert second.all_ready() == []
+        second.handout.settle(alone)
+    assert values(second.all_ready()) == [b"0/4", b"0/5"]
+
+
+def test_the_partitions_of_others_wait_while_there_are_suspects() -> None:
+    log = Log(2, 3)
+    lost = log.member("lost")
+    lost.handout.give_up([1])
+    lost.all_ready()
+    survivor = log.member("survivor")
+    [alone] = survivor.all_ready()
+    assert alone.message.value == b"0/0"
+    survivor.handout.settle(alone)
+    [alone] = survivor.all_ready()
+    survivor.handout.settle(alone)
+    assert values(survivor.all_ready()) == [b"1/0", b"1/1", b"1/2"]
+
+
+def test_suspects_wait_for_the_jobs_that_their_new_owner_has_already() -> None:
+    log = Log(1, 1)
+    survivor = Member(Log(0, 1), "survivor", 16)
+    [running] = survivor.all_ready()
+    log.member("lost").all_ready()
+    survivor.log = log
+    survivor.adopt(0)
+    assert survivor.all_ready() == []
+    survivor.handout.settle(running)
+    assert values(survivor.all_ready()) == [b"0/0"]
+
+
+def test_suspects_whose_retention_ended_do_not_block() -> None:
+    log = Log(4)
+    log.member("lost").all_ready()
+    survivor = log.member("survivor")
+    assert survivor.handout.missing() == [0]
+    survivor.positions[0] = 4
+    survivor.handout.skipped_to(0, 4)
+    log.lengths[0] = 5
+    assert values(survivor.all_ready()) == [b"0/4"]
+
+
+@pytest.mark.parametrize("room", [1, 5, 64])
+def test_only_the_job_that_kills_its_workers_is_charged(room: int) -> None:
+    log, killer, settled = Log(12, 9), position_of(0, 7), Counter[int]()
+    lives = 0
+    while True:
+        lives += 1
+        assert lives < 10
+        member = log.member(f"life {lives}", room)
+        died = False
+        while not died and (found := member.all_ready()):
+            charged = {delivery.position: delivery.crashes for delivery in found}
+            assert not any(charged.get(position) for position in charged if position != killer)
+            if charged.get(killer, 0) >= 3:
+                # What a worker does with it: to the dead letters.
+                found = [delivery for delivery in found if delivery.position != killer] + [
+                    delivery for delivery in found if delivery.position == killer
+                ]
+            for delivery in found:
+                if delivery.position == killer and delivery.crashes < 3:
+                    died = True
+                    break
+                member.handout.settle(delivery)
+                settled[delivery.position] += 1
+        if not died:
+            break
+    assert set(settled) == {position_of(0, n) for n in range(12)} | {
+        position_of(1, n) for n in range(9)
+    }
+    assert lives in (4, 5)
+
+
+FATES = st.lists(
+    st.sampled_from(["settle", "settle", "settle", "retry", "keep", "leave", "die"]), max_size=80
+)
+
+
+@given(fates=FATES, lengths=st.lists(st.integers(0, 12), min_size=1, max_size=3))
+@settings(max_examples=150, deadline=None)
+def test_whatever_befalls_members_every_message_is_settled(
+    fates: list[str], lengths: list[int]
+) -> None:
+    log = Log(*lengths)
+    member, names, settled, attempts = log.member("0", room=5), 0, set(), Counter[int]()
+    for fate in [*fates, "leave"]:
+        found = member.all_ready()
+        for delivery in found:
+            assert delivery.attempt >= attempts[delivery.position]
+            match fate:
+                case "settle":
+                    member.handout.settle(delivery)
+                    settled.add(delivery.position)
+                case "retry":
+                    member.handout.retry(delivery)
+                case _:
+                    pass
+        if fate in ("leave", "die"):
+            if fate == "leave":
+                member.leave()
+            names += 1
+            member = log.member(str(names), room=5)
+    while found := member.all_ready():
+        for delivery in found:
+            member.handout.settle(delivery)
+            settled.add(delivery.position)
+    counts = dict(enumerate(lengths))
+    assert settled == {position_of(part, n) for part in counts for n in range(counts[part])}
+    assert {part: mark.offset for part, mark in log.marks.items()} == {
+        part: counts[part] for part in log.marks
+    }

@@ -1,0 +1,60 @@
+"""Real servers for the tests that need them, and what the session says about them."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.servers import fetch
+from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, Component
+from tests.servers.process import ServerProcess
+
+
+def pytest_report_header() -> list[str]:
+    return [component.describe() for component in COMPONENTS]
+
+
+def serve(
+    component: Component, factory: pytest.TempPathFactory
+) -> Iterator[tuple[ServerProcess, str]]:
+    """A server of our own. Its folder, with the log, is kept like every folder of a test."""
+    try:
+        server, address = component.start(factory.mktemp(component.name.lower()))
+    except fetch.Missing as reason:
+        missing = f"no {component.name} for this test: {reason}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    yield server, address
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a broker, shared by the session: use topics of your own."""
+    if KAFKA.given:
+        yield KAFKA.given
+    else:
+        for _, address in serve(KAFKA, tmp_path_factory):
+            yield address
+
+
+@pytest.fixture(scope="session")
+def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a MinIO server with user and password: use buckets of your own."""
+    if MINIO.given:
+        yield MINIO.given
+    else:
+        for _, url in serve(MINIO, tmp_path_factory):
+            yield url
+
+
+@pytest.fixture
+def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
+    """A broker that the test may stop."""
+    yield from serve(KAFKA, tmp_path_factory)
+
+
+@pytest.fixture
+def own_minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
+    """A MinIO server that the test may stop."""
+    yield from serve(MINIO, tmp_path_factory)

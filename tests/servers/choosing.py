@@ -1,0 +1,49 @@
+"""Where the real components of a test session come from.
+
+In this order: an endpoint from the environment, then a server started here. What can be had
+neither way is left out: its tests are skipped, and fail where CI=true promises everything.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.servers import broker, fetch, object_server
+from tests.servers.process import ServerProcess
+
+
+@dataclass(frozen=True)
+class Component:
+    """A server that tests need. `variable` may name one that runs already."""
+
+    name: str
+    version: str
+    variable: str
+    tools: tuple[str, ...]
+    fetch: Callable[[], Path]
+    start: Callable[[Path], tuple[ServerProcess, str]]
+
+    @property
+    def given(self) -> str | None:
+        """The endpoint from the environment."""
+        return os.environ.get(self.variable) or None
+
+    def describe(self) -> str:
+        """One line for the header of a test session."""
+        if self.given:
+            return f"{self.name}: the one that {self.variable} names"
+        absent = [tool for tool in self.tools if shutil.which(tool) is None]
+        if absent:
+            return f"{self.name}: left out, no {' and no '.join(absent)} on this machine"
+        return f"{self.name}: {self.version}, started here"
+
+
+KAFKA = Component(
+    "Kafka", fetch.kafka_version(), "TEST_KAFKA", ("java", "mvn"), fetch.kafka, broker.start
+)
+MINIO = Component("MinIO", fetch.MINIO, "TEST_MINIO", ("go",), fetch.minio, object_server.start)
+COMPONENTS = (KAFKA, MINIO)

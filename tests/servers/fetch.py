@@ -1,0 +1,114 @@
+"""Gets the real servers that tests run against, once, into a cache folder.
+
+Kafka comes as jars through Maven (pom.xml pins them), MinIO is built from its Go module. What
+is there already is not fetched again; a folder carries the version in its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+POM = HERE / "pom.xml"
+# Newer than the last image, with the fix of CVE-2025-62506; the Go checksum database pins it.
+MINIO = "v0.0.0-20260212201848-7aac2a2c5b7c"
+
+
+class Missing(Exception):
+    """A server cannot be had on this machine; says what is missing."""
+
+
+def cache() -> Path:
+    """Under XDG_CACHE_HOME where that is set, else `.cache` of the checkout."""
+    chosen = os.environ.get("XDG_CACHE_HOME")
+    root = Path(chosen) / "caliper" if chosen else HERE.parent.parent / ".cache"
+    return root / "servers"
+
+
+def kafka_version() -> str:
+    """The version of the broker that pom.xml pins."""
+    found = re.search(r"kafka_2\.13</artifactId>\s*<version>([^<]+)<", POM.read_text("utf-8"))
+    if found is None:
+        raise ValueError(f"{POM} pins no kafka_2.13")
+    return found[1]
+
+
+def kafka_folder() -> Path:
+    """Where the broker's jars are, or will be."""
+    pinned = hashlib.sha256(POM.read_bytes()).hexdigest()[:8]
+    return cache() / f"kafka-{kafka_version()}-{pinned}"
+
+
+def minio_folder() -> Path:
+    """Where the MinIO binary is, or will be."""
+    return cache() / f"minio-{MINIO}"
+
+
+def kafka() -> Path:
+    """The folder of the broker's jars. Raises Missing."""
+    _need("java", "mvn")
+    return _once(kafka_folder(), _copy_jars)
+
+
+def minio() -> Path:
+    """The MinIO binary. Raises Missing."""
+    folder = minio_folder()
+    if not folder.is_dir():
+        _need("go")
+    return _once(folder, _build_minio) / "minio"
+
+
+def _need(*tools: str) -> None:
+    absent = [tool for tool in tools if shutil.which(tool) is None]
+    if absent:
+        raise Missing(f"no {' and no '.join(absent)} on this machine")
+
+
+def _once(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """`folder`, filled by one process while others wait; whole or not there at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _lock(folder.with_name(f".{folder.name}.lock")):
+        if not folder.is_dir():
+            with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+                made = Path(scratch) / "made"
+                made.mkdir()
+                fill(made)
+                made.rename(folder)
+    return folder
+
+
+@contextlib.contextmanager
+def _lock(file: Path) -> Iterator[None]:
+    with file.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _copy_jars(folder: Path) -> None:
+    options = ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
+    _run(["mvn", "-B", "-q", "-f", str(POM), "dependency:copy-dependencies", *options], {})
+
+
+def _build_minio(folder: Path) -> None:
+    flags = ["-trimpath", "-ldflags", "-s -w", f"github.com/minio/minio@{MINIO}"]
+    # Two compilers at once: other people's tests run on the same machine.
+    settings = {"GOBIN": str(folder), "GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
+    _run(["go", "install", *flags], settings)
+
+
+def _run(command: list[str], settings: dict[str, str]) -> None:
+    done = subprocess.run(
+        command, env=os.environ | settings, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr)[-2000:]
+        raise Missing(f"`{' '.join(command)}` ended with {done.returncode}:\n{said}")

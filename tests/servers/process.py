@@ -1,0 +1,84 @@
+"""A server process of a test: started on loopback, its output in a file, ended by its pid."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STARTS_WITHIN = 60.0
+ENDS_WITHIN = 30.0
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on at this moment."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+@dataclass
+class ServerProcess:
+    """A command that serves until it is stopped; `ready` says whether it does by now.
+
+    Standard output and error are appended to `log`, which outlives the process.
+    """
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    ready: Callable[[], bool]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    _running: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start and wait until it is ready. Raises RuntimeError with the end of the log."""
+        with self.log.open("ab") as log:
+            self._running = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=os.environ | dict(self.environment),
+                # Ctrl-C in the terminal ends the tests first, and they end this.
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + STARTS_WITHIN
+        while not self.ready():
+            if self._running.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                said = self.log.read_text("utf-8", "replace")[-2000:]
+                raise RuntimeError(f"{self.name} did not start; the end of {self.log}:\n{said}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """End it in good order, or by force when that takes too long."""
+        if self._running is not None:
+            self._running.terminate()
+            try:
+                self._running.wait(ENDS_WITHIN)
+            except subprocess.TimeoutExpired:
+                self.kill()
+            self._running = None
+
+    def kill(self) -> None:
+        """`kill -9`."""
+        if self._running is not None:
+            self._running.kill()
+            self._running.wait()
+            self._running = None
+
+
+def answers(port: int) -> bool:
+    """Whether something accepts connections on this port of loopback."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
