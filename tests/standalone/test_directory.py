@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes import runs
@@ -23,9 +26,17 @@ def directory(tmp_path: Path) -> RunDirectory:
     return RunDirectory(tmp_path / "runs" / "ours")
 
 
+@contextmanager
+def kept(directory: RunDirectory, spec: RunSpec, asked: dict[str, Any]) -> Iterator[None]:
+    """A run's hold on its directory, with its run.yaml written."""
+    with directory.claim(spec):
+        directory.keep_spec(spec, asked)
+        yield
+
+
 def test_nothing_is_made_before_it_is_claimed(directory: RunDirectory) -> None:
     assert not directory.path.exists()
-    with directory.claim(SPEC, {}):
+    with kept(directory, SPEC, {}):
         assert directory.path.is_dir()
 
 
@@ -44,7 +55,7 @@ ODD_NAMES = (
     ],
 )
 def test_the_spec_is_read_back(directory: RunDirectory, spec: RunSpec) -> None:
-    with directory.claim(spec, {"concurrency": 4}):
+    with kept(directory, spec, {"concurrency": 4}):
         pass
     assert directory.read_spec() == spec
     assert directory.read_run()["fingerprint"] == spec.fingerprint
@@ -52,18 +63,18 @@ def test_the_spec_is_read_back(directory: RunDirectory, spec: RunSpec) -> None:
 
 def test_the_same_run_may_come_back(directory: RunDirectory) -> None:
     for _ in range(2):
-        with directory.claim(SPEC, {}):
+        with kept(directory, SPEC, {}):
             pass
 
 
 def test_another_run_is_refused_and_changes_nothing(directory: RunDirectory) -> None:
-    with directory.claim(SPEC, {}):
+    with kept(directory, SPEC, {}):
         pass
     before = (directory.path / "run.yaml").read_bytes()
     other = replace(SPEC, name="theirs")
     with (
         pytest.raises(InvalidInput, match=f"holds run {SPEC.run_id} .*not {other.run_id}.*--out"),
-        directory.claim(other, {}),
+        kept(directory, other, {}),
     ):
         raise AssertionError("claimed")
     assert (directory.path / "run.yaml").read_bytes() == before
@@ -74,7 +85,7 @@ import sys
 from pathlib import Path
 from caliper.standalone.directory import RunDirectory
 from tests.fakes import runs
-with RunDirectory(Path(sys.argv[1])).claim(runs.spec(name="ours"), {}):
+with RunDirectory(Path(sys.argv[1])).claim(runs.spec(name="ours")):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -96,23 +107,23 @@ def test_two_processes_cannot_work_in_it_at_once(directory: RunDirectory) -> Non
         assert holding.stdout.readline() == "held\n"
         with (
             pytest.raises(InvalidInput, match="another process is working on this run"),
-            directory.claim(SPEC, {}),
+            kept(directory, SPEC, {}),
         ):
             raise AssertionError("claimed")
         # A process that dies without a word holds nothing any longer.
         holding.kill()
-    with directory.claim(SPEC, {}):
+    with kept(directory, SPEC, {}):
         pass
 
 
 def test_the_directory_of_a_newer_release_is_refused(directory: RunDirectory) -> None:
-    with directory.claim(SPEC, {}):
+    with kept(directory, SPEC, {}):
         pass
     file = directory.path / "run.yaml"
     file.write_text(file.read_text().replace("schema: 1", "schema: 2", 1))
     with pytest.raises(NewerSchema, match=r"run\.yaml: schema: "):
         directory.read_spec()
-    with pytest.raises(NewerSchema), directory.claim(SPEC, {}):
+    with pytest.raises(NewerSchema), kept(directory, SPEC, {}):
         raise AssertionError("claimed")
 
 
@@ -130,7 +141,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with (
         pytest.raises(StoreUnavailable, match=r"cannot write the run directory .*--out"),
-        RunDirectory(tmp_path / "file").claim(SPEC, {}),
+        RunDirectory(tmp_path / "file").claim(SPEC),
     ):
         raise AssertionError("claimed")
 
@@ -182,7 +193,7 @@ def test_runs_are_found_by_path_name_and_id(
     monkeypatch.chdir(tmp_path)
     first, second = (RunDirectory.default(runs.spec(name=name)) for name in ("one", "two"))
     for directory, name in ((first, "one"), (second, "two")):
-        with directory.claim(runs.spec(name=name), {}):
+        with kept(directory, runs.spec(name=name), {}):
             pass
     for given in (str(first.path), first.path.name, first.path.name.split("-")[-1]):
         assert find_run(given).path.resolve() == first.path.resolve()
