@@ -69,8 +69,11 @@ class Command:
         )
 
     def _environment(self) -> dict[str, str]:
+        # Not what the machine that tests has set, such as PYTHONUNBUFFERED.
         kept = {
-            name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("CALIPER_", "PYTHON"))
         }
         ours = {"PYTHONPATH": _SOURCES, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
         return {**kept, **ours, **self.environment}

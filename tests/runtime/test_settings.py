@@ -12,20 +12,23 @@ SECRET = "hf_very_secret"
 
 @pytest.fixture(autouse=True)
 def _a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("TOKEN", "TOKEN_FILE", "TIMEOUT"):
+    for name in ("TOKEN", "TOKEN_FILE", "TIMEOUT", "RETRY_BUDGET"):
         monkeypatch.delenv(f"CALIPER_{name}", raising=False)
 
 
 def test_nothing_set() -> None:
     found = access(7)
     assert (found.token, found.timeout, found.in_flight) == (None, 120.0, 7)
+    assert found.retry_budget == 600
 
 
 def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPER_TOKEN", SECRET)
     monkeypatch.setenv("CALIPER_TIMEOUT", "2.5")
+    monkeypatch.setenv("CALIPER_RETRY_BUDGET", "0")
     found = access(7)
     assert found.token is not None
+    assert found.retry_budget == 0
     assert (found.token.get_secret_value(), found.timeout) == (SECRET, 2.5)
 
 

@@ -53,11 +53,8 @@ class RunDirectory:
         return Journal(self.path / "state" / "journal.jsonl", run)
 
     @contextmanager
-    def claim(self, spec: RunSpec, asked: Mapping[str, Any]) -> Iterator[None]:
-        """Hold the directory for this run and keep run.yaml in it.
-
-        A run whose input turns out to be unusable before it is planned leaves no trace: mended
-        input makes another run, and that may want the same directory.
+    def claim(self, spec: RunSpec) -> Iterator[None]:
+        """Hold the directory for this run. It is gone again if nothing was kept in it.
 
         Raises InvalidInput when it holds another run or another process works in it,
         NewerSchema when a newer release wrote it, StoreUnavailable when it cannot be
@@ -79,23 +76,14 @@ class RunDirectory:
                 raise InvalidInput(
                     "another process is working on this run", file=str(self.path)
                 ) from error
-            new = not (self.path / "run.yaml").exists()
-            self._keep_spec(spec, asked)
             try:
+                self._refuse_another(spec)
                 yield
-            except InvalidInput:
-                if new and not (state / "plan").exists():
-                    self._forget()
-                raise
+            finally:
+                if not (self.path / "run.yaml").exists():
+                    self._leave_nothing()
 
-    def _forget(self) -> None:
-        with suppress(OSError):
-            (self.path / "run.yaml").unlink()
-            (self.path / "state" / "lock").unlink()
-            (self.path / "state").rmdir()
-            self.path.rmdir()
-
-    def _keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
+    def _refuse_another(self, spec: RunSpec) -> None:
         if (self.path / "run.yaml").exists():
             held = self.read_spec()
             if held.fingerprint != spec.fingerprint:
@@ -104,6 +92,18 @@ class RunDirectory:
                     "directory with --out",
                     file=str(self.path),
                 )
+
+    def _leave_nothing(self) -> None:
+        with suppress(OSError):
+            (self.path / "state" / "lock").unlink()
+            (self.path / "state").rmdir()
+            self.path.rmdir()
+
+    def keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
+        """Write run.yaml: from now on the directory is this run's.
+
+        Raises StoreFull or StoreUnavailable.
+        """
         written = {
             "schema": SCHEMA,
             "run": spec.run_id,

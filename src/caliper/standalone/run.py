@@ -55,8 +55,10 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     directory = run_directory(prepared)
     begun = clock.monotonic()
     started = clock.now()
-    with directory.claim(prepared.spec, as_asked(prepared.config)):
+    with directory.claim(prepared.spec):
         summary = await plan(prepared.spec, prepared.sources, directory.store)
+        # Only now: rows that cannot be planned will be mended, and then it is another run.
+        directory.keep_spec(prepared.spec, as_asked(prepared.config))
         watcher.planned(summary)
         with closing(directory.journal(prepared.spec.run_id)) as journal:
             ledger = Ledger.resume(summary.questions, journal)
