@@ -161,8 +161,8 @@ async def test_caption_length_is_the_mean_of_words() -> None:
 
 
 async def test_a_reader_can_repeat_the_run() -> None:
-    planned = await a_run()
-    found = await told(planned, filled(VERDICTS))
+    found = await told(await a_run(), filled(VERDICTS))
+    assert (found.spec["seed"], found.spec["pack"]) == (0, "p" * 64)
     assert "fingerprint" not in found.spec
     assert found.spec["data"] == {"capability": "d" * 64, "captionqa": "d" * 64}
     assert found.spec["qa_data"] == {"captionqa": "q" * 64}

@@ -15,7 +15,8 @@ from caliper.lexical.text import Parsed, matching
 _ANGLE_TOPIC = re.compile(
     r"\b(?:angles?|angled|camera|shots?|view|viewed|perspective|viewpoint|vantage|eye|eyes?|aerial|"
     r"overhead|captured|photographed|taken|filmed|frame|framed|framing|composition|tilt|tilted|"
-    r"drone|dutch|canted|photo|photograph|viewer|looking|lens|positioned|head on|above|below)\b"
+    r"drone|dutch|canted|photo|photograph|viewer|looking|lens|positioned|head on|above|below|"
+    r"seen from)\b"
 )
 _SHADE = r"(?:\w+ ){0,3}?"
 _VIEW = r"(?:angles?|angled|view|viewpoint|perspective|shot|vantage|position|camera)\b"
@@ -93,7 +94,7 @@ _ANGLE_CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _ABOUT_CAMERA = re.compile(
     r"\b(?:angles?|angled|camera|shots?|view|viewed|perspective|viewpoint|vantage|photographed|"
-    r"photograph|captured|taken|filmed|framed|photo|lens|aerial|drone)\b"
+    r"seen from|photograph|captured|taken|filmed|framed|photo|lens|aerial|drone)\b"
 )
 
 

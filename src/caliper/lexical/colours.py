@@ -11,29 +11,30 @@ from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.mentions import Mention, mentions, phrase
 from caliper.lexical.text import Parsed, words_of
 from caliper.lexical.vocabulary import word_set
+from caliper.lexical.words import STOPWORDS
 
 _SHADES = """
-red: red reddish crimson scarlet ruby cherry vermilion maroon burgundy wine rust rusty coral brick terracotta magenta auburn rose
+red: red reddish crimson scarlet ruby cherry vermilion maroon burgundy rust rusty coral brick terracotta magenta auburn rose
 orange: orange orangish amber peach apricot coral tangerine rust rusty terracotta copper bronze salmon golden ginger
 yellow: yellow yellowish gold golden blonde blond lemon mustard amber cream straw khaki ochre sandy
 green: green greenish olive emerald lime mint jade teal khaki turquoise lush leafy chartreuse
 blue: blue bluish navy azure cyan teal turquoise indigo sapphire aqua cobalt denim cerulean periwinkle
 purple: purple purplish violet lavender lilac magenta indigo plum mauve maroon burgundy fuchsia
 pink: pink pinkish rose magenta fuchsia salmon coral blush mauve peach
-brown: brown brownish tan beige chocolate chestnut caramel bronze copper khaki wooden wood auburn rust rusty mahogany hazel tawny maroon coffee brunette golden leather sandy
+brown: brown brownish tan beige chocolate chestnut caramel bronze copper khaki auburn rust rusty mahogany hazel tawny maroon brunette golden sandy
 beige: beige cream tan ivory khaki sandy nude taupe offwhite brown buff light
 white: white whitish ivory cream snowy offwhite pearl pale eggshell light whitewashed
-gray: gray grey grayish greyish silver silvery slate charcoal ash metallic steel chrome stainless concrete
+gray: gray grey grayish greyish silver silvery slate charcoal ash metallic steel chrome stainless
 silver: silver silvery metallic steel chrome gray grey stainless
 gold: gold golden brass yellow bronze
 black: black blackish ebony jet charcoal dark onyx
 dark: dark black navy charcoal
 light: light white pale beige cream
-colorful: colorful colourful multicolored multicoloured rainbow vibrant colors colours multi
-transparent: transparent clear translucent glass see-through
+colorful: colorful colourful multicolored multicoloured rainbow vibrant colors colours
+transparent: transparent clear translucent
 striped: striped stripes stripe
 plaid: plaid checkered checked tartan gingham
-floral: floral flowered flower
+floral: floral flowered
 camouflage: camouflage camo
 """.strip()  # noqa: E501 - one family of shades a line reads as the table that it is
 
@@ -61,6 +62,14 @@ _STOPS = word_set("""
     beside wearing of holding that which who against featuring
 """)
 _LINKS = word_set("is are was were appears appear looks being colored painted dyed has have")
+# A next sentence that begins with one of these goes on about the thing of the one before.
+_BACKWARD = word_set("it its they their he his she her this these both one each all")
+# What makes the coloured noun a part of the thing itself.
+_PARTS = word_set("with has have its their his her having in featuring")
+_TRIM = word_set("""
+    color colors colored coloured hue hues tone tones toned shade shades stripes striped accents
+    markings pattern patterns details trim finish paint exterior body
+""")
 _ENDS = word_set("""
     ; while which standing sitting around on near by at next against over under behind from to
     with featuring
@@ -100,7 +109,7 @@ def _colours_after(parsed: Parsed, head: int, high: int) -> list[str]:
     linked = False
     for at in range(head + 1, min(high, head + _AFTER + 1)):
         word = parsed.words[at]
-        if word in _LINKS or (word == "in" and (at == head + 1 or _links(parsed.words[at - 1]))):
+        if word in _LINKS or (word in {"in", "of"} and _links(parsed, at, head)):
             linked = True
         elif linked and word in FAMILIES and word not in _ONLY_ON_OBJECT:
             if not parsed.negated[at]:
@@ -114,8 +123,10 @@ def _colours_after(parsed: Parsed, head: int, high: int) -> list[str]:
     return found
 
 
-def _links(word: str) -> bool:
-    return word in _LINKS or word.endswith("ed")
+def _links(parsed: Parsed, at: int, head: int) -> bool:
+    """Whether an "in" or "of" may say a colour: right behind the noun, or "dressed in"."""
+    before = parsed.words[at - 1]
+    return at == head + 1 or before in _LINKS or before.endswith("ed")
 
 
 def _joins_colours(parsed: Parsed, at: int) -> bool:
@@ -126,17 +137,31 @@ def _joins_colours(parsed: Parsed, at: int) -> bool:
 
 
 def _colours_around(parsed: Parsed, found: tuple[Mention, ...]) -> list[str]:
-    """Colour words in the sentences of the mentions and the ones right after."""
-    numbers = {parsed.sentence_of[mention.head] for mention in found}
-    numbers |= {number + 1 for number in numbers if number + 1 < len(parsed.sentences)}
+    """Colour words in the sentences of the mentions and the ones right after, but for those
+    that are said of another thing.
+    """
+    own = {parsed.sentence_of[mention.head] for mention in found}
     around = []
-    for number in sorted(numbers):
+    for number in sorted(own | {number + 1 for number in own}):
+        if number >= len(parsed.sentences):
+            continue
         low, high = parsed.sentences[number]
+        taken_up = number in own or not _BACKWARD.isdisjoint(parsed.words[low : low + 3])
         for at in range(low, high):
             word = parsed.words[at]
-            if word in FAMILIES and word not in _ONLY_ON_OBJECT and not parsed.negated[at]:
+            if word not in FAMILIES or word in _ONLY_ON_OBJECT or parsed.negated[at]:
+                continue
+            if not _of_another(parsed, at, low, high, taken_up=taken_up):
                 around.append(word)
     return around
+
+
+def _of_another(parsed: Parsed, at: int, low: int, high: int, *, taken_up: bool) -> bool:
+    """Whether a colour is said of another thing: "a black van", not "has a black body"."""
+    following = parsed.words[at + 1] if at + 1 < high else ""
+    if not following or following in STOPWORDS or following in FAMILIES or following in _TRIM:
+        return not taken_up
+    return _PARTS.isdisjoint(parsed.words[max(low, at - 4) : at])
 
 
 def _colours_behind(parsed: Parsed, found: tuple[Mention, ...]) -> list[str]:

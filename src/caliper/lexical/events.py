@@ -12,7 +12,7 @@ from caliper.lexical.overlap import blended
 from caliper.lexical.text import Parsed
 from caliper.lexical.vocabulary import word_set
 
-_ACTION_ENOUGH = 0.62
+_ACTION_ENOUGH = 0.58
 _EVENT_ENOUGH = 0.62
 _NOT_ACTIONS = word_set("""
     being building ceiling morning evening during something nothing everything anything string

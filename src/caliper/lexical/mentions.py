@@ -15,6 +15,7 @@ from caliper.lexical.words import (
     COMPOUND_STARTS,
     COMPOUNDS,
     PARTICLES,
+    PERSONS,
     STOPWORDS,
     concept,
     related,
@@ -164,4 +165,13 @@ def mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
         return tuple(spelled)
     if wanted.modifiers and wanted.head in _VAGUE_HEADS:
         return ()
+    if wanted.modifiers:
+        # Without its modifiers a kind says too little: orchids are no "potted plant".
+        found = [one for one in found if _plain(parsed.meanings[one.head], wanted)]
+        exact = [one for one in found if one.credit == 1.0]
     return tuple(exact or found)
+
+
+def _plain(meaning: str, wanted: Phrase) -> bool:
+    """Whether a head alone can stand for the phrase: the same word, or any for a person."""
+    return meaning == wanted.head or meaning in PERSONS

@@ -35,8 +35,8 @@ _BETWEEN = (
     r"(?:gradually|slowly|slightly|smoothly|gently|a|an|bit|quickly|steadily|then|and|to|toward|"
     r"towards|from|the|its|further|back|subtly|horizontally|vertically|slight|slow|gentle|over|"
     r"across|in|direction|of|it|scene|vehicle|subject|subjects|car|person|man|woman|movement|"
-    r"motion|shot|around|along|room|camera|angle|diagonally|is|appears|seems|be|mostly|"
-    r"primarily|smooth|steady|him|her|them|ground|street|landscape)"
+    r"motion|shot|around|along|room|camera|angle|diagonally|sideways|laterally|, from|is|appears|"
+    r"seems|be|mostly|primarily|smooth|steady|him|her|them|ground|street|landscape)"
 )
 _JOINED = (
     r"(?:(?:up|down|left|right|forward|upward|downward|in|out)(?:wards?|s)? "

@@ -181,7 +181,9 @@ def judge_name(parsed: Parsed, element: str) -> Finding:
         return Finding(RIGHT, "The caption gives the name.")
     names = introduced(parsed.text)
     partly = [
-        word for word in wanted if len(word) >= 3 and word in set(said) and word not in STOPWORDS
+        word
+        for word in wanted
+        if len(word) >= 3 and word in said and _capitalised(parsed.text, word)
     ]
     others = [name for name in names if not set(_words(name)) & set(partly)]
     if partly and _alone(parsed.text, partly, wanted):

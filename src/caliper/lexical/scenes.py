@@ -84,11 +84,12 @@ _PLACES = frozenset(
 _PRESENTED = re.compile(
     r"\b(?:shows?|showing|depicts?|depicting|captures?|capturing|features?|presents?|portrays?|"
     r"displays?|illustrates?|view of|scene of|image of|photo of|set in|set on|set at|located in|"
-    r"takes place (?:in|on|at)|scene is|setting is|appears to be|inside|in) "
+    r"takes place (?:in|on|at)|scene is|setting is|appears to be|inside|in|on|at) "
     r"(?:a|an|the|what appears to be a)(?: [\w']+){0,3}$"
 )
 _OPENING = 2
 _ENOUGH = 0.34
+_FEWEST_CUES = 3
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +104,7 @@ def _cues() -> dict[str, frozenset[str]]:
 
 
 def judge_scene(parsed: Parsed, element: str) -> Finding:
-    """Score a scene: by its words, or by two things that belong to it.
+    """Score a scene: by its words, or by three things that belong to it.
 
     Without them, another place that the caption presents as its scene is wrong; a caption
     about things alone is silent.
@@ -116,7 +117,7 @@ def judge_scene(parsed: Parsed, element: str) -> Finding:
     table = _cues()
     for meaning in content(element):
         cues = table.get(meaning, frozenset())
-        if sum(1 for cue in sorted(cues) if parsed.stated(cue)) >= 2:
+        if sum(1 for cue in sorted(cues) if parsed.stated(cue)) >= _FEWEST_CUES:
             return Finding(RIGHT, f"The caption tells of what belongs to {element}.")
     if _presents_place(parsed):
         return Finding(WRONG, f"The caption presents another scene than {element}.")

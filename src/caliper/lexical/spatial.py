@@ -63,13 +63,15 @@ def relation(sentence: str) -> Relation:
 
 
 def _heads(parsed: Parsed, wanted: Phrase) -> dict[int, list[int]]:
-    """Positions of mentions by sentence; pronouns stand for a person that is not named."""
+    """Positions of mentions by sentence; in other sentences pronouns stand for a person."""
     found: dict[int, list[int]] = {}
     for mention in mentions(parsed, wanted):
         found.setdefault(parsed.sentence_of[mention.head], []).append(mention.head)
-    if not found and wanted.head in PERSONS:
+    if wanted.head in PERSONS:
+        named = set(found)
         for at in sorted(at for word in PRONOUNS for at in parsed.places.get(word, ())):
-            found.setdefault(parsed.sentence_of[at], []).append(at)
+            if parsed.sentence_of[at] not in named:
+                found.setdefault(parsed.sentence_of[at], []).append(at)
     return found
 
 

@@ -19,6 +19,10 @@ _TOPIC = re.compile(
     r"impressionis\w+|cubis\w+|brush\w*|technique|graphics?|overall|appearance|visuals?|"
     r"composition|footage|film|cgi|quality|feel|look)\b"
 )
+_WHOLE = re.compile(
+    r"\b(?:images?|pictures?|photo\w*|artwork|art|painting|drawing|illustration|scene|video|overall|"
+    r"screenshot|poster|render\w*|composition|graphics?|portrait|visuals?|footage|game|sketch)\b"
+)
 _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "realistic",
@@ -126,10 +130,14 @@ def read_style(parsed: Parsed) -> Labels:
     spoken = [parsed.spoken(number) for number in range(len(parsed.sentences))]
     about = [said for said in spoken if _TOPIC.search(said)]
     told = [said for said in about if "style" in said or "aesthetic" in said]
-    named = matching(_NAMES, told) or matching(_NAMES, about)
+    whole = [said for said in about if _WHOLE.search(said)]
+    named = matching(_NAMES, told) or matching(_NAMES, whole)
     if named:
         return Labels(named, "The caption names the style.")
     for label, pattern in _CUES:
         if any(pattern.search(said) for said in about):
             return Labels((label,), "The caption describes the picture in that style.")
+    named = matching(_NAMES, about)
+    if named:
+        return Labels(named, "The caption names the style of something in the picture.")
     return Labels((), "The caption says nothing of the style.")

@@ -51,7 +51,7 @@ suitcase luggage baggage
 cap beanie
 necklace pendant
 stone rock boulder pebble
-road street roadway avenue lane highway
+road street roadway avenue lane
 sidewalk pavement footpath
 path pathway trail walkway
 shop store boutique
@@ -62,7 +62,7 @@ hill slope hillside
 mountain peak summit
 lake pond
 river stream creek
-field meadow pasture grassland
+meadow pasture grassland
 yard backyard courtyard
 garden park
 lawn turf
@@ -106,7 +106,7 @@ kiss peck
 fly soar hover
 drive steer
 ride mount
-swim paddle
+paddle row oar
 burn blaze flame
 approach near
 hide conceal
@@ -189,6 +189,9 @@ hallway corridor
 lobby foyer
 bathroom restroom washroom toilet
 farm ranch
+crow raven
+soccer football
+field pitch
 dog puppy pup canine
 cat kitten kitty feline
 horse pony stallion
@@ -219,7 +222,7 @@ fight battle combat spar brawl
 look gaze stare glance watch peer observe
 pick take grab retrieve
 hit strike punch smack slap beat
-touch feel pat stroke rub caress
+touch feel pat stroke rub caress pet
 raise lift rise elevate ascend
 cheer applaud clap applause celebrate
 fall drop tumble collapse

@@ -29,8 +29,8 @@ child: boy girl baby;
 animal: dog cat horse cow sheep goat pig bird elephant giraffe zebra lion tiger bear monkey rabbit
     deer fish duck chicken wolf fox panda squirrel leopard cheetah turtle penguin camel donkey rat
     kangaroo koala dolphin whale shark seal hippo;
-bird: eagle seagull gull pigeon parrot duck goose swan owl sparrow crow chicken penguin flamingo
-    peacock pelican heron hawk robin;
+bird: eagle seagull gull pigeon parrot duck goose swan owl sparrow crow chicken penguin raven
+    flamingo peacock pelican heron hawk robin;
 vehicle: car truck bus van motorcycle bicycle train tram taxi suv jeep ambulance scooter tractor
     trailer boat airplane helicopter cab;
 car: taxi suv jeep van convertible cab minivan;
@@ -52,7 +52,7 @@ food: bread meat cake pizza sandwich burger salad soup noodle rice pasta fruit v
 drink: coffee tea juice beer wine soda milk water cocktail beverage smoothie;
 furniture: chair table couch desk bed cupboard dresser bench stool shelf bookshelf armchair
     wardrobe ottoman;
-chair: armchair stool recliner seat;
+chair: armchair;
 table: desk nightstand;
 hat: cap helmet beret fedora headwear hood;
 shoe: sneaker boot sandal heel slipper loafer footwear;
@@ -67,7 +67,7 @@ container: box bottle bowl cup pot basket bin bucket barrel tin can;
 instrument: guitar piano violin drum flute trumpet saxophone cello keyboard;
 weapon: gun sword knife bow spear axe dagger staff shield;
 device: phone laptop computer tablet camera monitor;
-road: alley intersection crossroad freeway;
+road: highway alley intersection crossroad freeway;
 water: sea lake river pool ocean waterfall;
 insect: butterfly bee ant spider beetle dragonfly moth fly;
 room: bedroom bathroom kitchen hallway livingroom;
@@ -78,11 +78,11 @@ look: examine inspect
 """A general word and the kinds of it that captions name; entries end with a semicolon."""
 
 COMPOUNDS = """
-parking lot=carpark; parking garage=carpark; swimming pool=pool; cell phone=phone; mobile
-phone=phone; smart phone=phone; trash can=bin; garbage can=bin; trash bin=bin; garbage bin=bin;
-waste bin=bin; rubbish bin=bin; waste basket=bin; t shirt=shirt; tee shirt=shirt; television
-set=television; tv screen=television; living room=livingroom; dining room=diningroom; bath
-tub=bathtub; coffee mug=cup; coffee cup=cup; tea cup=cup; sun glasses=sunglasses; street
+parking lot=carpark; fire escape=fireescape; parking garage=carpark; swimming pool=pool; cell
+phone=phone; mobile phone=phone; smart phone=phone; trash can=bin; garbage can=bin; trash bin=bin;
+garbage bin=bin; waste bin=bin; rubbish bin=bin; waste basket=bin; t shirt=shirt; tee shirt=shirt;
+television set=television; tv screen=television; living room=livingroom; dining room=diningroom;
+bath tub=bathtub; coffee mug=cup; coffee cup=cup; tea cup=cup; sun glasses=sunglasses; street
 light=streetlight; street lamp=streetlight; lamp post=streetlight; light pole=streetlight; traffic
 light=trafficlight; traffic signal=trafficlight; stop light=trafficlight; fire truck=firetruck;
 fire engine=firetruck; police officer=police; police man=police; hot air=balloon; air

@@ -13,12 +13,18 @@ from rapidfuzz import fuzz
 
 from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.text import Parsed, remembered
+from caliper.lexical.vocabulary import word_set
+from caliper.lexical.words import concept
 
 _SAME = 86.0
 _SAME_LONG = 80.0
 _ALIKE = 52.0
 _LONG = 24
 _LONGEST = 4000
+_WRITING = word_set("""
+    sign text word words reads read reading says saying labeled labelled label logo written
+    letters spells spelling inscription titled title brand name named printed caption banner
+""")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 
@@ -54,11 +60,34 @@ def judge_text(parsed: Parsed, element: str) -> Finding:
     said = normal(parsed.text[: 50 * _LONGEST])
     squeezed = wanted.replace(" ", "")
     if _whole_word(wanted, said):
+        if _only_a_word(parsed, element, wanted):
+            return Finding(SILENT, "The caption uses the word, but not as a text.")
         return Finding(RIGHT, "The caption gives the text.")
     free = len(squeezed) >= 5 or (_WIDE.search(squeezed) and len(squeezed) >= 2)
     if free and squeezed in _squeezed(parsed.text[: 50 * _LONGEST]):
         return Finding(RIGHT, "The caption gives the text with other spaces.")
     return _fuzzy(parsed, wanted, said)
+
+
+def _only_a_word(parsed: Parsed, element: str, wanted: str) -> bool:
+    """Whether a one-word text stands in the caption as an ordinary word: "an open door".
+
+    It does unless it is quoted, begins with a capital inside a sentence, or stands beside
+    a word for writing ("a stop sign").
+    """
+    if " " in wanted or not wanted.isascii() or not wanted.isalpha():
+        return False
+    if any(_whole_word(wanted, normal(quote)) for quote in parsed.quotes):
+        return False
+    if re.search(
+        rf"[a-z,:] {re.escape(element.strip()[:1].upper())}(?i:{wanted[1:]})\b", parsed.text
+    ):
+        return False
+    for at in parsed.places.get(concept(wanted), ()):
+        beside = parsed.words[max(0, at - 3) : at + 3]
+        if not _WRITING.isdisjoint(beside):
+            return False
+    return True
 
 
 def _fuzzy(parsed: Parsed, wanted: str, said: str) -> Finding:

@@ -1,0 +1,195 @@
+"""A run's directory: one run, one process, readable afterwards."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from caliper.core.errors import InvalidInput, NewerSchema, StoreUnavailable
+from caliper.core.outcome import Scored, Verdict
+from caliper.core.run import RunSpec
+from caliper.standalone.directory import RunDirectory, find_run
+from tests.fakes import runs
+
+SPEC = runs.spec(name="ours")
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> RunDirectory:
+    return RunDirectory(tmp_path / "runs" / "ours")
+
+
+def test_nothing_is_made_before_it_is_claimed(directory: RunDirectory) -> None:
+    assert not directory.path.exists()
+    with directory.claim(SPEC, {}):
+        assert directory.path.is_dir()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [SPEC, replace(SPEC, coverage_floor=1e-05, limit=3),
+     *(replace(SPEC, name=name) for name in ("no: yaml", "- x", "# 名前\n\x85\u2028\t", "\ud800", "0x10",
+                                             "null", "2026-02-30", "1e5", "'\"", "~"))],
+)  # fmt: skip
+def test_the_spec_is_read_back(directory: RunDirectory, spec: RunSpec) -> None:
+    with directory.claim(spec, {"concurrency": 4}):
+        pass
+    assert directory.read_spec() == spec
+    assert directory.read_run()["fingerprint"] == spec.fingerprint
+
+
+def test_the_same_run_may_come_back(directory: RunDirectory) -> None:
+    for _ in range(2):
+        with directory.claim(SPEC, {}):
+            pass
+
+
+def test_another_run_is_refused_and_changes_nothing(directory: RunDirectory) -> None:
+    with directory.claim(SPEC, {}):
+        pass
+    before = (directory.path / "run.yaml").read_bytes()
+    other = replace(SPEC, name="theirs")
+    with (
+        pytest.raises(InvalidInput, match=f"holds run {SPEC.run_id} .*not {other.run_id}.*--out"),
+        directory.claim(other, {}),
+    ):
+        raise AssertionError("claimed")
+    assert (directory.path / "run.yaml").read_bytes() == before
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from caliper.standalone.directory import RunDirectory
+from tests.fakes import runs
+with RunDirectory(Path(sys.argv[1])).claim(runs.spec(name="ours"), {}):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_processes_cannot_work_in_it_at_once(directory: RunDirectory) -> None:
+    holding = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(directory.path)],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parents[2])]),
+        },
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holding:
+        assert holding.stdout is not None
+        assert holding.stdout.readline() == "held\n"
+        with (
+            pytest.raises(InvalidInput, match="another process is working on this run"),
+            directory.claim(SPEC, {}),
+        ):
+            raise AssertionError("claimed")
+        # A process that dies without a word holds nothing any longer.
+        holding.kill()
+    with directory.claim(SPEC, {}):
+        pass
+
+
+def test_the_directory_of_a_newer_release_is_refused(directory: RunDirectory) -> None:
+    with directory.claim(SPEC, {}):
+        pass
+    file = directory.path / "run.yaml"
+    file.write_text(file.read_text().replace("schema: 1", "schema: 2", 1))
+    with pytest.raises(NewerSchema, match=r"run\.yaml: schema: "):
+        directory.read_spec()
+    with pytest.raises(NewerSchema), directory.claim(SPEC, {}):
+        raise AssertionError("claimed")
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"- x\n", b"\xff\n", b"a: [\n", b"schema: 1\n", b"schema: 1\nspec: 3\n"]
+)
+def test_what_is_no_run(directory: RunDirectory, text: bytes) -> None:
+    directory.path.mkdir(parents=True)
+    (directory.path / "run.yaml").write_bytes(text)
+    with pytest.raises(InvalidInput, match=r"run\.yaml"):
+        directory.read_spec()
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.raises(StoreUnavailable, match="cannot write the run directory .*--out"),
+        RunDirectory(tmp_path / "file").claim(SPEC, {}),
+    ):
+        raise AssertionError("claimed")
+
+
+def test_captions_are_read_back(directory: RunDirectory) -> None:
+    captions = {
+        "capability": {"scene/1": "two\nlines\u2028\x85", "scene/2": "", "scene/3": "a\ud800b"},
+        "captionqa": {"scene/1": "x" * 200_000},
+    }
+    directory.path.mkdir(parents=True)
+    directory.write_captions(captions)
+    assert directory.read_captions() == captions
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b'{"benchmark": "x"}', b"\xff"])
+def test_captions_that_cannot_be_read_name_the_line(directory: RunDirectory, line: bytes) -> None:
+    directory.path.mkdir(parents=True)
+    directory.write_captions({"captionqa": {"a": "b"}})
+    with (directory.path / "captions.jsonl").open("ab") as file:
+        file.write(line + b"\n")
+    with pytest.raises(InvalidInput, match=r"captions\.jsonl:2: "):
+        directory.read_captions()
+
+
+def test_the_journal_is_that_of_the_run(directory: RunDirectory) -> None:
+    verdict = Verdict(0, Scored(Fraction(1)))
+    with directory.journal(SPEC.run_id) as journal:
+        journal.append([verdict])
+    with directory.journal(SPEC.run_id) as journal:
+        assert [found for _, found in journal] == [verdict]
+    with pytest.raises(InvalidInput, match="the journal of run"):
+        directory.journal("another")
+
+
+@pytest.mark.parametrize(
+    "name", ["blip", "a/b/../c", "../../etc", "", "...", "名" * 200, "🦊" * 90, "\ud800x", "a\0b"]
+)
+def test_default_names_are_names_of_one_folder(name: str, tmp_path: Path) -> None:
+    path = RunDirectory.default(runs.spec(name=name)).path
+    assert path.parent == Path("runs")
+    assert path.name.endswith(f"-{runs.spec(name=name).run_id}")
+    assert not path.name.startswith((".", "-"))
+    (tmp_path / path.name).mkdir()
+
+
+def test_runs_are_found_by_path_name_and_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = (RunDirectory.default(runs.spec(name=name)) for name in ("one", "two"))
+    for directory, name in ((first, "one"), (second, "two")):
+        with directory.claim(runs.spec(name=name), {}):
+            pass
+    for given in (str(first.path), first.path.name, first.path.name.split("-")[-1]):
+        assert find_run(given).path.resolve() == first.path.resolve()
+    with pytest.raises(InvalidInput, match=f"three: .*{first.path.name}, {second.path.name}"):
+        find_run("three")
+
+
+def test_no_runs_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match="none yet"):
+        find_run("three")
+
+
+def test_how_it_went_is_kept_with_a_schema(directory: RunDirectory) -> None:
+    directory.path.mkdir(parents=True)
+    directory.write_execution({"seconds": 1.5})
+    written = (directory.path / "execution.json").read_text()
+    assert written == '{\n  "schema": 1,\n  "seconds": 1.5\n}\n'
