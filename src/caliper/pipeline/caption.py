@@ -50,7 +50,8 @@ class Captioner:
         """
         item = job.items[0]
         prompt = self._spec.benchmark(job.benchmark).prompt
-        template, fields = benchmark(job.benchmark).caption_prompt(item, prompt)
+        chosen = benchmark(job.benchmark)
+        template, fields = chosen.caption_prompt(chosen.group(item), prompt)
         images = await self._media[job.benchmark].images(item.media)
         messages = _with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)
