@@ -15,14 +15,10 @@ class GetScoresRequest(_message.Message):
     def __init__(self, run: _Optional[str] = ...) -> None: ...
 
 class GetScoresResponse(_message.Message):
-    __slots__ = ("state", "benchmarks", "error")
-    STATE_FIELD_NUMBER: _ClassVar[int]
-    BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    state: _run_pb2.RunState
-    benchmarks: _containers.RepeatedCompositeFieldContainer[_outcome_pb2.BenchmarkScores]
-    error: str
-    def __init__(self, state: _Optional[_Union[_run_pb2.RunState, str]] = ..., benchmarks: _Optional[_Iterable[_Union[_outcome_pb2.BenchmarkScores, _Mapping]]] = ..., error: _Optional[str] = ...) -> None: ...
+    __slots__ = ("scores",)
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    scores: RunScores
+    def __init__(self, scores: _Optional[_Union[RunScores, _Mapping]] = ...) -> None: ...
 
 class WatchScoresRequest(_message.Message):
     __slots__ = ("run", "interval_ms")
@@ -33,6 +29,12 @@ class WatchScoresRequest(_message.Message):
     def __init__(self, run: _Optional[str] = ..., interval_ms: _Optional[int] = ...) -> None: ...
 
 class WatchScoresResponse(_message.Message):
+    __slots__ = ("scores",)
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    scores: RunScores
+    def __init__(self, scores: _Optional[_Union[RunScores, _Mapping]] = ...) -> None: ...
+
+class RunScores(_message.Message):
     __slots__ = ("state", "benchmarks", "error")
     STATE_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]

@@ -52,7 +52,7 @@ class AggregatorServiceServicer:
     """
 
     def GetScores(self, request, context):
-        """The figures of a run so far.
+        """The figures of a run so far. NOT_FOUND for an unknown run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

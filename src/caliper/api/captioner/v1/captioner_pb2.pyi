@@ -18,14 +18,16 @@ class Media(_message.Message):
     def __init__(self, key: _Optional[str] = ..., inline: _Optional[bytes] = ..., name: _Optional[str] = ...) -> None: ...
 
 class CaptionRequest(_message.Message):
-    __slots__ = ("media", "benchmark", "prompt")
+    __slots__ = ("media", "benchmark", "prompt", "group")
     MEDIA_FIELD_NUMBER: _ClassVar[int]
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
+    GROUP_FIELD_NUMBER: _ClassVar[int]
     media: _containers.RepeatedCompositeFieldContainer[Media]
     benchmark: str
     prompt: str
-    def __init__(self, media: _Optional[_Iterable[_Union[Media, _Mapping]]] = ..., benchmark: _Optional[str] = ..., prompt: _Optional[str] = ...) -> None: ...
+    group: str
+    def __init__(self, media: _Optional[_Iterable[_Union[Media, _Mapping]]] = ..., benchmark: _Optional[str] = ..., prompt: _Optional[str] = ..., group: _Optional[str] = ...) -> None: ...
 
 class CaptionResponse(_message.Message):
     __slots__ = ("text", "truncated")
@@ -40,7 +42,9 @@ class DescribeRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class DescribeResponse(_message.Message):
-    __slots__ = ("identity",)
+    __slots__ = ("identity", "pack")
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    PACK_FIELD_NUMBER: _ClassVar[int]
     identity: _run_pb2.Identity
-    def __init__(self, identity: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ...) -> None: ...
+    pack: str
+    def __init__(self, identity: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ..., pack: _Optional[str] = ...) -> None: ...

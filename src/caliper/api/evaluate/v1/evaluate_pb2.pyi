@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class BenchmarkRequest(_message.Message):
-    __slots__ = ("name", "data", "captions", "captioner", "qa_data", "prompt", "answerer", "settings", "repeats")
+    __slots__ = ("name", "data", "captions", "captioner", "qa_data", "prompt", "settings", "repeats", "judge", "reader", "media")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -26,19 +26,23 @@ class BenchmarkRequest(_message.Message):
     CAPTIONER_FIELD_NUMBER: _ClassVar[int]
     QA_DATA_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
-    ANSWERER_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     REPEATS_FIELD_NUMBER: _ClassVar[int]
+    JUDGE_FIELD_NUMBER: _ClassVar[int]
+    READER_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_FIELD_NUMBER: _ClassVar[int]
     name: str
     data: str
     captions: str
     captioner: str
     qa_data: str
     prompt: str
-    answerer: str
     settings: _containers.ScalarMap[str, str]
     repeats: int
-    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., answerer: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ...) -> None: ...
+    judge: str
+    reader: str
+    media: str
+    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
     __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key")
@@ -149,12 +153,14 @@ class GetReportRequest(_message.Message):
     def __init__(self, run: _Optional[str] = ..., partial: _Optional[bool] = ..., file: _Optional[str] = ...) -> None: ...
 
 class GetReportResponse(_message.Message):
-    __slots__ = ("content", "media_type")
+    __slots__ = ("content", "media_type", "size")
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
     content: bytes
     media_type: str
-    def __init__(self, content: _Optional[bytes] = ..., media_type: _Optional[str] = ...) -> None: ...
+    size: int
+    def __init__(self, content: _Optional[bytes] = ..., media_type: _Optional[str] = ..., size: _Optional[int] = ...) -> None: ...
 
 class ListVerdictsRequest(_message.Message):
     __slots__ = ("run", "benchmark", "dimension", "outcome", "page_size", "page_token")
@@ -176,43 +182,9 @@ class ListVerdictsResponse(_message.Message):
     __slots__ = ("verdicts", "next_page_token")
     VERDICTS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    verdicts: _containers.RepeatedCompositeFieldContainer[VerdictRow]
+    verdicts: _containers.RepeatedCompositeFieldContainer[_outcome_pb2.VerdictRow]
     next_page_token: str
-    def __init__(self, verdicts: _Optional[_Iterable[_Union[VerdictRow, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
-
-class VerdictRow(_message.Message):
-    __slots__ = ("index", "benchmark", "dimension", "item", "sample", "question_id", "question", "expected", "repeat", "outcome", "score", "reason", "explanation", "reply", "judge")
-    INDEX_FIELD_NUMBER: _ClassVar[int]
-    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
-    DIMENSION_FIELD_NUMBER: _ClassVar[int]
-    ITEM_FIELD_NUMBER: _ClassVar[int]
-    SAMPLE_FIELD_NUMBER: _ClassVar[int]
-    QUESTION_ID_FIELD_NUMBER: _ClassVar[int]
-    QUESTION_FIELD_NUMBER: _ClassVar[int]
-    EXPECTED_FIELD_NUMBER: _ClassVar[int]
-    REPEAT_FIELD_NUMBER: _ClassVar[int]
-    OUTCOME_FIELD_NUMBER: _ClassVar[int]
-    SCORE_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
-    REPLY_FIELD_NUMBER: _ClassVar[int]
-    JUDGE_FIELD_NUMBER: _ClassVar[int]
-    index: int
-    benchmark: str
-    dimension: str
-    item: str
-    sample: str
-    question_id: str
-    question: str
-    expected: str
-    repeat: int
-    outcome: str
-    score: float
-    reason: str
-    explanation: str
-    reply: str
-    judge: str
-    def __init__(self, index: _Optional[int] = ..., benchmark: _Optional[str] = ..., dimension: _Optional[str] = ..., item: _Optional[str] = ..., sample: _Optional[str] = ..., question_id: _Optional[str] = ..., question: _Optional[str] = ..., expected: _Optional[str] = ..., repeat: _Optional[int] = ..., outcome: _Optional[str] = ..., score: _Optional[float] = ..., reason: _Optional[str] = ..., explanation: _Optional[str] = ..., reply: _Optional[str] = ..., judge: _Optional[str] = ...) -> None: ...
+    def __init__(self, verdicts: _Optional[_Iterable[_Union[_outcome_pb2.VerdictRow, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UploadCaptionsRequest(_message.Message):
     __slots__ = ("header", "caption")

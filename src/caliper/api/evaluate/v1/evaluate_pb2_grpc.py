@@ -60,7 +60,7 @@ class EvaluateServiceStub:
                 request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CancelEvaluationRequest.SerializeToString,
                 response_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CancelEvaluationResponse.FromString,
                 _registered_method=True)
-        self.GetReport = channel.unary_unary(
+        self.GetReport = channel.unary_stream(
                 '/caliper.api.evaluate.v1.EvaluateService/GetReport',
                 request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetReportRequest.SerializeToString,
                 response_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetReportResponse.FromString,
@@ -97,7 +97,7 @@ class EvaluateServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchEvaluation(self, request, context):
-        """The full state first, then progress and rolling scores; ends with the run.
+        """The full state first, then progress and rolling scores with intervals; ends with the run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -118,7 +118,7 @@ class EvaluateServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetReport(self, request, context):
-        """The report. Of a run that is not complete only when `partial` is set, else
+        """The report, in chunks. Of a run that is not complete only when `partial` is set, else
         FAILED_PRECONDITION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -133,7 +133,8 @@ class EvaluateServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UploadCaptions(self, request_iterator, context):
-        """Captions for a later StartEvaluation, in chunks.
+        """Captions for a later StartEvaluation: a header, then one message a caption. The same
+        captions are the same set.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -167,7 +168,7 @@ def add_EvaluateServiceServicer_to_server(servicer, server):
                     request_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CancelEvaluationRequest.FromString,
                     response_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CancelEvaluationResponse.SerializeToString,
             ),
-            'GetReport': grpc.unary_unary_rpc_method_handler(
+            'GetReport': grpc.unary_stream_rpc_method_handler(
                     servicer.GetReport,
                     request_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetReportRequest.FromString,
                     response_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetReportResponse.SerializeToString,
@@ -340,7 +341,7 @@ class EvaluateService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
             '/caliper.api.evaluate.v1.EvaluateService/GetReport',

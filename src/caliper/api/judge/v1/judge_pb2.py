@@ -26,7 +26,7 @@ from caliper.api.types.v1 import outcome_pb2 as caliper_dot_api_dot_types_dot_v1
 from caliper.api.types.v1 import run_pb2 as caliper_dot_api_dot_types_dot_v1_dot_run__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n caliper/api/judge/v1/judge.proto\x12\x14\x63\x61liper.api.judge.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"\xb5\x01\n\x0cJudgeRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x0c\n\x04rows\x18\x02 \x03(\t\x12\x0f\n\x07\x63\x61ption\x18\x03 \x01(\t\x12\x42\n\x08settings\x18\x04 \x03(\x0b\x32\x30.caliper.api.judge.v1.JudgeRequest.SettingsEntry\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"@\n\rJudgeResponse\x12/\n\x08verdicts\x18\x01 \x03(\x0b\x32\x1d.caliper.api.types.v1.Verdict\"\x11\n\x0f\x44\x65scribeRequest\"D\n\x10\x44\x65scribeResponse\x12\x30\n\x08identity\x18\x01 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity2\xbb\x01\n\x0cJudgeService\x12P\n\x05Judge\x12\".caliper.api.judge.v1.JudgeRequest\x1a#.caliper.api.judge.v1.JudgeResponse\x12Y\n\x08\x44\x65scribe\x12%.caliper.api.judge.v1.DescribeRequest\x1a&.caliper.api.judge.v1.DescribeResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n caliper/api/judge/v1/judge.proto\x12\x14\x63\x61liper.api.judge.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"\xe5\x01\n\x0cJudgeRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x0c\n\x04rows\x18\x02 \x03(\t\x12\x0f\n\x07\x63\x61ption\x18\x03 \x01(\t\x12\x42\n\x08settings\x18\x04 \x03(\x0b\x32\x30.caliper.api.judge.v1.JudgeRequest.SettingsEntry\x12\x14\n\x07repeats\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x0c\n\x04seed\x18\x06 \x01(\x04\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\n\n\x08_repeats\"@\n\rJudgeResponse\x12/\n\x08verdicts\x18\x01 \x03(\x0b\x32\x1d.caliper.api.types.v1.Verdict\"\x11\n\x0f\x44\x65scribeRequest\"\xb4\x01\n\x10\x44\x65scribeResponse\x12\x30\n\x08identity\x18\x01 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity\x12.\n\x06tagger\x18\x02 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity\x12\x30\n\x08\x65mbedder\x18\x03 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity\x12\x0c\n\x04pack\x18\x04 \x01(\t2\xbb\x01\n\x0cJudgeService\x12P\n\x05Judge\x12\".caliper.api.judge.v1.JudgeRequest\x1a#.caliper.api.judge.v1.JudgeResponse\x12Y\n\x08\x44\x65scribe\x12%.caliper.api.judge.v1.DescribeRequest\x1a&.caliper.api.judge.v1.DescribeResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,15 +36,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_JUDGEREQUEST_SETTINGSENTRY']._loaded_options = None
   _globals['_JUDGEREQUEST_SETTINGSENTRY']._serialized_options = b'8\001'
   _globals['_JUDGEREQUEST']._serialized_start=127
-  _globals['_JUDGEREQUEST']._serialized_end=308
-  _globals['_JUDGEREQUEST_SETTINGSENTRY']._serialized_start=261
-  _globals['_JUDGEREQUEST_SETTINGSENTRY']._serialized_end=308
-  _globals['_JUDGERESPONSE']._serialized_start=310
-  _globals['_JUDGERESPONSE']._serialized_end=374
-  _globals['_DESCRIBEREQUEST']._serialized_start=376
-  _globals['_DESCRIBEREQUEST']._serialized_end=393
-  _globals['_DESCRIBERESPONSE']._serialized_start=395
-  _globals['_DESCRIBERESPONSE']._serialized_end=463
-  _globals['_JUDGESERVICE']._serialized_start=466
-  _globals['_JUDGESERVICE']._serialized_end=653
+  _globals['_JUDGEREQUEST']._serialized_end=356
+  _globals['_JUDGEREQUEST_SETTINGSENTRY']._serialized_start=297
+  _globals['_JUDGEREQUEST_SETTINGSENTRY']._serialized_end=344
+  _globals['_JUDGERESPONSE']._serialized_start=358
+  _globals['_JUDGERESPONSE']._serialized_end=422
+  _globals['_DESCRIBEREQUEST']._serialized_start=424
+  _globals['_DESCRIBEREQUEST']._serialized_end=441
+  _globals['_DESCRIBERESPONSE']._serialized_start=444
+  _globals['_DESCRIBERESPONSE']._serialized_end=624
+  _globals['_JUDGESERVICE']._serialized_start=627
+  _globals['_JUDGESERVICE']._serialized_end=814
 # @@protoc_insertion_point(module_scope)

@@ -9,7 +9,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class JudgeRequest(_message.Message):
-    __slots__ = ("benchmark", "rows", "caption", "settings")
+    __slots__ = ("benchmark", "rows", "caption", "settings", "repeats", "seed")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -21,11 +21,15 @@ class JudgeRequest(_message.Message):
     ROWS_FIELD_NUMBER: _ClassVar[int]
     CAPTION_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    REPEATS_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
     benchmark: str
     rows: _containers.RepeatedScalarFieldContainer[str]
     caption: str
     settings: _containers.ScalarMap[str, str]
-    def __init__(self, benchmark: _Optional[str] = ..., rows: _Optional[_Iterable[str]] = ..., caption: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    repeats: int
+    seed: int
+    def __init__(self, benchmark: _Optional[str] = ..., rows: _Optional[_Iterable[str]] = ..., caption: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
 
 class JudgeResponse(_message.Message):
     __slots__ = ("verdicts",)
@@ -38,7 +42,13 @@ class DescribeRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class DescribeResponse(_message.Message):
-    __slots__ = ("identity",)
+    __slots__ = ("identity", "tagger", "embedder", "pack")
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    TAGGER_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDER_FIELD_NUMBER: _ClassVar[int]
+    PACK_FIELD_NUMBER: _ClassVar[int]
     identity: _run_pb2.Identity
-    def __init__(self, identity: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ...) -> None: ...
+    tagger: _run_pb2.Identity
+    embedder: _run_pb2.Identity
+    pack: str
+    def __init__(self, identity: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ..., tagger: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ..., embedder: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ..., pack: _Optional[str] = ...) -> None: ...

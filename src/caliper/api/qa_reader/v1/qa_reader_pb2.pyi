@@ -9,7 +9,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AnswerRequest(_message.Message):
-    __slots__ = ("row", "caption", "settings", "seed")
+    __slots__ = ("row", "caption", "settings", "seed", "repeats")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -21,11 +21,13 @@ class AnswerRequest(_message.Message):
     CAPTION_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    REPEATS_FIELD_NUMBER: _ClassVar[int]
     row: str
     caption: str
     settings: _containers.ScalarMap[str, str]
     seed: int
-    def __init__(self, row: _Optional[str] = ..., caption: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., seed: _Optional[int] = ...) -> None: ...
+    repeats: int
+    def __init__(self, row: _Optional[str] = ..., caption: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., seed: _Optional[int] = ..., repeats: _Optional[int] = ...) -> None: ...
 
 class AnswerResponse(_message.Message):
     __slots__ = ("verdicts",)
@@ -38,7 +40,9 @@ class DescribeRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class DescribeResponse(_message.Message):
-    __slots__ = ("identity",)
+    __slots__ = ("identity", "pack")
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    PACK_FIELD_NUMBER: _ClassVar[int]
     identity: _run_pb2.Identity
-    def __init__(self, identity: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ...) -> None: ...
+    pack: str
+    def __init__(self, identity: _Optional[_Union[_run_pb2.Identity, _Mapping]] = ..., pack: _Optional[str] = ...) -> None: ...

@@ -1,4 +1,5 @@
 from caliper.api.types.v1 import outcome_pb2 as _outcome_pb2
+from caliper.api.types.v1 import run_pb2 as _run_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -112,31 +113,41 @@ class Verdicts(_message.Message):
     def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., benchmark: _Optional[str] = ..., sample: _Optional[str] = ..., verdicts: _Optional[_Iterable[_Union[_outcome_pb2.Verdict, _Mapping]]] = ...) -> None: ...
 
 class PlanMade(_message.Message):
-    __slots__ = ("schema", "run", "questions")
-    SCHEMA_FIELD_NUMBER: _ClassVar[int]
-    RUN_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("questions",)
     QUESTIONS_FIELD_NUMBER: _ClassVar[int]
-    schema: int
-    run: str
     questions: int
-    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., questions: _Optional[int] = ...) -> None: ...
+    def __init__(self, questions: _Optional[int] = ...) -> None: ...
 
 class RunCancelled(_message.Message):
-    __slots__ = ("schema", "run")
-    SCHEMA_FIELD_NUMBER: _ClassVar[int]
-    RUN_FIELD_NUMBER: _ClassVar[int]
-    schema: int
-    run: str
-    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ...) -> None: ...
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RunFailed(_message.Message):
+    __slots__ = ("error",)
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    error: str
+    def __init__(self, error: _Optional[str] = ...) -> None: ...
 
 class RunEnded(_message.Message):
-    __slots__ = ("schema", "run", "state", "error")
-    SCHEMA_FIELD_NUMBER: _ClassVar[int]
-    RUN_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("state", "error")
     STATE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    state: _run_pb2.RunState
+    error: str
+    def __init__(self, state: _Optional[_Union[_run_pb2.RunState, str]] = ..., error: _Optional[str] = ...) -> None: ...
+
+class RunEvent(_message.Message):
+    __slots__ = ("schema", "run", "planned", "cancelled", "failed", "ended")
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    PLANNED_FIELD_NUMBER: _ClassVar[int]
+    CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
     schema: int
     run: str
-    state: str
-    error: str
-    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
+    planned: PlanMade
+    cancelled: RunCancelled
+    failed: RunFailed
+    ended: RunEnded
+    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., planned: _Optional[_Union[PlanMade, _Mapping]] = ..., cancelled: _Optional[_Union[RunCancelled, _Mapping]] = ..., failed: _Optional[_Union[RunFailed, _Mapping]] = ..., ended: _Optional[_Union[RunEnded, _Mapping]] = ...) -> None: ...

@@ -24,29 +24,29 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"caliper/api/types/v1/outcome.proto\x12\x14\x63\x61liper.api.types.v1\"B\n\x05Score\x12\x11\n\tnumerator\x18\x01 \x01(\x03\x12\x13\n\x0b\x64\x65nominator\x18\x02 \x01(\x04\x12\x11\n\tmentioned\x18\x03 \x01(\x08\"@\n\x08\x45vidence\x12\r\n\x05reply\x18\x01 \x01(\t\x12\x13\n\x0b\x65xplanation\x18\x02 \x01(\t\x12\x10\n\x08repaired\x18\x03 \x01(\x08\"\xb5\x01\n\x07Verdict\x12\r\n\x05index\x18\x01 \x01(\r\x12,\n\x05score\x18\x02 \x01(\x0b\x32\x1b.caliper.api.types.v1.ScoreH\x00\x12\x30\n\x08unscored\x18\x03 \x01(\x0e\x32\x1c.caliper.api.types.v1.ReasonH\x00\x12\x30\n\x08\x65vidence\x18\x04 \x01(\x0b\x32\x1e.caliper.api.types.v1.EvidenceB\t\n\x07outcome\"|\n\x08\x45stimate\x12\x0c\n\x04path\x18\x01 \x03(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x03low\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04high\x18\x04 \x01(\x01H\x02\x88\x01\x01\x12\x0e\n\x06method\x18\x05 \x01(\tB\x08\n\x06_valueB\x06\n\x04_lowB\x07\n\x05_high\"\x9c\x01\n\x08\x43overage\x12\x0f\n\x07planned\x18\x01 \x01(\x04\x12\x0e\n\x06scored\x18\x02 \x01(\x04\x12>\n\x08unscored\x18\x03 \x03(\x0b\x32,.caliper.api.types.v1.Coverage.UnscoredEntry\x1a/\n\rUnscoredEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\"\x87\x01\n\x0f\x42\x65nchmarkScores\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x30\n\x08\x63overage\x18\x02 \x01(\x0b\x32\x1e.caliper.api.types.v1.Coverage\x12/\n\x07\x66igures\x18\x03 \x03(\x0b\x32\x1e.caliper.api.types.v1.Estimate*\xaa\x02\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x15\n\x11REASON_NO_CAPTION\x10\x01\x12\x14\n\x10REASON_BAD_INPUT\x10\x02\x12\x18\n\x14REASON_MEDIA_MISSING\x10\x03\x12\x1b\n\x17REASON_BAD_GROUND_TRUTH\x10\x04\x12\x13\n\x0fREASON_NO_REPLY\x10\x05\x12\x12\n\x0eREASON_REFUSED\x10\x06\x12\x15\n\x11REASON_UNREADABLE\x10\x07\x12\x14\n\x10REASON_TRUNCATED\x10\x08\x12\x12\n\x0eREASON_BACKEND\x10\t\x12\x12\n\x0eREASON_TIMEOUT\x10\n\x12\x11\n\rREASON_BUDGET\x10\x0b\x12\x13\n\x0fREASON_INTERNAL\x10\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"caliper/api/types/v1/outcome.proto\x12\x14\x63\x61liper.api.types.v1\"S\n\x05Score\x12\x11\n\tnumerator\x18\x01 \x01(\x03\x12\x13\n\x0b\x64\x65nominator\x18\x02 \x01(\x04\x12\x13\n\x0bunmentioned\x18\x03 \x01(\x08\x12\r\n\x05\x65xact\x18\x04 \x01(\t\"@\n\x08\x45vidence\x12\r\n\x05reply\x18\x01 \x01(\t\x12\x13\n\x0b\x65xplanation\x18\x02 \x01(\t\x12\x10\n\x08repaired\x18\x03 \x01(\x08\"\xb5\x01\n\x07Verdict\x12\r\n\x05index\x18\x01 \x01(\r\x12,\n\x05score\x18\x02 \x01(\x0b\x32\x1b.caliper.api.types.v1.ScoreH\x00\x12\x30\n\x08unscored\x18\x03 \x01(\x0e\x32\x1c.caliper.api.types.v1.ReasonH\x00\x12\x30\n\x08\x65vidence\x18\x04 \x01(\x0b\x32\x1e.caliper.api.types.v1.EvidenceB\t\n\x07outcome\"\xea\x02\n\nVerdictRow\x12\r\n\x05index\x18\x01 \x01(\r\x12\x11\n\tbenchmark\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\t\x12\x0c\n\x04item\x18\x04 \x01(\t\x12\x0e\n\x06sample\x18\x05 \x01(\t\x12\x0f\n\x07\x63luster\x18\x06 \x01(\t\x12\r\n\x05media\x18\x07 \x03(\t\x12\x13\n\x0bquestion_id\x18\x08 \x01(\t\x12\x10\n\x08question\x18\t \x01(\t\x12\x10\n\x08\x65xpected\x18\n \x01(\t\x12\x0e\n\x06repeat\x18\x0b \x01(\r\x12\x0f\n\x07outcome\x18\x0c \x01(\t\x12\x12\n\x05score\x18\r \x01(\x01H\x00\x88\x01\x01\x12,\n\x06reason\x18\x0e \x01(\x0e\x32\x1c.caliper.api.types.v1.Reason\x12\x13\n\x0b\x65xplanation\x18\x0f \x01(\t\x12\r\n\x05reply\x18\x10 \x01(\t\x12\x10\n\x08repaired\x18\x11 \x01(\x08\x12\r\n\x05judge\x18\x12 \x01(\tB\x08\n\x06_score\"|\n\x08\x45stimate\x12\x0c\n\x04path\x18\x01 \x03(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x03low\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04high\x18\x04 \x01(\x01H\x02\x88\x01\x01\x12\x0e\n\x06method\x18\x05 \x01(\tB\x08\n\x06_valueB\x06\n\x04_lowB\x07\n\x05_high\"G\n\x08Unscored\x12,\n\x06reason\x18\x01 \x01(\x0e\x32\x1c.caliper.api.types.v1.Reason\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\"]\n\x08\x43overage\x12\x0f\n\x07planned\x18\x01 \x01(\x04\x12\x0e\n\x06scored\x18\x02 \x01(\x04\x12\x30\n\x08unscored\x18\x03 \x03(\x0b\x32\x1e.caliper.api.types.v1.Unscored\"\x96\x01\n\x0f\x42\x65nchmarkScores\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x30\n\x08\x63overage\x18\x02 \x01(\x0b\x32\x1e.caliper.api.types.v1.Coverage\x12/\n\x07\x66igures\x18\x03 \x03(\x0b\x32\x1e.caliper.api.types.v1.Estimate\x12\r\n\x05notes\x18\x04 \x03(\t*\xaa\x02\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x15\n\x11REASON_NO_CAPTION\x10\x01\x12\x14\n\x10REASON_BAD_INPUT\x10\x02\x12\x18\n\x14REASON_MEDIA_MISSING\x10\x03\x12\x1b\n\x17REASON_BAD_GROUND_TRUTH\x10\x04\x12\x13\n\x0fREASON_NO_REPLY\x10\x05\x12\x12\n\x0eREASON_REFUSED\x10\x06\x12\x15\n\x11REASON_UNREADABLE\x10\x07\x12\x14\n\x10REASON_TRUNCATED\x10\x08\x12\x12\n\x0eREASON_BACKEND\x10\t\x12\x12\n\x0eREASON_TIMEOUT\x10\n\x12\x11\n\rREASON_BUDGET\x10\x0b\x12\x13\n\x0fREASON_INTERNAL\x10\x0c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'caliper.api.types.v1.outcome_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_COVERAGE_UNSCOREDENTRY']._loaded_options = None
-  _globals['_COVERAGE_UNSCOREDENTRY']._serialized_options = b'8\001'
-  _globals['_REASON']._serialized_start=802
-  _globals['_REASON']._serialized_end=1100
+  _globals['_REASON']._serialized_start=1208
+  _globals['_REASON']._serialized_end=1506
   _globals['_SCORE']._serialized_start=60
-  _globals['_SCORE']._serialized_end=126
-  _globals['_EVIDENCE']._serialized_start=128
-  _globals['_EVIDENCE']._serialized_end=192
-  _globals['_VERDICT']._serialized_start=195
-  _globals['_VERDICT']._serialized_end=376
-  _globals['_ESTIMATE']._serialized_start=378
-  _globals['_ESTIMATE']._serialized_end=502
-  _globals['_COVERAGE']._serialized_start=505
-  _globals['_COVERAGE']._serialized_end=661
-  _globals['_COVERAGE_UNSCOREDENTRY']._serialized_start=614
-  _globals['_COVERAGE_UNSCOREDENTRY']._serialized_end=661
-  _globals['_BENCHMARKSCORES']._serialized_start=664
-  _globals['_BENCHMARKSCORES']._serialized_end=799
+  _globals['_SCORE']._serialized_end=143
+  _globals['_EVIDENCE']._serialized_start=145
+  _globals['_EVIDENCE']._serialized_end=209
+  _globals['_VERDICT']._serialized_start=212
+  _globals['_VERDICT']._serialized_end=393
+  _globals['_VERDICTROW']._serialized_start=396
+  _globals['_VERDICTROW']._serialized_end=758
+  _globals['_ESTIMATE']._serialized_start=760
+  _globals['_ESTIMATE']._serialized_end=884
+  _globals['_UNSCORED']._serialized_start=886
+  _globals['_UNSCORED']._serialized_end=957
+  _globals['_COVERAGE']._serialized_start=959
+  _globals['_COVERAGE']._serialized_end=1052
+  _globals['_BENCHMARKSCORES']._serialized_start=1055
+  _globals['_BENCHMARKSCORES']._serialized_end=1205
 # @@protoc_insertion_point(module_scope)
