@@ -108,7 +108,7 @@ class Verdict:
                 written.get("repaired", False),
             )
             return cls(int(written["index"]), outcome, evidence)
-        except (KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+        except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
             raise ValueError(f"this is no verdict: {error!r}") from error
 
 

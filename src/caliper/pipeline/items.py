@@ -59,5 +59,5 @@ def decode_item(written: Mapping[str, Any]) -> Item:
             source=Source(written["source"]),
             first=written["first"],
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise InvalidInput(f"this is no item of a plan: {error!r}") from error

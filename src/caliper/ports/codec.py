@@ -8,6 +8,14 @@ from typing import Protocol
 from caliper.core.caption import Caption
 from caliper.core.outcome import Verdict
 from caliper.core.question import Item
+from caliper.core.run import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class PlanJob:
+    """Lay out the questions of a run, whose spec is in the store."""
+
+    run: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class ExamineJob:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The verdicts of one job."""
+    """The verdicts of one job, at least one."""
 
     run: str
     benchmark: str
@@ -44,15 +52,55 @@ class Verdicts:
     verdicts: tuple[Verdict, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PlanMade:
+    """The plan of a run is whole: so many (question, repeat) pairs."""
+
+    run: str
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunCancelled:
+    """Jobs of the run are acknowledged without work."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed:
+    """Another attempt at the run would meet the same error."""
+
+    run: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The run is over. `error` says why when it failed."""
+
+    run: str
+    state: RunState
+    error: str = ""
+
+
+RunEvent = PlanMade | RunCancelled | RunFailed | RunEnded
+StreamMessage = PlanJob | CaptionJob | ExamineJob | Verdicts | RunEvent
+
+
 class Codec(Protocol):
     """Writes messages as bytes and reads them back. Reading raises NewerSchema or
     InvalidInput for bytes that hold no such message.
     """
 
-    def write(self, message: CaptionJob | ExamineJob | Verdicts) -> bytes: ...
+    def write(self, message: StreamMessage) -> bytes: ...
+
+    def read_plan_job(self, data: bytes) -> PlanJob: ...
 
     def read_caption_job(self, data: bytes) -> CaptionJob: ...
 
     def read_examine_job(self, data: bytes) -> ExamineJob: ...
 
     def read_verdicts(self, data: bytes) -> Verdicts: ...
+
+    def read_run_event(self, data: bytes) -> RunEvent: ...

@@ -1,1 +1,1 @@
-"""Messages as bytes."""
+"""Core values as messages, and messages as bytes."""

@@ -1,0 +1,66 @@
+"""Figures and coverage as messages."""
+
+from __future__ import annotations
+
+from caliper.adapters.wire.enums import decode_reason, encode_reason
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.api.types.v1 import outcome_pb2
+from caliper.core.outcome import Reason
+from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path
+
+
+def encode_coverage(coverage: Coverage) -> outcome_pb2.Coverage:
+    """A message that `decode_coverage` reads back to an equal coverage; reasons in their order."""
+    return outcome_pb2.Coverage(
+        planned=coverage.planned,
+        scored=coverage.scored,
+        unscored=[
+            outcome_pb2.Unscored(reason=encode_reason(reason), count=coverage.unscored[reason])
+            for reason in Reason
+            if coverage.unscored.get(reason)
+        ],
+    )
+
+
+def decode_coverage(message: outcome_pb2.Coverage) -> Coverage:
+    """The coverage that `encode_coverage` wrote. Raises InvalidInput for an unknown reason."""
+    unscored = {str(decode_reason(part.reason)): part.count for part in message.unscored}
+    return Coverage(message.planned, message.scored, unscored)
+
+
+def encode_scores(part: BenchmarkReport) -> outcome_pb2.BenchmarkScores:
+    """The figures of one benchmark, the headline first and the others in their order."""
+    paths = [part.headline, *(path for path in part.estimates if path != part.headline)]
+    return outcome_pb2.BenchmarkScores(
+        benchmark=part.name,
+        coverage=encode_coverage(part.coverage),
+        figures=[
+            _encode_figure(path, part.estimates[path]) for path in paths if path in part.estimates
+        ],
+        notes=[to_wire(note) for note in part.notes],
+    )
+
+
+def _encode_figure(path: Path, estimate: Estimate) -> outcome_pb2.Estimate:
+    return outcome_pb2.Estimate(
+        path=[to_wire(step) for step in path],
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        method=estimate.method,
+    )
+
+
+def decode_figures(message: outcome_pb2.BenchmarkScores) -> dict[Path, Estimate]:
+    """The figures by path, in their order: the headline first. Raises InvalidInput for a broken
+    text.
+    """
+    return {
+        tuple(from_wire(step) for step in figure.path): Estimate(
+            value=figure.value if figure.HasField("value") else None,
+            low=figure.low if figure.HasField("low") else None,
+            high=figure.high if figure.HasField("high") else None,
+            method=figure.method,
+        )
+        for figure in message.figures
+    }

@@ -1,0 +1,201 @@
+"""Messages as protobuf with a schema number: the codec of the services."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from caliper.adapters.wire.enums import (
+    decode_reason,
+    decode_source,
+    decode_state,
+    encode_reason,
+    encode_source,
+    encode_state,
+)
+from caliper.adapters.wire.outcomes import decode_verdict, encode_verdict
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.api.stream.v1 import messages_pb2 as pb
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json
+from caliper.core.question import Item, Question
+from caliper.core.run import SCHEMA, refuse_newer
+from caliper.ports.codec import (
+    CaptionJob,
+    ExamineJob,
+    PlanJob,
+    PlanMade,
+    RunCancelled,
+    RunEnded,
+    RunEvent,
+    RunFailed,
+    StreamMessage,
+    Verdicts,
+)
+
+_Read = TypeVar("_Read", pb.PlanJob, pb.CaptionJob, pb.ExamineJob, pb.Verdicts, pb.RunEvent)
+
+
+class ProtobufCodec:
+    """ports.codec.Codec over caliper.api.stream.v1."""
+
+    def write(self, message: StreamMessage) -> bytes:
+        return _encode(message).SerializeToString(deterministic=True)
+
+    def read_plan_job(self, data: bytes) -> PlanJob:
+        return PlanJob(from_wire(_read(pb.PlanJob, data).run))
+
+    def read_caption_job(self, data: bytes) -> CaptionJob:
+        job = _read(pb.CaptionJob, data, "benchmark", "sample", "items")
+        return CaptionJob(
+            from_wire(job.run), job.benchmark, from_wire(job.sample), _decode_items(job.items)
+        )
+
+    def read_examine_job(self, data: bytes) -> ExamineJob:
+        job = _read(pb.ExamineJob, data, "benchmark", "sample", "items")
+        sample, caption = from_wire(job.sample), None
+        if job.HasField("caption"):
+            caption = Caption(sample, from_wire(job.caption.text), job.caption.truncated)
+        return ExamineJob(
+            from_wire(job.run), job.benchmark, sample, caption, _decode_items(job.items)
+        )
+
+    def read_verdicts(self, data: bytes) -> Verdicts:
+        found = _read(pb.Verdicts, data, "benchmark", "sample", "verdicts")
+        verdicts = tuple(decode_verdict(verdict) for verdict in found.verdicts)
+        return Verdicts(from_wire(found.run), found.benchmark, from_wire(found.sample), verdicts)
+
+    def read_run_event(self, data: bytes) -> RunEvent:
+        event = _read(pb.RunEvent, data)
+        run = from_wire(event.run)
+        match event.WhichOneof("event"):
+            case "planned":
+                return PlanMade(run, event.planned.questions)
+            case "cancelled":
+                return RunCancelled(run)
+            case "failed":
+                return RunFailed(run, from_wire(event.failed.error))
+            case "ended":
+                return RunEnded(run, decode_state(event.ended.state), from_wire(event.ended.error))
+            case _:
+                raise InvalidInput("a message lacks its event")
+
+
+def _encode(message: StreamMessage) -> Message:
+    run = to_wire(message.run)
+    if isinstance(message, PlanJob):
+        return pb.PlanJob(schema=SCHEMA, run=run)
+    if isinstance(message, RunEvent):
+        return _encode_event(message, run)
+    return _encode_about_sample(message, run)
+
+
+def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
+    message = pb.RunEvent(schema=SCHEMA, run=run)
+    match event:
+        case PlanMade():
+            message.planned.questions = event.questions
+        case RunCancelled():
+            message.cancelled.SetInParent()
+        case RunFailed():
+            message.failed.error = to_wire(event.error)
+        case RunEnded():
+            message.ended.state = encode_state(event.state)
+            message.ended.error = to_wire(event.error)
+    return message
+
+
+def _encode_about_sample(message: CaptionJob | ExamineJob | Verdicts, run: str) -> Message:
+    common: dict[str, Any] = {
+        "schema": SCHEMA,
+        "run": run,
+        "benchmark": message.benchmark,
+        "sample": to_wire(message.sample),
+    }
+    if isinstance(message, Verdicts):
+        return pb.Verdicts(**common, verdicts=map(encode_verdict, message.verdicts))
+    items = map(_encode_item, message.items)
+    if isinstance(message, CaptionJob):
+        return pb.CaptionJob(**common, items=items)
+    caption = None
+    if message.caption is not None:
+        text, truncated = to_wire(message.caption.text), message.caption.truncated
+        caption = pb.Caption(text=text, truncated=truncated)
+    return pb.ExamineJob(**common, caption=caption, items=items)
+
+
+def _encode_item(item: Item) -> pb.Item:
+    encode = benchmark(item.benchmark).encode
+    return pb.Item(
+        benchmark=item.benchmark,
+        key=to_wire(item.key),
+        sample=to_wire(item.sample),
+        cluster=to_wire(item.cluster),
+        media=[to_wire(path) for path in item.media],
+        source=encode_source(item.source),
+        first=item.first,
+        questions=[
+            pb.Question(
+                ordinal=question.ordinal,
+                repeats=question.repeats,
+                unscored=None if question.unscored is None else encode_reason(question.unscored),
+                note=to_wire(question.note),
+                payload=canonical_json(encode(question)),
+            )
+            for question in item.questions
+        ],
+    )
+
+
+def _read(kind: type[_Read], data: bytes, *required: str) -> _Read:
+    """The message in `data`. Raises NewerSchema, or InvalidInput when it lacks something."""
+    try:
+        message = kind.FromString(data)
+    except DecodeError as error:
+        raise InvalidInput(f"a message is no {kind.__name__}: {error}") from error
+    refuse_newer(message.schema or None, "message")
+    missing = [name for name in ("run", *required) if not getattr(message, name)]
+    if missing:
+        raise InvalidInput(f"a message lacks {', '.join(missing)}")
+    return message
+
+
+def _decode_items(items: Iterable[pb.Item]) -> tuple[Item, ...]:
+    return tuple(_decode_item(item) for item in items)
+
+
+def _decode_item(item: pb.Item) -> Item:
+    """The item that `_encode_item` wrote. Raises NewerSchema, or InvalidInput for anything else."""
+    if not (item.key and item.sample and item.questions):
+        raise InvalidInput("an item lacks its key, sample or questions")
+    return Item(
+        benchmark=item.benchmark,
+        key=from_wire(item.key),
+        sample=from_wire(item.sample),
+        cluster=from_wire(item.cluster),
+        media=tuple(from_wire(path) for path in item.media),
+        questions=tuple(_decode_question(item.benchmark, one) for one in item.questions),
+        source=decode_source(item.source),
+        first=item.first,
+    )
+
+
+def _decode_question(name: str, question: pb.Question) -> Question[Any]:
+    if not question.repeats:
+        raise InvalidInput("a question lacks its repeats")
+    try:
+        payload = benchmark(name).decode(json.loads(question.payload))
+    except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise InvalidInput(f"this is no question of {name}: {error!r}") from error
+    return Question(
+        ordinal=question.ordinal,
+        payload=payload,
+        repeats=question.repeats,
+        unscored=decode_reason(question.unscored) if question.unscored else None,
+        note=from_wire(question.note),
+    )

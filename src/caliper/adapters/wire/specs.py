@@ -1,0 +1,86 @@
+"""Run specs as messages: what is read back has the same fingerprint."""
+
+from __future__ import annotations
+
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.api.types.v1 import run_pb2
+from caliper.core.errors import InvalidInput
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
+
+
+def encode_identity(identity: Identity) -> run_pb2.Identity:
+    """The identity as far as it is part of keys and specs."""
+    return run_pb2.Identity(
+        kind=identity.kind, name=to_wire(identity.name), revision=to_wire(identity.revision)
+    )
+
+
+def decode_identity(message: run_pb2.Identity) -> Identity:
+    """The identity that `encode_identity` wrote. Raises InvalidInput for a broken text."""
+    return Identity(message.kind, from_wire(message.name), from_wire(message.revision))
+
+
+def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
+    """A message that `decode_spec` reads back to an equal spec.
+
+    Raises InvalidInput for a number that the message cannot carry: a seed of 2**64, say.
+    """
+    try:
+        return run_pb2.RunSpec(
+            schema=spec.schema,
+            name=to_wire(spec.name),
+            version=spec.version,
+            pack=spec.pack,
+            seed=spec.seed,
+            limit=spec.limit,
+            replicate=spec.replicate,
+            coverage_floor=spec.coverage_floor,
+            benchmarks=[_encode_benchmark(part) for part in spec.benchmarks],
+        )
+    except ValueError as error:
+        raise InvalidInput(f"the run spec does not fit its message: {error}") from error
+
+
+def _encode_benchmark(part: BenchmarkSpec) -> run_pb2.BenchmarkSpec:
+    return run_pb2.BenchmarkSpec(
+        name=part.name,
+        data=part.data,
+        captions=part.captions,
+        qa_data=part.qa_data,
+        prompt=to_wire(part.prompt),
+        repeats=part.repeats,
+        settings={to_wire(name): to_wire(value) for name, value in part.settings.items()},
+        models={role: encode_identity(model) for role, model in part.models.items()},
+    )
+
+
+def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
+    """The spec that `encode_spec` wrote.
+
+    Raises NewerSchema for a spec of a newer release, InvalidInput for anything else.
+    """
+    refuse_newer(message.schema or None, "run spec")
+    return RunSpec(
+        name=from_wire(message.name),
+        version=message.version,
+        pack=message.pack,
+        benchmarks=tuple(_decode_benchmark(part) for part in message.benchmarks),
+        seed=message.seed,
+        limit=message.limit if message.HasField("limit") else None,
+        replicate=message.replicate,
+        coverage_floor=message.coverage_floor,
+        schema=message.schema,
+    )
+
+
+def _decode_benchmark(message: run_pb2.BenchmarkSpec) -> BenchmarkSpec:
+    return BenchmarkSpec(
+        name=message.name,
+        data=message.data,
+        captions=message.captions if message.HasField("captions") else None,
+        settings={from_wire(name): from_wire(value) for name, value in message.settings.items()},
+        models={role: decode_identity(model) for role, model in message.models.items()},
+        qa_data=message.qa_data if message.HasField("qa_data") else None,
+        prompt=from_wire(message.prompt),
+        repeats=message.repeats if message.HasField("repeats") else None,
+    )
