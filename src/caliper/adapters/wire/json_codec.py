@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from caliper.core.caption import Caption
@@ -12,13 +13,17 @@ from caliper.core.outcome import Verdict
 from caliper.core.question import Item
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.items import decode_item, encode_item
-from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
+from caliper.ports.codec import CaptionJob, EventKind, ExamineJob, RunEvent, Verdicts
+
+_OF_EVENTS = ("state", "error", "report")
 
 
 class JsonCodec:
     """ports.codec.Codec over JSON."""
 
-    def write(self, message: CaptionJob | ExamineJob | Verdicts) -> bytes:
+    def write(self, message: CaptionJob | ExamineJob | Verdicts | RunEvent) -> bytes:
+        if isinstance(message, RunEvent):
+            return canonical_json({"schema": SCHEMA, **asdict(message)})
         written: dict[str, Any] = {
             "schema": SCHEMA,
             "run": message.run,
@@ -63,6 +68,12 @@ class JsonCodec:
             raise InvalidInput(f"this message holds no verdict: {error}") from error
         return Verdicts(written["run"], written["benchmark"], written["sample"], verdicts)
 
+    def read_event(self, kind: EventKind, data: bytes) -> RunEvent:
+        written = _read_object(data, {"run", "kind", *_OF_EVENTS})
+        if written["kind"] != kind:
+            raise InvalidInput(f"a message tells {written['kind']!r} under the key of {kind}")
+        return RunEvent(written["run"], kind, **{name: written[name] for name in _OF_EVENTS})
+
 
 def _items(written: dict[str, Any]) -> tuple[Item, ...]:
     """The items of a job. Raises InvalidInput; a job without any is none."""
@@ -72,6 +83,10 @@ def _items(written: dict[str, Any]) -> tuple[Item, ...]:
 
 
 def _read(data: bytes, kind: str) -> dict[str, Any]:
+    return _read_object(data, {"run", "benchmark", "sample", kind})
+
+
+def _read_object(data: bytes, fields: set[str]) -> dict[str, Any]:
     try:
         written = json.loads(data)
     except ValueError as error:
@@ -79,7 +94,7 @@ def _read(data: bytes, kind: str) -> dict[str, Any]:
     if not isinstance(written, dict):
         raise InvalidInput("a message is no JSON object")
     refuse_newer(written.get("schema"), "message")
-    missing = {"run", "benchmark", "sample", kind} - written.keys()
+    missing = fields - written.keys()
     if missing:
         raise InvalidInput(f"a message lacks {', '.join(sorted(missing))}")
     return written
