@@ -1,6 +1,6 @@
 """Stores in memory."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
@@ -28,7 +28,7 @@ class MemoryStore:
 
 
 class MemoryLog:
-    """ports.storage.VerdictLog. A place is a position in `verdicts`."""
+    """ports.storage.LocalVerdictLog. A place is a position in `verdicts`."""
 
     def __init__(self) -> None:
         self.verdicts: list[Verdict] = []
@@ -40,6 +40,9 @@ class MemoryLog:
 
     def read(self, place: int) -> Verdict:
         return self.verdicts[place]
+
+    async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:
+        return {place: self.verdicts[place] for place in places}
 
     def __iter__(self) -> Iterator[tuple[int, Verdict]]:
         return iter(enumerate(list(self.verdicts)))

@@ -166,11 +166,11 @@ def test_counting_by_reason() -> None:
 ITEM = Item("captionqa", "a", "a", "a", (), (Question(0, None, 2), Question(5, None)), first=1)
 
 
-def test_the_outcomes_and_verdicts_of_an_item() -> None:
+async def test_the_outcomes_and_verdicts_of_an_item() -> None:
     first, last = Verdict(1, Scored(Fraction(1))), Verdict(3, Unscored(Reason.REFUSED))
     ledger = filled([last, first])
     assert ledger.outcomes(ITEM) == {(0, 0): first.outcome, (5, 0): last.outcome}
-    assert list(ledger.verdicts(ITEM)) == [first, None, last]
+    assert await ledger.evidence([ITEM]) == {1: first, 3: last}
 
 
 PASSING = {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET}

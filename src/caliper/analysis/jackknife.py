@@ -87,11 +87,14 @@ def jackknife(
 
 
 def _contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> dict[str, _Parts[Cell]]:
-    found: dict[str, list[tuple[Cell, frozenset[tuple[str, Amount]]]]] = {}
+    found: dict[str, _Parts[Cell]] = {}
+    # Few contributions differ, and there may be a hundred thousand clusters.
+    shared: dict[_Parts[Cell], _Parts[Cell]] = {}
     for cell, clusters in cells.items():
         for cluster, sums in clusters.items():
-            found.setdefault(cluster, []).append((cell, frozenset(sums.items())))
-    return {cluster: tuple(parts) for cluster, parts in found.items()}
+            parts = (*found.get(cluster, ()), (cell, frozenset(sums.items())))
+            found[cluster] = shared.setdefault(parts, parts)
+    return found
 
 
 def _less(total: Sums, part: frozenset[tuple[str, Amount]]) -> Sums:

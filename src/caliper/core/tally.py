@@ -21,12 +21,13 @@ class Tally:
 
     def __init__(self) -> None:
         self._cells: dict[str, dict[str, dict[str, Amount]]] = {}
+        self._shared: dict[tuple[tuple[str, Amount], ...], dict[str, Amount]] = {}
 
     def add(self, cell: str, cluster: str, **amounts: Amount) -> None:
         """Add amounts to what the cell has of the cluster."""
-        sums = self._cells.setdefault(cell, {}).setdefault(cluster, {})
-        for name, amount in amounts.items():
-            sums[name] = sums.get(name, 0) + amount
+        clusters = self._cells.setdefault(cell, {})
+        # Never in place: what stands may be shared.
+        clusters[cluster] = add_up((clusters.get(cluster, {}), amounts))
 
     def merge(self, other: Tally) -> Tally:
         """A new tally that holds both."""
@@ -36,10 +37,12 @@ class Tally:
         return merged
 
     def absorb(self, other: Tally) -> None:
-        """Add all that the other tally holds."""
+        """Add all that the other tally holds. Equal sums of clusters then take room once."""
         for cell in other:
+            clusters = self._cells.setdefault(cell, {})
             for cluster, sums in other.clusters(cell).items():
-                self.add(cell, cluster, **sums)
+                added = add_up((clusters.get(cluster, {}), sums))
+                clusters[cluster] = self._shared.setdefault(tuple(added.items()), added)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tally) and self._cells == other._cells

@@ -115,13 +115,13 @@ async def verdict_rows(
 ) -> AsyncIterator[list[VerdictRow]]:
     """One row a (question, repeat) that has an outcome, in plan order, a shard at a time."""
     async for items in plan():
-        yield [row for item in items for row in _rows(spec.benchmark(item.benchmark), item, ledger)]
-
-
-def _rows(part: BenchmarkSpec, item: Item, ledger: Ledger) -> Iterator[VerdictRow]:
-    for (_, question, repeat), verdict in zip(item.positions(), ledger.verdicts(item), strict=True):
-        if verdict is not None:
-            yield _row(part, item, (question, repeat), verdict)
+        found = await ledger.evidence(items)
+        yield [
+            _row(spec.benchmark(item.benchmark), item, (question, repeat), found[index])
+            for item in items
+            for index, question, repeat in item.positions()
+            if index in found
+        ]
 
 
 def _row(

@@ -6,16 +6,19 @@ of several verdicts about an index the better one stands (`core.outcome.better`)
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from caliper.benchmarks.base import Outcomes
 from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict, better
 from caliper.core.question import Item
-from caliper.ports.storage import VerdictLog
+from caliper.ports.storage import LocalVerdictLog, VerdictLog
 
 _NOTHING, _SCORED, _SILENT = 0, 1, 2
 _LARGEST = 2**63 - 1
@@ -24,67 +27,137 @@ _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1
 # What may come out otherwise when the same job is tried again at another time.
 _PASSING = frozenset({Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET})
 
+Standing = Mapping[int, Verdict]
+"""Verdicts by place that a log had to be asked for beforehand."""
+
+
+def _whole_numbers() -> array[int]:
+    return array("q")
+
+
+@dataclass(slots=True)
+class Columns:
+    """The state of every index; its score as numerator and denominator, exact; the place of
+    its evidence; a digest of the standing verdict, 8 bytes, that tells a redelivered one.
+
+    A denominator of 0 says that the score does not fit: `long` has it by index.
+    """
+
+    states: bytearray = field(default_factory=bytearray)
+    numerators: array[int] = field(default_factory=_whole_numbers)
+    denominators: array[int] = field(default_factory=_whole_numbers)
+    places: array[int] = field(default_factory=_whole_numbers)
+    digests: array[int] = field(default_factory=_whole_numbers)
+    long: dict[int, Fraction] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, size: int) -> Columns:
+        """Columns of `size` indices of which nothing is known."""
+        numerators, denominators, places, digests = (array("q", bytes(8 * size)) for _ in range(4))
+        return cls(bytearray(size), numerators, denominators, places, digests)
+
 
 class Ledger:
     """`size` outcomes, none known at first. `log` holds the evidence.
 
-    Memory: 25 bytes an index.
+    `changes` counts what was entered or replaced. Memory: 33 bytes an index.
     """
 
-    def __init__(self, size: int, log: VerdictLog) -> None:
-        self._states = bytearray(size)
-        self._numerators = array("q", bytes(8 * size))
-        self._denominators = array("q", bytes(8 * size))
-        self._places = array("q", bytes(8 * size))
+    def __init__(self, size: int, log: VerdictLog, columns: Columns | None = None) -> None:
+        self.columns = Columns.empty(size) if columns is None else columns
+        self._states = self.columns.states
         self._log = log
-        self.known = 0
+        self.known = size - self._states.count(_NOTHING)
+        self.changes = 0
 
     @classmethod
-    def resume(cls, size: int, log: VerdictLog) -> Ledger:
+    def resume(cls, size: int, log: LocalVerdictLog) -> Ledger:
         """The ledger of what the log holds. Raises InvalidInput for a foreign log."""
         ledger = cls(size, log)
-        for place, verdict in log:
-            ledger._enter(verdict, place)
+        for placed in log:
+            ledger.enter([placed])
         return ledger
 
-    def merge(self, verdicts: Sequence[Verdict]) -> int:
+    def merge(self, verdicts: Sequence[Verdict], standing: Standing | None = None) -> int:
         """Enter verdicts, keeping the better one where there was one already.
 
-        Returns how many changed something. Raises StoreUnavailable or StoreFull.
+        `standing` are the verdicts at the `contested` places, for a log that cannot read
+        them at once. Returns how many changed something. Raises InvalidInput, with nothing
+        entered, for an index that is not of this plan; StoreUnavailable or StoreFull.
         """
         best: dict[int, Verdict] = {}
         for verdict in verdicts:
             rival = best.get(verdict.index)
             best[verdict.index] = verdict if rival is None else better(rival, verdict)
-        changed = [verdict for verdict in best.values() if self._improves(verdict)]
+        digests = {index: _digest(verdict) for index, verdict in best.items()}
+        changed = [
+            verdict
+            for index, verdict in best.items()
+            if self._improves(verdict, digests[index], standing)
+        ]
         if changed:
             for verdict, place in zip(changed, self._log.append(changed), strict=True):
-                self._set(verdict, place)
+                self._set(verdict, digests[verdict.index], place)
         return len(changed)
 
-    def _enter(self, verdict: Verdict, place: int) -> None:
-        if self._improves(verdict):
-            self._set(verdict, place)
+    def enter(
+        self, placed: Iterable[tuple[int, Verdict]], standing: Standing | None = None
+    ) -> None:
+        """Enter verdicts that the log holds already, each with its place there.
 
-    def _improves(self, verdict: Verdict) -> bool:
-        if not 0 <= verdict.index < len(self._states):
-            raise InvalidInput(f"index {verdict.index} is not of this plan", field="index")
-        if self._states[verdict.index] == _NOTHING:
-            return True
-        standing = self.verdict(verdict.index)
-        return standing != verdict and better(standing, verdict) is verdict
+        Raises InvalidInput for an index that is not of this plan.
+        """
+        held = dict(standing or {})
+        for place, verdict in placed:
+            digest = _digest(verdict)
+            if self._improves(verdict, digest, held):
+                self._set(verdict, digest, place)
+                held[place] = verdict
 
-    def _set(self, verdict: Verdict, place: int) -> None:
+    def contested(self, verdicts: Iterable[Verdict]) -> list[int]:
+        """The places of what stands and can only be compared with `verdicts` word by word."""
+        return [
+            self.columns.places[verdict.index]
+            for verdict in verdicts
+            if 0 <= verdict.index < len(self._states)
+            and self._rivals(verdict)
+            and self.columns.digests[verdict.index] != _digest(verdict)
+        ]
+
+    def _rivals(self, verdict: Verdict) -> bool:
+        """Whether what stands is a score as well, or none as well."""
+        state = self._states[verdict.index]
+        scored = isinstance(verdict.outcome, Scored)
+        return state != _NOTHING and scored == (state in (_SCORED, _SILENT))
+
+    def _improves(self, verdict: Verdict, digest: int, standing: Standing | None) -> bool:
         index = verdict.index
+        if not 0 <= index < len(self._states):
+            raise InvalidInput(f"index {index} is not of this plan", field="index")
         if self._states[index] == _NOTHING:
-            self.known += 1
-        self._places[index] = place
+            return True
+        if self.columns.digests[index] == digest:
+            return False
+        if not self._rivals(verdict):
+            return isinstance(verdict.outcome, Scored)
+        place = self.columns.places[index]
+        known = None if standing is None else standing.get(place)
+        return better(known or self._log.read(place), verdict) is verdict
+
+    def _set(self, verdict: Verdict, digest: int, place: int) -> None:
+        index, columns = verdict.index, self.columns
+        self.known += self._states[index] == _NOTHING
+        self.changes += 1
+        columns.places[index] = place
+        columns.digests[index] = digest
+        columns.long.pop(index, None)
         if isinstance(verdict.outcome, Scored):
             score = verdict.outcome.score
             fits = abs(score.numerator) <= _LARGEST and score.denominator <= _LARGEST
-            # A denominator of 0 says that the score is too long for a column: the log has it.
+            if not fits:
+                columns.long[index] = score
             parts = (score.numerator, score.denominator) if fits else (0, 0)
-            self._numerators[index], self._denominators[index] = parts
+            columns.numerators[index], columns.denominators[index] = parts
             self._states[index] = _SCORED if verdict.outcome.mentioned else _SILENT
         else:
             self._states[index] = _CODES[verdict.outcome.reason]
@@ -100,9 +173,11 @@ class Ledger:
         if state == _NOTHING:
             return None
         if state in (_SCORED, _SILENT):
-            if self._denominators[index] == 0:
-                return self.verdict(index).outcome
-            score = Fraction(self._numerators[index], self._denominators[index])
+            columns = self.columns
+            if columns.denominators[index] == 0:
+                score = columns.long[index]
+            else:
+                score = Fraction(columns.numerators[index], columns.denominators[index])
             return Scored(score, mentioned=state == _SCORED)
         return Unscored(_REASONS[state - _SILENT - 1])
 
@@ -110,7 +185,7 @@ class Ledger:
         """The verdict of an index with its evidence. Raises KeyError when it has none."""
         if self._states[index] == _NOTHING:
             raise KeyError(index)
-        return self._log.read(self._places[index])
+        return self._log.read(self.columns.places[index])
 
     def outcomes(self, item: Item) -> Outcomes:
         """What is known of an item, by (ordinal, repeat)."""
@@ -136,7 +211,19 @@ class Ledger:
         reasons = {str(reason): codes[code] for reason, code in _CODES.items() if codes[code]}
         return codes[_SCORED] + codes[_SILENT], reasons
 
-    def verdicts(self, item: Item) -> Iterator[Verdict | None]:
-        """The verdict of every position of an item; None where there is none yet."""
-        for index, _, _ in item.positions():
-            yield self.verdict(index) if self._states[index] else None
+    async def evidence(self, items: Iterable[Item]) -> dict[int, Verdict]:
+        """The verdicts of items by index, of those that have one. Raises StoreUnavailable."""
+        places = {
+            index: self.columns.places[index]
+            for item in items
+            for index, _, _ in item.positions()
+            if self._states[index] != _NOTHING
+        }
+        found = await self._log.read_many(places.values())
+        return {index: found[place] for index, place in places.items()}
+
+
+def _digest(verdict: Verdict) -> int:
+    """8 bytes of the canonical verdict, as a signed number."""
+    written = hashlib.blake2b(canonical_json(verdict.to_json()), digest_size=8).digest()
+    return int.from_bytes(written, "big", signed=True)

@@ -20,6 +20,7 @@ CAPTION_JOBS = "caption-jobs"
 JUDGE_JOBS = "judge-jobs"
 QA_JOBS = "qa-jobs"
 VERDICTS = "verdicts"
+RUNS = "runs"
 _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -47,7 +47,17 @@ class VerdictLog(Protocol):
         """Append and return the place of each. Raises StoreUnavailable or StoreFull."""
         ...
 
-    def read(self, place: int) -> Verdict: ...
+    def read(self, place: int) -> Verdict:
+        """The verdict at a place, at once. Raises KeyError where that takes `read_many`."""
+        ...
+
+    async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:
+        """The verdicts at these places. Raises StoreUnavailable, InvalidInput for a lost one."""
+        ...
+
+
+class LocalVerdictLog(VerdictLog, Protocol):
+    """A record of verdicts that is at hand as a whole."""
 
     def __iter__(self) -> Iterator[tuple[int, Verdict]]:
         """Every (place, verdict) so far, in order."""

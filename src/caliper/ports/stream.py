@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -85,3 +85,36 @@ class JobStream(Protocol):
         ...
 
     def consumer(self, topic: str, group: str) -> Consumer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A message where it stands in a topic that is read as a log.
+
+    `timestamp` is when it was published, in milliseconds since 1970 UTC: the only order
+    between partitions there is.
+    """
+
+    partition: int
+    offset: int
+    timestamp: int
+    message: Message
+
+
+class LogReader(Protocol):
+    """Topics read from any place on, by whoever likes, in no group: reading settles nothing."""
+
+    def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
+        """Every record from the offset given for its partition on, in order within it, and
+        then whatever is published, without an end; ends when the topic was closed.
+
+        A partition that is not named is read from the first record that is kept; so is one
+        whose offset is no longer kept. Raises StreamUnavailable.
+        """
+        ...
+
+    async def ends(self, topic: str) -> Mapping[int, int]:
+        """The offset after the last record of every partition: a reader that got there was
+        up to date when it asked. Raises StreamUnavailable.
+        """
+        ...

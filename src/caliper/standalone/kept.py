@@ -16,10 +16,10 @@ from caliper.core.run import PlanSummary, RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import report, tallies, verdict_rows
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan, read_summary
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
-from caliper.standalone.outputs import write_outputs
 from caliper.standalone.prepare import digests, open_sources
 from caliper.standalone.sinks import sinks
 

@@ -23,6 +23,7 @@ from caliper.pipeline.aggregate import report, verdict_rows
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import Publisher, jobs
 from caliper.ports.clock import Clock
@@ -31,7 +32,6 @@ from caliper.runtime.worker import Limits
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.outputs import write_outputs
 from caliper.standalone.prepare import Prepared
 from caliper.standalone.sinks import sinks
 from caliper.standalone.stages import Stages

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -21,7 +21,7 @@ from caliper.core.run import SCHEMA, refuse_newer
 
 
 class Journal:
-    """ports.storage.VerdictLog in a file. A place is a byte offset.
+    """ports.storage.LocalVerdictLog in a file. A place is a byte offset.
 
     Opening raises InvalidInput for the journal of another run, NewerSchema for that of a
     newer release, StoreUnavailable when the file cannot be opened.
@@ -120,6 +120,9 @@ class Journal:
 
     def read(self, place: int) -> Verdict:
         return Verdict.from_json(json.loads(self._line_at(place)))
+
+    async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:
+        return {place: self.read(place) for place in places}
 
     def _line_at(self, place: int) -> bytes:
         size = 4096

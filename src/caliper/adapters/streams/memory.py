@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from caliper.adapters.streams.letters import DEAD_LETTERS, letter
-from caliper.ports.stream import Delivery, Message
+from caliper.ports.stream import Delivery, Message, Record
 
 
 @dataclass(slots=True)
@@ -30,11 +31,13 @@ class _Group:
 
 @dataclass(slots=True)
 class _Topic:
-    """Messages that some group has not finished, by position."""
+    """Messages that some group has not finished, by position; of a `log` all messages."""
 
     name: str
     capacity: int | None
+    log: bool = False
     messages: dict[int, Message] = field(default_factory=dict)
+    timestamps: list[int] = field(default_factory=list)
     groups: dict[str, _Group] = field(default_factory=dict)
     end: int = 0
     closed: bool = False
@@ -53,8 +56,10 @@ class _Topic:
         while not ready():
             await self.changed.wait()
 
-    def append(self, message: Message) -> None:
+    def append(self, message: Message, timestamp: int) -> None:
         self.messages[self.end] = message
+        if self.log:
+            self.timestamps.append(timestamp)
         for group in self.groups.values():
             group.add(self.end)
         self.end += 1
@@ -69,7 +74,7 @@ class _Topic:
 
     def finish(self, group: _Group, position: int) -> None:
         group.open.discard(position)
-        if all(position not in other.open for other in self.groups.values()):
+        if not self.log and all(position not in other.open for other in self.groups.values()):
             del self.messages[position]
         self.announce()
 
@@ -81,10 +86,20 @@ class MemoryStream:
     `publish` waits while it is full. The topic dead-letters is not bounded: a worker must
     always be able to put a job aside. A group exists from its first consumer on, outlives
     its consumers, and starts with what no earlier group has finished.
+
+    The topics in `logs` can also be read as logs, in one partition: they keep every message
+    as long as the stream lives, and are never full. `now` gives their timestamps.
     """
 
-    def __init__(self, capacity: int = 1024) -> None:
+    def __init__(
+        self,
+        capacity: int = 1024,
+        logs: Collection[str] = (),
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._capacity = capacity
+        self._logs = frozenset(logs)
+        self._now = now
         self._topics: dict[str, _Topic] = {}
 
     async def publish(self, message: Message) -> None:
@@ -96,7 +111,7 @@ class MemoryStream:
         await topic.until(lambda: topic.closed or not topic.full)
         if topic.closed:
             raise ValueError(f"topic {topic.name} is closed")
-        topic.append(message)
+        topic.append(message, round(self._now().timestamp() * 1000))
 
     def consumer(self, topic: str, group: str) -> MemoryConsumer:
         """A new member of the group. Members of one group share its messages."""
@@ -109,10 +124,36 @@ class MemoryStream:
         found.closed = True
         found.announce()
 
+    async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
+        """Every record from the offset on, and then what comes, until the topic is closed.
+
+        Raises ValueError when the topic is not among the logs: a defect of the caller.
+        """
+        found = self._log(topic)
+        offset = offsets.get(0, 0)
+        while True:
+            while offset < found.end:
+                yield Record(0, offset, found.timestamps[offset], found.messages[offset])
+                offset += 1
+            if found.closed:
+                return
+            await found.changed.wait()
+
+    async def ends(self, topic: str) -> Mapping[int, int]:
+        """The offset after the last record. Raises ValueError as `read` does."""
+        return {0: self._log(topic).end}
+
+    def _log(self, name: str) -> _Topic:
+        topic = self._topic(name)
+        if not topic.log:
+            raise ValueError(f"topic {name} is not kept as a log")
+        return topic
+
     def _topic(self, name: str) -> _Topic:
         if name not in self._topics:
-            capacity = None if name == DEAD_LETTERS else self._capacity
-            self._topics[name] = _Topic(name, capacity)
+            log = name in self._logs
+            capacity = None if log or name == DEAD_LETTERS else self._capacity
+            self._topics[name] = _Topic(name, capacity, log)
         return self._topics[name]
 
 

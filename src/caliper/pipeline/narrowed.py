@@ -1,0 +1,31 @@
+"""A part of an object store, as a store of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from caliper.ports.storage import ObjectStore
+
+
+class Narrowed:
+    """ports.storage.ObjectStore over the objects of `store` whose keys begin with `prefix/`.
+
+    So planning keeps its plan under `plan/`, wherever the run itself is kept.
+    """
+
+    def __init__(self, store: ObjectStore, prefix: str) -> None:
+        self._store = store
+        self._before = f"{prefix}/"
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
+        await self._store.put(self._before + key, data)
+
+    async def get(self, key: str) -> bytes | None:
+        """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
+        return await self._store.get(self._before + key)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        """Keys under a prefix, in order. Raises StoreUnavailable."""
+        async for key in self._store.list(self._before + prefix):
+            yield key.removeprefix(self._before)

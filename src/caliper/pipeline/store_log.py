@@ -1,0 +1,168 @@
+"""The evidence of a run in an object store: immutable segments of gzip JSON lines.
+
+Verdicts are buffered and written as segments when the aggregator takes a snapshot, or when
+they have grown large. A segment is never written again: who takes a run up begins a new one,
+behind all that are there. What a segment holds stays true even when the snapshot that goes
+with it was lost, since entering a verdict twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import zlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json
+from caliper.core.outcome import Verdict
+from caliper.ports.storage import ObjectStore
+
+SEGMENT_BYTES = 8 << 20
+"""A segment is sealed when its lines, not yet compressed, take more than this."""
+_CHUNK = 4096
+_ENDING = ".jsonl.gz"
+# A place holds the number of its segment above these bits, and its byte in it below.
+_OFFSET_BITS = 32
+
+
+class SegmentCache:
+    """Unpacked segments that were read last, together at most `capacity` bytes or one segment."""
+
+    def __init__(self, store: ObjectStore, capacity: int = 2 * SEGMENT_BYTES) -> None:
+        self._store = store
+        self._capacity = capacity
+        self._held: OrderedDict[str, bytes] = OrderedDict()
+
+    async def get(self, key: str) -> bytes:
+        """The lines of a segment. Raises StoreUnavailable, InvalidInput for a lost one."""
+        if key not in self._held:
+            packed = await self._store.get(key)
+            if packed is None:
+                raise InvalidInput("a segment of verdicts is lost", file=key)
+            try:
+                self._held[key] = await asyncio.to_thread(gzip.decompress, packed)
+            except (OSError, EOFError, zlib.error) as error:
+                raise InvalidInput(f"broken segment: {error}", file=key) from error
+        self._held.move_to_end(key)
+        found = self._held[key]
+        while len(self._held) > 1 and sum(map(len, self._held.values())) > self._capacity:
+            self._held.popitem(last=False)
+        return found
+
+
+class StoreLog:
+    """ports.storage.VerdictLog over segments `<prefix>/<number>.jsonl.gz` in a store.
+
+    `append` is heard of by the store only in `flush`. `first` is the number of the segment
+    that it begins with.
+    """
+
+    def __init__(
+        self, store: ObjectStore, prefix: str, cache: SegmentCache, first: int = 0
+    ) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._cache = cache
+        self._number = first
+        self._buffer = bytearray()
+        self._sealed: dict[int, bytes] = {}
+
+    @classmethod
+    async def open(cls, store: ObjectStore, prefix: str, cache: SegmentCache) -> StoreLog:
+        """The log behind all segments that are there. Raises StoreUnavailable."""
+        numbers = [_number(key) async for key in store.list(f"{prefix}/")]
+        return cls(store, prefix, cache, max(numbers, default=-1) + 1)
+
+    @property
+    def pending(self) -> int:
+        """Bytes that are not in the store yet."""
+        return len(self._buffer) + sum(map(len, self._sealed.values()))
+
+    def append(self, verdicts: Sequence[Verdict]) -> list[int]:
+        places = []
+        for verdict in verdicts:
+            places.append(self._number << _OFFSET_BITS | len(self._buffer))
+            self._buffer += canonical_json(verdict.to_json()) + b"\n"
+            if len(self._buffer) > SEGMENT_BYTES:
+                self._seal()
+        return places
+
+    def _seal(self) -> None:
+        if self._buffer:
+            self._sealed[self._number] = bytes(self._buffer)
+            self._number += 1
+            self._buffer = bytearray()
+
+    async def flush(self) -> None:
+        """Write what is pending. Raises StoreUnavailable or StoreFull; it then stays pending."""
+        self._seal()
+        for number, lines in list(self._sealed.items()):
+            packed = await asyncio.to_thread(gzip.compress, lines, 1, mtime=0)
+            await self._store.put(self._key(number), packed)
+            self._sealed.pop(number, None)
+
+    def read(self, place: int) -> Verdict:
+        number, offset = _split(place)
+        lines = self._at_hand(number)
+        if lines is None:
+            raise KeyError(place)
+        return _verdict(lines, offset, self._key(number))
+
+    async def read_many(self, places: Iterable[int]) -> dict[int, Verdict]:
+        found = {}
+        for number, members in groupby(sorted(set(places)), lambda place: _split(place)[0]):
+            key = self._key(number)
+            lines = self._at_hand(number) or await self._cache.get(key)
+            for place in members:
+                found[place] = _verdict(lines, _split(place)[1], key)
+        return found
+
+    async def batches(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
+        """All that the store holds as (place, verdict), some thousand at a time.
+
+        Raises StoreUnavailable, InvalidInput for a broken segment.
+        """
+        async for key in self._store.list(f"{self._prefix}/"):
+            placed = _placed(await self._cache.get(key), key)
+            while batch := list(islice(placed, _CHUNK)):
+                yield batch
+
+    def _at_hand(self, number: int) -> bytes | bytearray | None:
+        return self._buffer if number == self._number else self._sealed.get(number)
+
+    def _key(self, number: int) -> str:
+        return f"{self._prefix}/{number:08}{_ENDING}"
+
+
+def _number(key: str) -> int:
+    try:
+        return int(key.rpartition("/")[2].removesuffix(_ENDING))
+    except ValueError as error:
+        raise InvalidInput("this is no segment of verdicts", file=key) from error
+
+
+def _split(place: int) -> tuple[int, int]:
+    return place >> _OFFSET_BITS, place & (1 << _OFFSET_BITS) - 1
+
+
+def _verdict(lines: bytes | bytearray, offset: int, file: str) -> Verdict:
+    end = lines.find(b"\n", offset)
+    return _read(lines[offset:end], file)
+
+
+def _read(line: bytes | bytearray, file: str) -> Verdict:
+    try:
+        return Verdict.from_json(json.loads(line))
+    except ValueError as error:
+        raise InvalidInput("a segment holds no verdict at a place", file=file) from error
+
+
+def _placed(lines: bytes, key: str) -> Iterator[tuple[int, Verdict]]:
+    number, offset = _number(key), 0
+    while (end := lines.find(b"\n", offset)) >= 0:
+        yield number << _OFFSET_BITS | offset, _read(lines[offset:end], key)
+        offset = end + 1
