@@ -97,4 +97,6 @@ def _read_object(data: bytes, fields: set[str]) -> dict[str, Any]:
     missing = fields - written.keys()
     if missing:
         raise InvalidInput(f"a message lacks {', '.join(sorted(missing))}")
+    if not all(isinstance(written[name], str) for name in fields - {"items", "verdicts"}):
+        raise InvalidInput("a message names something by what is no text")
     return written
