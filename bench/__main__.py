@@ -10,6 +10,7 @@ import sys
 BENCHES = {
     "lexical_rate": "bench.lexical_rate",
     "chat_rate": "bench.chat_rate",
+    "aggregator_rate": "bench.aggregator_rate",
     "standalone_run": "bench.standalone_run",
 }
 

@@ -135,7 +135,7 @@ EVENTS = (
     st.builds(PlanMade, NAMES, COUNTS)
     | st.builds(RunCancelled, NAMES)
     | st.builds(RunFailed, NAMES, TEXTS)
-    | st.builds(RunEnded, NAMES, st.sampled_from(RunState), TEXTS)
+    | st.builds(RunEnded, NAMES, st.sampled_from(RunState), TEXTS, st.just(64 * "a"))
 )
 
 

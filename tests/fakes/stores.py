@@ -7,14 +7,17 @@ from caliper.core.outcome import Verdict
 
 
 class MemoryStore:
-    """ports.storage.ObjectStore. `full` makes every write fail."""
+    """ports.storage.ObjectStore. `full` makes every write fail, `refused` those to keys that
+    begin so.
+    """
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self.full = False
+        self.refused: str | None = None
 
     async def put(self, key: str, data: bytes) -> None:
-        if self.full:
+        if self.full or (self.refused and key.startswith(self.refused)):
             raise StoreFull("no space left")
         self.objects[key] = data
 

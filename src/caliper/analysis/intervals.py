@@ -120,10 +120,12 @@ def _shares(figure: Figure, cells: Clusters) -> list[tuple[Fraction, Fraction]]:
         raise ValueError(f"the proportion {'.'.join(figure.path)} does not name its shares")
     part, whole = figure.shares
     found: dict[str, tuple[Fraction, Fraction]] = {}
+    shared: dict[tuple[Fraction, Fraction], tuple[Fraction, Fraction]] = {}
     for clusters in cells.values():
         for cluster, sums in clusters.items():
             some, one = found.get(cluster, (Fraction(0), Fraction(0)))
-            found[cluster] = some + sums.get(part, 0), one + sums.get(whole, 0)
+            shares = some + sums.get(part, 0), one + sums.get(whole, 0)
+            found[cluster] = shared.setdefault(shares, shares)
     return [shares for shares in found.values() if shares[1]]
 
 

@@ -32,7 +32,7 @@ _OFFSET_BITS = 32
 class SegmentCache:
     """Unpacked segments that were read last, together at most `capacity` bytes or one segment."""
 
-    def __init__(self, store: ObjectStore, capacity: int = 2 * SEGMENT_BYTES) -> None:
+    def __init__(self, store: ObjectStore, capacity: int = SEGMENT_BYTES) -> None:
         self._store = store
         self._capacity = capacity
         self._held: OrderedDict[str, bytes] = OrderedDict()

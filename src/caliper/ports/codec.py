@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from caliper.core.caption import Caption
@@ -77,14 +78,46 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run is over. `error` says why when it failed."""
+    """The run is over. `error` says why when it failed, `report` is the SHA-256 of its
+    report.json, empty when there is none.
+    """
 
     run: str
     state: RunState
     error: str = ""
+    report: str = ""
 
 
 RunEvent = PlanMade | RunCancelled | RunFailed | RunEnded
+
+
+class EventKind(StrEnum):
+    """What a message about a run tells. Of each kind the topic keeps the last."""
+
+    PLAN = "plan"
+    CANCEL = "cancel"
+    FAIL = "fail"
+    END = "end"
+
+
+_KINDS: dict[type[RunEvent], EventKind] = {
+    PlanMade: EventKind.PLAN,
+    RunCancelled: EventKind.CANCEL,
+    RunFailed: EventKind.FAIL,
+    RunEnded: EventKind.END,
+}
+
+
+def kind_of(event: RunEvent) -> EventKind:
+    """What the event tells."""
+    return _KINDS[type(event)]
+
+
+def event_key(event: RunEvent) -> str:
+    """The key of its message."""
+    return f"{event.run}/{kind_of(event)}"
+
+
 StreamMessage = PlanJob | CaptionJob | ExamineJob | Verdicts | RunEvent
 
 

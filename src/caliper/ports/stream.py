@@ -114,7 +114,7 @@ class LogReader(Protocol):
         ...
 
     async def ends(self, topic: str) -> Mapping[int, int]:
-        """The offset after the last record of every partition: a reader that got there was
-        up to date when it asked. Raises StreamUnavailable.
+        """The offset after the last record of every partition that keeps any: a reader that
+        got there is as far as the log was when it asked. Raises StreamUnavailable.
         """
         ...

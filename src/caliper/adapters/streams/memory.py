@@ -140,8 +140,9 @@ class MemoryStream:
             await found.changed.wait()
 
     async def ends(self, topic: str) -> Mapping[int, int]:
-        """The offset after the last record. Raises ValueError as `read` does."""
-        return {0: self._log(topic).end}
+        """The offset after the last record, if any. Raises ValueError as `read` does."""
+        found = self._log(topic)
+        return {0: found.end} if found.end else {}
 
     def _log(self, name: str) -> _Topic:
         topic = self._topic(name)

@@ -76,7 +76,8 @@ class JsonCodec:
                 case "failed":
                     return RunFailed(run, written["error"])
                 case "ended":
-                    return RunEnded(run, RunState(written["state"]), written["error"])
+                    state, report = RunState(written["state"]), written.get("report", "")
+                    return RunEnded(run, state, written["error"], report)
                 case unknown:
                     raise InvalidInput(f"a message holds no known event: {unknown!r:.60}")
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
@@ -106,7 +107,8 @@ def _event(event: RunEvent) -> dict[str, Any]:
         case RunFailed():
             return {"event": "failed", "error": event.error}
         case RunEnded():
-            return {"event": "ended", "state": str(event.state), "error": event.error}
+            told = {"state": str(event.state), "error": event.error, "report": event.report}
+            return {"event": "ended", **told}
 
 
 def _items(written: dict[str, Any]) -> tuple[Item, ...]:

@@ -81,7 +81,9 @@ class ProtobufCodec:
             case "failed":
                 return RunFailed(run, from_wire(event.failed.error))
             case "ended":
-                return RunEnded(run, decode_state(event.ended.state), from_wire(event.ended.error))
+                ended = event.ended
+                state, error = decode_state(ended.state), from_wire(ended.error)
+                return RunEnded(run, state, error, ended.report)
             case _:
                 raise InvalidInput("a message lacks its event")
 
@@ -107,6 +109,7 @@ def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
         case RunEnded():
             message.ended.state = encode_state(event.state)
             message.ended.error = to_wire(event.error)
+            message.ended.report = event.report
     return message
 
 

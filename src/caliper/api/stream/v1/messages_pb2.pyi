@@ -129,12 +129,14 @@ class RunFailed(_message.Message):
     def __init__(self, error: _Optional[str] = ...) -> None: ...
 
 class RunEnded(_message.Message):
-    __slots__ = ("state", "error")
+    __slots__ = ("state", "error", "report")
     STATE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
     state: _run_pb2.RunState
     error: str
-    def __init__(self, state: _Optional[_Union[_run_pb2.RunState, str]] = ..., error: _Optional[str] = ...) -> None: ...
+    report: str
+    def __init__(self, state: _Optional[_Union[_run_pb2.RunState, str]] = ..., error: _Optional[str] = ..., report: _Optional[str] = ...) -> None: ...
 
 class RunEvent(_message.Message):
     __slots__ = ("schema", "run", "planned", "cancelled", "failed", "ended")

@@ -10,7 +10,7 @@ from tests.fakes import reports
 
 from caliper.core.errors import InvalidInput, StoreFull
 from caliper.core.report import Report, VerdictRow
-from caliper.standalone.outputs import write_outputs
+from caliper.pipeline.outputs import write_outputs
 
 FOUND = Report("ours", "complete", ())
 ROWS = list(reports.verdicts(5))

@@ -1,0 +1,246 @@
+"""A million outcomes through the aggregator on one core: seconds to catch up from nothing and
+from a snapshot, and peak memory, each beside its bound.
+
+Each measurement is a process of its own, so that its peak is its own. Messages lie in a
+file, and objects in a directory: neither is in its memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+
+from caliper.adapters.exports.json import JsonExport
+from caliper.adapters.exports.parquet import ParquetExport
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.benchmarks.base import Layout
+from caliper.benchmarks.registry import benchmark
+from caliper.core.keys import canonical_json
+from caliper.core.outcome import Evidence, Scored, Verdict
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.sample import Row
+from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.following import Follower, Pace
+from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.outlets import Outlets, Trouble
+from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.publish import RUNS, VERDICTS, jobs
+from caliper.pipeline.report_files import ReportFiles
+from caliper.ports.codec import RunEvent, Verdicts
+from caliper.ports.stream import Message, Record
+from caliper.runtime.clock import SystemClock
+
+OUTCOMES = 1_000_000
+QUESTIONS = 13
+MEMORY_BOUND_MIB = 256
+NOTHING_BOUND, SNAPSHOT_BOUND = 60.0, 10.0
+_RUNS = (1, 10)
+_TAIL = 0.01
+_CATEGORIES = (
+    "Attribute - Color",
+    "Object Existence - Object presence",
+    "Spatial - Position",
+    "Action - State",
+)
+
+
+def main() -> None:
+    """Measure one large run, and as many outcomes in ten runs."""
+    console = Console()
+    for runs in _RUNS:
+        with TemporaryDirectory() as folder:
+            count = asyncio.run(_prepare(Path(folder), runs))
+            console.print(f"aggregator: {count:,} outcomes in {runs} runs of CaptionQA")
+            for how, bound in (("nothing", NOTHING_BOUND), ("snapshot", SNAPSHOT_BOUND)):
+                _forget(Path(folder) / "store")
+                if how == "snapshot":
+                    _measured(Path(folder), "before")
+                told = _measured(Path(folder), how)
+                console.print(
+                    f"  caught up from {how} in {told['seconds']:.1f} s "
+                    f"(bound {bound:.0f}), {told['records']:,} messages; peak memory "
+                    f"{told['memory']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
+                )
+            console.print(
+                f"  then ended and reported in {told['ending']:.1f} s; peak memory "
+                f"{told['whole']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
+            )
+
+
+def _forget(store: Path) -> None:
+    """Leave the runs as they were planned."""
+    for kept in (
+        store / "aggregator",
+        *store.glob("runs/*/verdicts"),
+        *store.glob("runs/*/report"),
+    ):
+        shutil.rmtree(kept, ignore_errors=True)
+    for end in store.glob("runs/*/end.json"):
+        end.unlink()
+
+
+def _measured(folder: Path, how: str) -> dict[str, float]:
+    core = min(os.sched_getaffinity(0))
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.aggregator_rate", how, str(folder)],
+        stdout=subprocess.PIPE,
+        check=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+class _Rows:
+    """ports.storage.Dataset made up on the spot."""
+
+    def __init__(self, samples: int, seed: int) -> None:
+        self._samples, self._seed = samples, seed
+
+    def rows(self, layout: Layout) -> Iterator[Row]:  # noqa: ARG002 - the port's
+        for number in range(self._samples):
+            questions = [
+                {
+                    "question": f"What colour is thing {place}?",
+                    "choices": ["red", "green", "blue", "white"],
+                    "answer": "green",
+                    "category": [_CATEGORIES[place % len(_CATEGORIES)]],
+                }
+                for place in range(QUESTIONS)
+            ]
+            fields = {
+                "id": f"nat_{number:06}",
+                "domain": "natural",
+                "image_paths": [f"{number:06}.jpg"],
+                "questions": questions,
+            }
+            yield Row("captionqa.json", number + 1, fields)
+
+    def digest(self, layout: Layout) -> str:  # noqa: ARG002 - the port's
+        return hashlib.sha256(f"{self._samples} {self._seed}".encode()).hexdigest()
+
+
+async def _prepare(folder: Path, runs: int) -> int:
+    """Plan the runs, and write their messages to a file in the order of several workers."""
+    store, draw = DirectoryStore(folder / "store"), random.Random(0)
+    chosen = benchmark("captionqa")
+    count = 0
+    with gzip.open(folder / "messages", "wt", compresslevel=1) as file:
+        for number in range(runs):
+            rows = _Rows(OUTCOMES // QUESTIONS // runs + 1, number)
+            part = BenchmarkSpec(
+                chosen.name,
+                rows.digest(chosen.data),
+                None,
+                {setting.name: setting.default for setting in chosen.settings},
+                {chosen.role: Identity("tgi", "reader", "1")},
+            )
+            spec = RunSpec(f"run {number}", "0", "0" * 64, (part,))
+            kept = Narrowed(store, f"runs/{spec.run_id}")
+            await kept.put("spec.json", canonical_json(spec.to_json()))
+            summary = await plan(spec, {part.name: Sources(rows, None)}, kept)
+            count += summary.questions
+            async for items in read_plan(kept, summary):
+                members = list(jobs(items))
+                # Workers finish out of order, though not by much.
+                members.sort(key=lambda job: job[0].first + draw.randrange(QUESTIONS * 64))
+                for job in members:
+                    verdicts = tuple(
+                        Verdict(
+                            index,
+                            Scored(Fraction(draw.randrange(2))),
+                            Evidence("ABCD"[index % 4]),
+                        )
+                        for item in job
+                        for index, _, _ in item.positions()
+                    )
+                    told = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
+                    file.write(JsonCodec().write(told).decode() + "\n")
+    return count
+
+
+class _Log:
+    """ports.stream.LogReader over the file; `stop` ends it early, by records."""
+
+    def __init__(self, folder: Path, stop: int | None = None) -> None:
+        self._folder, self._stop = folder, stop
+        self.records = 0
+
+    async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
+        if topic == RUNS:
+            return
+        with gzip.open(self._folder / "messages", "rb") as file:
+            for offset, line in enumerate(file):
+                if offset == self._stop:
+                    return
+                if offset >= offsets.get(0, 0):
+                    self.records += 1
+                    yield Record(0, offset, 0, Message(VERDICTS, "", line))
+
+    async def ends(self, topic: str) -> Mapping[int, int]:
+        if topic == RUNS:
+            return {}
+        with gzip.open(self._folder / "messages", "rb") as file:
+            return {0: sum(1 for _ in file)}
+
+
+async def _announce(_: RunEvent) -> None:
+    """Nobody listens."""
+
+
+def _warn(kind: Trouble, text: str) -> None:
+    raise AssertionError(f"{kind}: {text}")
+
+
+async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
+    return {}
+
+
+async def _follow(folder: Path, how: str) -> dict[str, float]:
+    """Catch up, then end the runs; from a snapshot, after an earlier life that kept one."""
+    clock, store = SystemClock(), DirectoryStore(folder / "store")
+    whole = (await _Log(folder).ends(VERDICTS))[0]
+    log = _Log(folder, round(whole * (1 - _TAIL)) if how == "before" else None)
+    files = ReportFiles(_no_captions, lambda _, __: [JsonExport(), ParquetExport()])
+    aggregator = Aggregator(store, JsonCodec(), clock, files, Outlets(_announce, _warn))
+    follower = Follower(aggregator, log, clock, Pace(conclude=3600, snapshot=5))
+    begun = time.perf_counter()
+    following = asyncio.create_task(follower.run())
+    if how != "before":
+        await follower.current.wait()
+    seconds, memory = time.perf_counter() - begun, _peak()
+    await following
+    await aggregator.snapshot()
+    ending = time.perf_counter() - begun - seconds
+    return {
+        "seconds": seconds,
+        "memory": memory,
+        "records": log.records,
+        "ending": ending,
+        "whole": _peak(),
+    }
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(_follow(Path(sys.argv[2]), sys.argv[1]))))

@@ -1,0 +1,271 @@
+"""Aggregating many runs: verdicts come off a log, scores and ends of runs go out.
+
+There is one aggregator. It keeps its place in the topics in its snapshots, together with
+the ledgers that go with it, so that a new one takes over from there: what came after is
+read again, and entering it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+
+from caliper.core.errors import InvalidInput
+from caliper.core.run import RunState
+from caliper.pipeline.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.rolling import RollingScores, Scores
+from caliper.pipeline.snapshots import KeptRun, Offsets, Snapshot, encode, newest, save
+from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.ports.clock import Clock
+from caliper.ports.codec import Codec, RunEnded, Verdicts
+from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import Record
+
+_RUN = re.compile(r"[0-9a-f]{16}", re.ASCII)
+_UNKNOWN_RUNS = 1024
+_ANNOUNCED_RUNS = 4096
+
+
+class Aggregator:
+    """Holds the ledgers of the runs that are going on.
+
+    `apply` takes records in any order and any number of times. Its methods may be called
+    from several tasks of one event loop.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        codec: Codec,
+        clock: Clock,
+        files: ReportFiles,
+        outlets: Outlets,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self._store, self._codec, self._clock = store, codec, clock
+        self._files, self._outlets = files, outlets
+        self._bounds = bounds or Bounds()
+        self._opener = Runs(store)
+        self._runs: dict[str, TrackedRun] = {}
+        self._unknown: OrderedDict[str, None] = OrderedDict()
+        self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._rolling = RollingScores(clock)
+        self._lock = asyncio.Lock()
+        self._number = 0
+        self.offsets: Offsets = {}
+        self.troubles: Counter[Trouble] = Counter()
+
+    async def resume(self) -> None:
+        """Take up from the newest whole snapshot; without one, from the first record kept.
+
+        Raises StoreUnavailable.
+        """
+        snapshot, errors = await newest(self._store)
+        for error in errors:
+            self._trouble(Trouble.LOST, str(error))
+        if snapshot is None:
+            return
+        self._number = snapshot.number + 1
+        self.offsets = {topic: dict(places) for topic, places in snapshot.offsets.items()}
+        self._announced = OrderedDict(snapshot.announced)
+        for run, kept in snapshot.runs.items():
+            try:
+                found = await self._opener.restore(run, kept.columns, self._clock.monotonic())
+                found.recall(kept.facts)
+            except InvalidInput as error:
+                self._trouble(Trouble.LOST, str(error))
+                continue
+            found.reported = found.ledger.changes if kept.current else -1
+            self._runs[run] = found
+
+    async def apply(self, records: Sequence[Record]) -> None:
+        """Enter what these records of the topics verdicts and runs tell.
+
+        Raises StoreUnavailable or StoreFull: the same records may then be applied again.
+        """
+        async with self._lock:
+            for record in records:
+                if record.message.topic == VERDICTS:
+                    await self._verdicts(record)
+                elif record.message.topic == RUNS:
+                    await self._event(record)
+                places = self.offsets.setdefault(record.message.topic, {})
+                places[record.partition] = max(record.offset + 1, places.get(record.partition, 0))
+                await self._make_room()
+
+    async def _verdicts(self, record: Record) -> None:
+        try:
+            message = self._codec.read_verdicts(record.message.value)
+        except InvalidInput as error:
+            self._trouble(Trouble.UNDECODABLE, f"{_place(record)}: {error}")
+            return
+        run = await self._find(message.run)
+        if run is None:
+            self._trouble(Trouble.UNKNOWN_RUN, f"{_place(record)}: run {message.run!r:.40}")
+            return
+        await self._merge(run, message, record)
+
+    async def _merge(self, run: TrackedRun, message: Verdicts, record: Record) -> None:
+        run.touched = self._clock.monotonic()
+        try:
+            contested = run.ledger.contested(message.verdicts)
+            standing = await run.log.read_many(contested) if contested else None
+            run.ledger.merge(message.verdicts, standing)
+        except InvalidInput as error:
+            kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
+            self._trouble(kind, f"{_place(record)}: {error}")
+
+    async def _event(self, record: Record) -> None:
+        try:
+            event = self._codec.read_run_event(record.message.value)
+        except InvalidInput as error:
+            self._trouble(Trouble.UNDECODABLE, f"{_place(record)}: {error}")
+            return
+        if isinstance(event, RunEnded):
+            self._heard_of_end(event)
+            return
+        self._unknown.pop(event.run, None)
+        run = await self._find(event.run)
+        if run is not None:
+            run.touched = self._clock.monotonic()
+            run.hear(event, record.timestamp)
+        elif not await self._planning(event.run):
+            self._trouble(Trouble.UNKNOWN_RUN, f"{_place(record)}: run {event.run!r:.40}")
+
+    def _heard_of_end(self, event: RunEnded) -> None:
+        """Our own announcement, or that of the aggregator before us."""
+        told = (event.state, event.report)
+        self._announced[event.run] = told
+        self._announced.move_to_end(event.run)
+        if len(self._announced) > _ANNOUNCED_RUNS:
+            self._announced.popitem(last=False)
+        if event.run in self._runs:
+            self._runs[event.run].announced = told
+
+    async def _find(self, run: str) -> TrackedRun | None:
+        """The run, opened from the store when it is not held."""
+        if run in self._runs:
+            return self._runs[run]
+        if run in self._unknown or not _RUN.fullmatch(run):
+            return None
+        try:
+            found = await self._opener.open(run, self._clock.monotonic())
+        except InvalidInput as error:
+            self._trouble(Trouble.LOST, f"run {run}: {error}")
+            found = None
+        if found is None:
+            self._unknown[run] = None
+            if len(self._unknown) > _UNKNOWN_RUNS:
+                self._unknown.popitem(last=False)
+            return None
+        found.announced = self._announced.get(run, found.announced)
+        self._runs[run] = found
+        return found
+
+    async def _planning(self, run: str) -> bool:
+        return bool(_RUN.fullmatch(run)) and await self._opener.planning(run)
+
+    async def _make_room(self) -> None:
+        logs = [run.log for run in self._runs.values()]
+        while sum(log.pending for log in logs) > self._bounds.pending:
+            await max(logs, key=lambda log: log.pending).flush()
+
+    async def conclude(self) -> None:
+        """End every run that is due, and forget those that ended long ago.
+
+        For an aggregator that is up to date: before, it would end what its own past ended.
+        Raises StoreUnavailable, StoreFull, or what `announce` raises: call it again then.
+        """
+        for run in list(self._runs.values()):
+            if run.due and self._may_end(run):
+                await self._end(run)
+        async with self._lock:
+            for name, run in list(self._runs.items()):
+                if run.settled and not run.due and self._silent(run) >= self._bounds.idle:
+                    await run.log.flush()
+                    del self._runs[name]
+                    self._rolling.forget(name)
+
+    def _silent(self, run: TrackedRun) -> float:
+        return self._clock.monotonic() - run.touched
+
+    def _may_end(self, run: TrackedRun) -> bool:
+        early = run.ending is not RunState.FINISHED and not run.broken
+        if early and self._silent(run) < self._bounds.quiet:
+            return False
+        return run.reported < 0 or self._rolling.affordable(f"{run.run}/report")
+
+    async def _end(self, run: TrackedRun) -> None:
+        ending, changes = run.ending, run.ledger.changes
+        if ending is None:
+            return
+        # The evidence first: who finds end.json finds all that the report rests on.
+        await run.log.flush()
+        written = await self._write(run, ending)
+        if written is None:
+            return
+        run.ended, run.report = written
+        run.reported = changes
+        await run.write_end()
+        if run.announced != written:
+            error = run.error if run.ended is RunState.FAILED else ""
+            event = RunEnded(run.run, run.ended, error, run.report)
+            await self._outlets.announce(event)
+            self._heard_of_end(event)
+            await run.write_end()
+
+    async def _write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
+        """State and digest of the report that was written; None when it is out of date."""
+        if not run.broken:
+            try:
+                with self._rolling.spending(f"{run.run}/report"):
+                    written = await self._files.write(run, ending)
+            except InvalidInput as error:
+                run.broken, run.error = True, str(error)
+                self._trouble(Trouble.LOST, f"run {run.run}: {error}")
+            else:
+                return written if run.ending is ending else None
+        return RunState.FAILED, ""
+
+    async def snapshot(self) -> None:
+        """Keep everything that `resume` needs. Raises StoreUnavailable or StoreFull."""
+        async with self._lock:
+            for run in self._runs.values():
+                await run.log.flush()
+            kept = {
+                name: KeptRun(run.facts(), run.ledger.columns, run.reported == run.ledger.changes)
+                for name, run in self._runs.items()
+            }
+            snapshot = Snapshot(self._number, self.offsets, dict(self._announced), kept)
+            # Nothing is entered while the lock is held, so the columns need not be copied.
+            data = await asyncio.to_thread(encode, snapshot)
+            await save(self._store, self._number, data)
+            self._number += 1
+
+    async def scores(self, run: str) -> Scores | None:
+        """Where a run stands, with its figures so far; None for a run that nobody stored.
+
+        Figures are computed anew at most so often that it costs a tenth of the time.
+        Raises StoreUnavailable, InvalidInput when the plan is lost.
+        """
+        async with self._lock:
+            if not _RUN.fullmatch(run):
+                return None
+            self._unknown.pop(run, None)
+            found = await self._find(run)
+            if found is None:
+                planning = await self._planning(run)
+                return Scores(RunState.PLANNING, ()) if planning else None
+        return await self._rolling.scores(found)
+
+    def _trouble(self, kind: Trouble, text: str) -> None:
+        self.troubles[kind] += 1
+        self._outlets.warn(kind, text)
+
+
+def _place(record: Record) -> str:
+    return f"{record.message.topic}/{record.partition}@{record.offset}"

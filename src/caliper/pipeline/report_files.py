@@ -1,0 +1,100 @@
+"""The report files of a run that ended, written by the sinks and kept in the store."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Report
+from caliper.core.run import RunSpec, RunState
+from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
+from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.tracked import TrackedRun
+from caliper.ports.storage import ObjectStore, ReportSink
+
+REPORT = "report.json"
+
+CaptionsOf = Callable[[RunSpec, PlanReader], Awaitable[Captions]]
+"""Finds the captions of planned samples, in plan order."""
+
+SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
+"""The sinks of a run's files. The first pass needs nothing but figures: report.json's."""
+
+
+class ReportFiles:
+    """Writes `report/<file>` of a run, report.json last: where it is, the others are."""
+
+    def __init__(self, captions: CaptionsOf, sinks: SinksOf) -> None:
+        self._captions = captions
+        self._sinks = sinks
+
+    async def write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
+        """Write the files and return the state they tell and the SHA-256 of report.json.
+
+        None, with nothing of it in the store, when the ledger changed meanwhile. Raises
+        InvalidInput when plan or evidence are lost, StoreUnavailable or StoreFull.
+        """
+        changes = run.ledger.changes
+        captions = await self._captions(run.spec, run.plan)
+        found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
+        if ending is not RunState.FINISHED:
+            found = replace(found, state=str(ending))
+        with TemporaryDirectory(prefix="caliper-report-") as folder:
+            files = await self._write_local(run, found, captions, Path(folder))
+            if run.ledger.changes != changes:
+                return None
+            for file in sorted(files, key=lambda file: file.name == REPORT):
+                data = await asyncio.to_thread(file.read_bytes)
+                await run.store.put(f"report/{file.name}", data)
+                if file.name == REPORT:
+                    return RunState(found.state), hashlib.sha256(data).hexdigest()
+        return RunState(found.state), ""
+
+    async def _write_local(
+        self, run: TrackedRun, found: Report, captions: Captions, folder: Path
+    ) -> list[Path]:
+        return await write_outputs(
+            self._sinks(run.spec, captions),
+            found,
+            lambda: verdict_rows(run.spec, run.plan, run.ledger),
+            folder,
+        )
+
+
+async def supplied_captions(store: ObjectStore, spec: RunSpec, plan: PlanReader) -> Captions:
+    """The captions that were uploaded for a run, of its planned samples, in plan order.
+
+    Raises InvalidInput when they are lost or broken, StoreUnavailable.
+    """
+    uploaded = {
+        part.name: await _uploaded(store, part.captions)
+        for part in spec.benchmarks
+        if part.captions is not None
+    }
+    planned: dict[str, dict[str, str]] = {}
+    async for items in plan():
+        for item in items:
+            text = uploaded.get(item.benchmark, {}).get(item.sample)
+            if text is not None:
+                planned.setdefault(item.benchmark, {})[item.sample] = text
+    return planned
+
+
+async def _uploaded(store: ObjectStore, digest: str) -> dict[str, str]:
+    key = f"supplied/{digest}.jsonl.gz"
+    packed = await store.get(key)
+    if packed is None:
+        raise InvalidInput("the captions of the run are lost", file=key)
+    try:
+        rows = [json.loads(line) for line in gzip.decompress(packed).splitlines()]
+        return {row["sample"]: row["caption"] for row in rows}
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"these are no captions: {error!r}", file=key) from error

@@ -1,0 +1,200 @@
+"""One run as the aggregator holds it: its ledger, and what was heard about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json
+from caliper.core.question import Item
+from caliper.core.run import SCHEMA, PlanSummary, RunSpec, RunState, refuse_newer
+from caliper.pipeline.ledger import Columns, Ledger
+from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.plan import read_plan, read_summary
+from caliper.pipeline.store_log import SegmentCache, StoreLog
+from caliper.ports.codec import EventKind, RunEvent, RunFailed, kind_of
+from caliper.ports.storage import ObjectStore
+
+SPEC, END = "spec.json", "end.json"
+_ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
+# What counts of events in the same millisecond: the later one here.
+_ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
+
+
+@dataclass(slots=True)
+class TrackedRun:
+    """`events` holds when each kind was last heard, in milliseconds since 1970.
+
+    `ended` and `report` (SHA-256 of report.json) are what was written last, `announced`
+    what of that was published last, `reported` the ledger's changes at that time (-1: none).
+    `touched` is the monotonic time of the last message about the run.
+    """
+
+    spec: RunSpec
+    summary: PlanSummary
+    store: ObjectStore
+    log: StoreLog
+    ledger: Ledger
+    touched: float
+    events: dict[EventKind, int] = field(default_factory=dict)
+    error: str = ""
+    broken: bool = False
+    ended: RunState | None = None
+    report: str = ""
+    announced: tuple[str, str] | None = None
+    reported: int = -1
+
+    @property
+    def run(self) -> str:
+        return self.summary.run
+
+    def plan(self) -> AsyncIterator[list[Item]]:
+        """The items in plan order, a shard at a time."""
+        return read_plan(self.store, self.summary)
+
+    def hear(self, event: RunEvent, timestamp: int) -> None:
+        """Take note of an event that was published at `timestamp`; of a kind the latest counts.
+
+        Being planned again revives a run that was cancelled or has failed.
+        """
+        kind = kind_of(event)
+        if timestamp < self.events.get(kind, 0):
+            return
+        self.events[kind] = timestamp
+        if isinstance(event, RunFailed):
+            self.error = event.error
+        if self._latest is EventKind.PLAN:
+            self.error, self.broken = "", False
+
+    @property
+    def _latest(self) -> EventKind:
+        rank = {kind: place for place, kind in enumerate(_ORDER)}
+        heard = [kind for kind in self.events if kind in rank]
+        return max(heard, key=lambda kind: (self.events[kind], rank[kind]), default=EventKind.PLAN)
+
+    @property
+    def ending(self) -> RunState | None:
+        """How the run ends by what is known now; None while it goes on. FINISHED stands for
+        COMPLETE too: which of them it is, the report says.
+        """
+        if self.broken:
+            return RunState.FAILED
+        return RunState.FINISHED if self.ledger.finished else _ENDED_EARLY.get(self._latest)
+
+    @property
+    def state(self) -> RunState:
+        """Where the run stands."""
+        ending = self.ending
+        if ending is RunState.FINISHED:
+            return self.ended if self.settled and self.ended else RunState.RUNNING
+        if ending is RunState.CANCELLED and self.ended is not RunState.CANCELLED:
+            return RunState.CANCELLING
+        return ending or RunState.RUNNING
+
+    @property
+    def settled(self) -> bool:
+        """Whether what was written last says how the run ends."""
+        written = RunState.FINISHED if self.ended is RunState.COMPLETE else self.ended
+        return written is not None and written is self.ending
+
+    @property
+    def due(self) -> bool:
+        """Whether there is something to write or to announce that was not yet."""
+        return self.ending is not None and not (
+            self.settled
+            and self.announced == (self.ended, self.report)
+            and (self.broken or self.reported == self.ledger.changes)
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """What is kept of it beside ledger, spec and plan, as JSON."""
+        return {
+            "events": {str(kind): when for kind, when in self.events.items()},
+            "error": self.error,
+            "broken": self.broken,
+            "ended": self.ended,
+            "report": self.report,
+            "announced": self.announced,
+        }
+
+    def recall(self, facts: dict[str, Any]) -> None:
+        """Take over what `facts` gave. Raises KeyError, TypeError or ValueError for others."""
+        self.events = {EventKind(kind): int(when) for kind, when in facts["events"].items()}
+        self.error, self.broken = str(facts["error"]), bool(facts["broken"])
+        self.ended = None if facts["ended"] is None else RunState(facts["ended"])
+        self.report = str(facts["report"])
+        announced = facts["announced"]
+        self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
+
+    async def write_end(self) -> None:
+        """Keep in end.json how the run ended. Raises StoreUnavailable or StoreFull."""
+        written = {
+            "schema": SCHEMA,
+            "run": self.run,
+            "state": self.ended,
+            "outcomes": self.ledger.digest(),
+            **self.facts(),
+        }
+        await self.store.put(END, canonical_json(written))
+
+
+class Runs:
+    """Opens runs from the store, where `runs/<id>/` holds what there is of each."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._cache = SegmentCache(store)
+
+    async def planning(self, run: str) -> bool:
+        """Whether the run is stored and has no plan yet. Raises StoreUnavailable."""
+        store = Narrowed(self._store, f"runs/{run}")
+        return await store.get(SPEC) is not None and await read_summary(store) is None
+
+    async def restore(self, run: str, columns: Columns, now: float) -> TrackedRun:
+        """The run with a ledger that a snapshot kept.
+
+        Raises InvalidInput when the store has it no longer, or with another plan.
+        """
+        found = await self._bare(run, columns, now)
+        if found is None or len(columns.states) != found.summary.questions:
+            raise InvalidInput(f"the ledger of {run} is not that of its plan")
+        return found
+
+    async def open(self, run: str, now: float) -> TrackedRun | None:
+        """The run with all that its segments hold; None when it is not stored and planned.
+
+        Raises InvalidInput when what is stored cannot be read, StoreUnavailable.
+        """
+        found = await self._bare(run, None, now)
+        if found is None:
+            return None
+        async for batch in found.log.batches():
+            contested = found.ledger.contested(verdict for _, verdict in batch)
+            found.ledger.enter(batch, await found.log.read_many(contested))
+        written = await found.store.get(END)
+        if written is not None:
+            try:
+                end = json.loads(written)
+                refuse_newer(end.get("schema"), END)
+                found.recall(end)
+                if end["outcomes"] == found.ledger.digest():
+                    found.reported = found.ledger.changes
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise InvalidInput(f"this is no end of a run: {error!r}", file=END) from error
+        return found
+
+    async def _bare(self, run: str, columns: Columns | None, now: float) -> TrackedRun | None:
+        store = Narrowed(self._store, f"runs/{run}")
+        written = await store.get(SPEC)
+        summary = None if written is None else await read_summary(store)
+        if written is None or summary is None:
+            return None
+        try:
+            spec = RunSpec.from_json(json.loads(written), file=SPEC)
+        except ValueError as error:
+            raise InvalidInput(f"this is no run spec: {error}", file=SPEC) from error
+        log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
+        return TrackedRun(spec, summary, store, log, Ledger(summary.questions, log, columns), now)

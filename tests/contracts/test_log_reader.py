@@ -1,0 +1,129 @@
+"""What every log reader does. One joins by a subclass with a `log` fixture: a stream that is
+published to, and read. Its topics are empty at first and may have many partitions.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Protocol, cast
+from uuid import uuid4
+
+import pytest
+
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.ports.stream import JobStream, LogReader, Message, Record
+
+# Never measured: it only ends a test whose stream lost a message.
+PATIENCE = 60
+
+
+class ReadableStream(JobStream, LogReader, Protocol):
+    """A stream whose topics are read as logs."""
+
+
+async def first(log: LogReader, topic: str, count: int, offsets: Mapping[int, int]) -> list[Record]:
+    """So many records, from these offsets on."""
+    found: list[Record] = []
+    reading = cast("AsyncGenerator[Record]", log.read(topic, offsets))
+    async with asyncio.timeout(PATIENCE), aclosing(reading):
+        while len(found) < count:
+            found.append(await anext(reading))
+    return found
+
+
+def offsets_after(records: list[Record]) -> dict[int, int]:
+    return {record.partition: record.offset + 1 for record in records}
+
+
+async def fill(log: JobStream, topic: str, count: int, keys: str = "abc") -> list[Message]:
+    messages = [
+        Message(topic, key, f"{key}{number}".encode(), {"number": str(number)})
+        for number in range(count)
+        for key in keys
+    ]
+    for message in messages:
+        await log.publish(message)
+    return messages
+
+
+class LogReaderContract:
+    """The contract of ports.stream.LogReader."""
+
+    @pytest.fixture
+    def topic(self) -> str:
+        return f"verdicts-{uuid4().hex[:8]}"
+
+    async def test_everything_is_read_as_it_was_published(
+        self, log: ReadableStream, topic: str
+    ) -> None:
+        messages = await fill(log, topic, 4)
+        found = await first(log, topic, 12, {})
+        for key in "abc":
+            own = [record.message for record in found if record.message.key == key]
+            assert own == [message for message in messages if message.key == key]
+
+    async def test_offsets_grow_and_timestamps_tell_when(
+        self, log: ReadableStream, topic: str
+    ) -> None:
+        begun = datetime.now(UTC).timestamp() * 1000
+        await fill(log, topic, 4)
+        found = await first(log, topic, 12, {})
+        for partition in {record.partition for record in found}:
+            offsets = [record.offset for record in found if record.partition == partition]
+            assert offsets == sorted(set(offsets))
+        ended = datetime.now(UTC).timestamp() * 1000
+        assert all(begun - 1 <= record.timestamp <= ended + 1 for record in found)
+
+    async def test_reading_goes_on_where_offsets_say(self, log: ReadableStream, topic: str) -> None:
+        await fill(log, topic, 3)
+        whole = await first(log, topic, 9, {})
+        start = offsets_after(whole[:5])
+        rest = await first(log, topic, 4, start)
+        assert sorted(map(repr, rest)) == sorted(map(repr, whole[5:]))
+
+    async def test_what_is_published_later_is_read_too(
+        self, log: ReadableStream, topic: str
+    ) -> None:
+        await fill(log, topic, 1, "a")
+        reading = asyncio.create_task(first(log, topic, 2, {}))
+        await fill(log, topic, 1, "b")
+        assert [record.message.value for record in await reading] == [b"a0", b"b0"]
+
+    async def test_readers_and_groups_take_nothing_from_each_other(
+        self, log: ReadableStream, topic: str
+    ) -> None:
+        await fill(log, topic, 2, "a")
+        consumer = log.consumer(topic, "watch")
+        async with asyncio.timeout(PATIENCE):
+            for _ in range(2):
+                delivery = await consumer.receive()
+                assert delivery is not None
+                await consumer.acknowledge(delivery)
+        await consumer.leave()
+        one, other = await asyncio.gather(*(first(log, topic, 2, {}) for _ in range(2)))
+        assert one == other
+        assert [record.message.value for record in one] == [b"a0", b"a1"]
+
+    async def test_ends_tell_how_far_the_log_is(self, log: ReadableStream, topic: str) -> None:
+        await fill(log, topic, 3)
+        found = await first(log, topic, 9, {})
+        assert await log.ends(topic) == offsets_after(found)
+
+    async def test_a_log_without_a_record_has_no_end(self, log: ReadableStream, topic: str) -> None:
+        assert await log.ends(topic) == {}
+
+
+class TestMemoryLog(LogReaderContract):
+    @pytest.fixture
+    def log(self, topic: str) -> ReadableStream:
+        return MemoryStream(capacity=2, logs={topic})
+
+    async def test_a_topic_that_is_no_log_is_not_read(self) -> None:
+        with pytest.raises(ValueError, match="not kept as a log"):
+            await MemoryStream().ends("verdicts")
+
+    async def test_reading_ends_with_a_closed_topic(self, topic: str, log: ReadableStream) -> None:
+        await fill(log, topic, 1)
+        await log.close_topic(topic)
+        assert [record.offset async for record in log.read(topic, {0: 1})] == [1, 2]

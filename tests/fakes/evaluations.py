@@ -1,0 +1,137 @@
+"""An aggregator over runs in a store in memory, and the log that it reads."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.fakes import runs
+from tests.fakes.clock import FakeClock
+from tests.fakes.runs import Planned
+from tests.fakes.stores import MemoryLog, MemoryStore
+
+from caliper.adapters.exports.json import JsonExport, report_text
+from caliper.adapters.exports.parquet import ParquetExport
+from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.core.keys import canonical_json
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.run import RunSpec
+from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.pipeline.report_files import ReportFiles
+from caliper.ports.codec import (
+    EventKind,
+    PlanMade,
+    RunCancelled,
+    RunEnded,
+    RunEvent,
+    RunFailed,
+    Verdicts,
+    event_key,
+)
+from caliper.ports.stream import Message, Record
+
+CODEC = JsonCodec()
+CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
+SAMPLES, QUESTIONS = 3, 2
+SIZE = SAMPLES * QUESTIONS
+
+
+async def captions(_: RunSpec, __: PlanReader) -> Captions:
+    return CAPTIONS
+
+
+async def stored_run(store: MemoryStore, name: str = "ours", **changes: object) -> Planned:
+    """A run of CaptionQA that is stored and planned."""
+    spec = runs.spec(name=name, **changes)
+    kept = Narrowed(store, f"runs/{spec.run_id}")
+    await kept.put("spec.json", canonical_json(spec.to_json()))
+    found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
+    return await runs.planned(spec, found, kept)
+
+
+def verdict(index: int, score: int | None = None, reply: str = "") -> Verdict:
+    outcome = Scored(Fraction(score)) if score is not None else Unscored(Reason.TIMEOUT)
+    return Verdict(index, outcome, Evidence(reply))
+
+
+def verdicts_of(run: Planned, verdicts: Iterable[Verdict], offset: int = 0) -> Record:
+    told = Verdicts(run.spec.run_id, "captionqa", "nat", tuple(verdicts))
+    key = f"{told.run}/captionqa/nat"
+    return Record(0, offset, offset, Message(VERDICTS, key, CODEC.write(told)))
+
+
+def event_of(run: Planned, kind: EventKind, timestamp: int, error: str = "") -> Record:
+    name = run.spec.run_id
+    events: dict[EventKind, RunEvent] = {
+        EventKind.PLAN: PlanMade(name, SIZE),
+        EventKind.CANCEL: RunCancelled(name),
+        EventKind.FAIL: RunFailed(name, error),
+    }
+    event = events[kind]
+    return Record(0, timestamp, timestamp, Message(RUNS, event_key(event), CODEC.write(event)))
+
+
+def scored(run: Planned, seed: int = 0) -> list[Record]:
+    """One record a sample, all questions scored."""
+    return [
+        verdicts_of(
+            run,
+            [
+                verdict(index, (index + seed) % 2, f"reply {index}")
+                for index in range(sample * QUESTIONS, (sample + 1) * QUESTIONS)
+            ],
+            sample,
+        )
+        for sample in range(SAMPLES)
+    ]
+
+
+@dataclass
+class House:
+    """An aggregator that can die, and what it told. What it announces comes back on the log."""
+
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+    bounds: Bounds = field(default_factory=Bounds)
+    announced: list[RunEnded] = field(default_factory=list)
+    warned: list[Trouble] = field(default_factory=list)
+
+    async def aggregator(self) -> Aggregator:
+        """One that resumes from what the store holds."""
+        files = ReportFiles(captions, lambda _, __: [JsonExport(), ParquetExport()])
+        outlets = Outlets(self.announce, lambda kind, _: self.warned.append(kind))
+        found = Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
+        await found.resume()
+        return found
+
+    async def announce(self, event: RunEnded) -> None:
+        self.announced.append(event)
+
+    def ends(self) -> list[Record]:
+        """What was announced, as the topic runs holds it."""
+        return [
+            Record(1, offset, offset, Message(RUNS, event_key(event), CODEC.write(event)))
+            for offset, event in enumerate(self.announced)
+        ]
+
+    def file(self, run: Planned, name: str = "report.json") -> bytes | None:
+        return self.store.objects.get(f"runs/{run.spec.run_id}/report/{name}")
+
+
+async def standalone(run: Planned, records: Sequence[Record]) -> tuple[bytes, bytes]:
+    """report.json and verdicts.parquet as a run in one process reduces the same verdicts."""
+    ledger = Ledger(run.summary.questions, MemoryLog())
+    for record in records:
+        ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)
+    found = await report(run.spec, run.summary, run.reader, ledger, CAPTIONS)
+    rows = [row async for shard in verdict_rows(run.spec, run.reader, ledger) for row in shard]
+    with TemporaryDirectory() as folder:
+        file = await asyncio.to_thread(ParquetExport().write, found, iter(rows), Path(folder))
+        return report_text(found).encode(), file.read_bytes()

@@ -1,0 +1,81 @@
+"""Following the topics: catching up, outages, and taking over."""
+
+import asyncio
+
+from tests.fakes.evaluations import House, event_of, scored, standalone, stored_run
+from tests.fakes.stores import MemoryStore
+
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.errors import StoreUnavailable
+from caliper.pipeline.following import Follower
+from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.ports.codec import EventKind
+from caliper.ports.stream import Record
+
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
+
+
+async def publish(stream: MemoryStream, records: list[Record]) -> None:
+    for record in records:
+        await stream.publish(record.message)
+
+
+async def close(stream: MemoryStream) -> None:
+    for topic in (VERDICTS, RUNS):
+        await stream.close_topic(topic)
+
+
+async def test_a_run_is_followed_to_its_end() -> None:
+    house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
+    run = await stored_run(house.store)
+    await publish(stream, [event_of(run, EventKind.PLAN, 0), *scored(run)])
+    follower = Follower(await house.aggregator(), stream, house.clock)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        await follower.current.wait()
+        await close(stream)
+        await following
+    assert [event.state for event in house.announced] == ["complete"]
+    assert house.file(run) == (await standalone(run, scored(run)))[0]
+
+
+async def test_the_next_one_takes_over_where_the_last_one_was() -> None:
+    house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
+    run = await stored_run(house.store)
+    first, *others = scored(run)
+    await publish(stream, [first])
+    follower = Follower(await house.aggregator(), stream, house.clock)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        await follower.current.wait()
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        await publish(stream, others)
+        await close(stream)
+        after = await house.aggregator()
+        assert after.offsets == {VERDICTS: {0: 1}}
+        await Follower(after, stream, house.clock).run()
+    assert house.file(run) == (await standalone(run, scored(run)))[0]
+
+
+async def test_a_store_that_is_down_for_a_while_costs_nothing() -> None:
+    class Shaky(MemoryStore):
+        down = 5
+
+        async def get(self, key: str) -> bytes | None:
+            if self.down:
+                self.down -= 1
+                raise StoreUnavailable("down")
+            return await super().get(key)
+
+    house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
+    run = await stored_run(house.store)
+    house.store, planned = Shaky(), house.store
+    house.store.objects = planned.objects
+    await publish(stream, scored(run))
+    await close(stream)
+    async with asyncio.timeout(PATIENCE):
+        await Follower(await house.aggregator(), stream, house.clock).run()
+    assert house.file(run) == (await standalone(run, scored(run)))[0]
+    assert house.clock.slept.count(1.0) >= 5
