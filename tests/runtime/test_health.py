@@ -1,5 +1,6 @@
 """Health: readiness follows the checks, liveness does not."""
 
+import asyncio
 import logging
 from dataclasses import replace
 from typing import Any
@@ -20,8 +21,10 @@ class Store:
 
     def __init__(self) -> None:
         self.up = True
+        self.asked = asyncio.Event()
 
     async def check(self) -> None:
+        self.asked.set()
         if not self.up:
             raise OSError("connection refused")
 
@@ -131,8 +134,9 @@ async def test_the_health_port_serves_health_alone() -> None:
 
 
 async def test_draining_is_for_good_and_no_death() -> None:
+    store = Store()
     async with (
-        serving(judging(forever), checks={"store": Store().check}) as server,
+        serving(judging(forever), checks={"store": store.check}) as server,
         grpc.aio.insecure_channel(str(server.health_address)) as channel,
     ):
         stub = health_pb2_grpc.HealthStub(channel)
@@ -140,6 +144,10 @@ async def test_draining_is_for_good_and_no_death() -> None:
         await seen(watch, SERVING)
         server.drain()
         await seen(watch, NOT_SERVING)
+        # Asked twice more: what the first said has been told by the second.
+        for _ in range(2):
+            store.asked.clear()
+            await store.asked.wait()
         assert await status_of(stub) == NOT_SERVING
         assert await status_of(stub, "live") == SERVING
         watch.cancel()
