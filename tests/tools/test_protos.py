@@ -1,5 +1,6 @@
 """The generated code is what the protos say, and a break is refused before anything is written."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+DECLARED = re.compile(r"\s*(message|enum|service|rpc)\s|[^/]*\s=\s\d+;")
 PARTS = ("tools", "proto", "src/caliper/api")
 OUTCOME = Path("proto/caliper/api/types/v1/outcome.proto")
 
@@ -45,6 +47,20 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_what_is_committed_is_up_to_date_and_breaks_nothing() -> None:
     done = run(ROOT, "--check", "--breaking")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_everything_in_the_protos_has_a_comment() -> None:
+    bare, seen = [], 0
+    for file in sorted((ROOT / "proto").rglob("*.proto")):
+        before = ""
+        for line in file.read_text("utf-8").splitlines():
+            if DECLARED.match(line) and "_UNSPECIFIED = 0;" not in line:
+                seen += 1
+                if not before.lstrip().startswith("//"):
+                    bare.append(f"{file.name}: {line.strip()}")
+            before = line
+    assert seen > 200
+    assert bare == []
 
 
 def test_generating_again_changes_no_byte(copy: Path) -> None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import asyncio
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import grpc
 
 from caliper.runtime.tokens import Caller
+
+# A text, because the class is generic in its types only.
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+"""What gRPC hands to a method beside the request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from typing import Any, TypeAlias
 
 import grpc
 
-from caliper.runtime.calls import Call, begin
+from caliper.runtime.calls import Call, Context, begin
 from caliper.runtime.permissions import RULES, Rule
 from caliper.runtime.statuses import abort, status, status_of
 from caliper.runtime.tokens import Caller, Role, TokenFile
@@ -19,8 +19,8 @@ from caliper.runtime.tokens import Caller, Role, TokenFile
 _LOG = logging.getLogger(__name__)
 _ANYBODY = Caller("", Role.ADMIN)
 
-Handler = grpc.RpcMethodHandler[Any, Any]
-Context = grpc.aio.ServicerContext[Any, Any]
+# A text, because the class is generic in its types only.
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behaviour = Callable[[Any, Context], Any]
 
 # By (requests stream, responses stream): where a handler keeps its behaviour, and who makes one.
@@ -57,7 +57,8 @@ class Guard(grpc.aio.ServerInterceptor):
         """End the streams that would otherwise go on, now and from now on."""
         self._stopping = True
         for limit in self._lasting:
-            limit.reschedule(asyncio.get_running_loop().time())
+            if not limit.expired():
+                limit.reschedule(asyncio.get_running_loop().time())
 
     async def intercept_service(
         self,
@@ -112,13 +113,20 @@ class Guard(grpc.aio.ServerInterceptor):
         try:
             async with limit:
                 begin(Call(caller, limit.when()))
-                if rule.lasting:
-                    self._lasting.add(limit)
-                yield
+                with self._counted(limit, rule):
+                    yield
         except grpc.aio.AbortError:
             raise
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             await abort(context, self._status(error, rule, limit))
+
+    @contextmanager
+    def _counted(self, limit: asyncio.Timeout, rule: Rule) -> Iterator[None]:
+        """Know the limit of a stream that lasts for as long as it can be moved."""
+        if rule.lasting:
+            self._lasting.add(limit)
+        try:
+            yield
         finally:
             self._lasting.discard(limit)
 
@@ -127,6 +135,9 @@ class Guard(grpc.aio.ServerInterceptor):
             if rule.lasting and self._stopping:
                 return status(grpc.StatusCode.UNAVAILABLE, "the service is stopping; call again")
             return status(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline of the call passed")
+        if isinstance(error, NotImplementedError):
+            # What generated servicers raise for the methods that nobody wrote.
+            return status(grpc.StatusCode.UNIMPLEMENTED, "nobody serves this method")
         found = status_of(error)
         if found.code == grpc.StatusCode.INTERNAL.value[0]:
             _LOG.error("a call ended in an internal error", exc_info=error)

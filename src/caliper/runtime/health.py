@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from caliper.runtime.calls import Context
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,7 +23,6 @@ Check = Callable[[], Awaitable[None]]
 """Returns when something that the service needs is there, raises when it is not."""
 
 _Response = health_pb2.HealthCheckResponse
-_Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class Health(health_pb2_grpc.HealthServicer):
@@ -51,7 +51,7 @@ class Health(health_pb2_grpc.HealthServicer):
         self.set_ready(False)
 
     async def Check(  # noqa: N802 - named in the protocol
-        self, request: health_pb2.HealthCheckRequest, context: _Context
+        self, request: health_pb2.HealthCheckRequest, context: Context
     ) -> _Response:
         """The status of a service, NOT_FOUND for an unknown one."""
         status = self._status(request.service)
@@ -62,7 +62,7 @@ class Health(health_pb2_grpc.HealthServicer):
     async def Watch(  # noqa: N802 - named in the protocol
         self,
         request: health_pb2.HealthCheckRequest,
-        context: _Context,  # noqa: ARG002 - nothing can go wrong
+        context: Context,  # noqa: ARG002 - nothing can go wrong
     ) -> AsyncIterator[_Response]:
         """The status of a service, now and whenever it changes."""
         last = None

@@ -5,7 +5,7 @@ Which status a failure has stands in the table of failures (core.errors), nowher
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import grpc
 from google.protobuf.any_pb2 import Any as Packed
@@ -17,6 +17,7 @@ from grpc_status import rpc_status
 
 from caliper.core.errors import BackendOverloaded, InvalidInput, handling
 from caliper.core.sample import note_of
+from caliper.runtime.calls import Context
 
 _FIRST_WAIT = 1.0
 
@@ -29,7 +30,9 @@ def status_of(error: Exception) -> Status:
     if code is grpc.StatusCode.INTERNAL:
         return status(code, "internal error; the service's log says more")
     if isinstance(error, InvalidInput):
-        violation = BadRequest.FieldViolation(field=error.field, description=error.message)
+        violation = BadRequest.FieldViolation(
+            field=_plain(error.field), description=_plain(error.message)
+        )
         return status(code, note_of(error), BadRequest(field_violations=[violation]))
     if isinstance(error, BackendOverloaded):
         return status(code, str(error), RetryInfo(retry_delay=_duration(error.retry_after)))
@@ -38,10 +41,7 @@ def status_of(error: Exception) -> Status:
 
 def status(code: grpc.StatusCode, message: str, *details: Message) -> Status:
     """A status with that code, that message for people, and those details for programs."""
-    number: int = code.value[0]
-    # A lone surrogate, from somebody's broken escape, cannot travel.
-    told = message.encode("utf-8", "replace").decode()
-    made = Status(code=number, message=told)
+    made = Status(code=code.value[0], message=_plain(message))
     for detail in details:
         packed = Packed()
         packed.Pack(detail)
@@ -49,10 +49,15 @@ def status(code: grpc.StatusCode, message: str, *details: Message) -> Status:
     return made
 
 
-async def abort(context: grpc.aio.ServicerContext[Any, Any], reason: Status) -> NoReturn:
+async def abort(context: Context, reason: Status) -> NoReturn:
     """End the call with that status."""
     found = rpc_status.to_status(reason)
     await context.abort(found.code, found.details, found.trailing_metadata)
+
+
+def _plain(text: str) -> str:
+    """The text without lone surrogates, from somebody's broken escape: they cannot travel."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _duration(seconds: float | None) -> Duration:

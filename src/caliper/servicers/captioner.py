@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
-
-import grpc
 
 from caliper.adapters.media.loose import images_of
 from caliper.adapters.wire.specs import encode_identity
@@ -20,6 +17,7 @@ from caliper.pipeline.rendering import render
 from caliper.ports.models import ChatModel, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
+from caliper.runtime.calls import Context
 from caliper.runtime.grpc_server import Service
 
 NAME = captioner_pb2.DESCRIPTOR.services_by_name["CaptionerService"].full_name
@@ -30,7 +28,6 @@ MOST_INLINE = 4 * 1024 * 1024
 
 # Nothing else that the store holds can be named, and nothing outside of it.
 _KEY = re.compile("media/[0-9a-f]{64}")
-_Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
@@ -42,7 +39,7 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         self._store = store
 
     async def Caption(  # noqa: N802 - named in the contract
-        self, request: captioner_pb2.CaptionRequest, context: _Context
+        self, request: captioner_pb2.CaptionRequest, context: Context
     ) -> captioner_pb2.CaptionResponse:
         """Ask for a caption; nothing is kept.
 
@@ -57,7 +54,7 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         )
 
     async def Describe(  # noqa: N802 - named in the contract
-        self, request: captioner_pb2.DescribeRequest, context: _Context
+        self, request: captioner_pb2.DescribeRequest, context: Context
     ) -> captioner_pb2.DescribeResponse:
         """Who captions, and with which prompts."""
         del request, context

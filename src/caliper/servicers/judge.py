@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import grpc
-
 from caliper.adapters.wire.outcomes import encode_verdict
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import from_wire
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
+from caliper.runtime.calls import Context
 from caliper.runtime.grpc_server import Service
 from caliper.servicers.adhoc import Asked, ModelsOfSeed, verdicts_on
 
 NAME = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name
-_Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
@@ -28,7 +24,7 @@ class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
         self._pack = pack
 
     async def Judge(  # noqa: N802 - named in the contract
-        self, request: judge_pb2.JudgeRequest, context: _Context
+        self, request: judge_pb2.JudgeRequest, context: Context
     ) -> judge_pb2.JudgeResponse:
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
@@ -51,7 +47,7 @@ class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
         return judge_pb2.JudgeResponse(verdicts=map(encode_verdict, verdicts))
 
     async def Describe(  # noqa: N802 - named in the contract
-        self, request: judge_pb2.DescribeRequest, context: _Context
+        self, request: judge_pb2.DescribeRequest, context: Context
     ) -> judge_pb2.DescribeResponse:
         """Who judges, tags and embeds, and with which prompts."""
         del request, context

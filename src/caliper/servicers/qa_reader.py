@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import grpc
-
 from caliper.adapters.wire.outcomes import encode_verdict
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import from_wire
 from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
 from caliper.core.run import Identity
+from caliper.runtime.calls import Context
 from caliper.runtime.grpc_server import Service
 from caliper.servicers.adhoc import Asked, ModelsOfSeed, verdicts_on
 
 NAME = qa_reader_pb2.DESCRIPTOR.services_by_name["QaReaderService"].full_name
 _BENCHMARK = "captionqa"
-_Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
@@ -28,7 +24,7 @@ class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
         self._pack = pack
 
     async def Answer(  # noqa: N802 - named in the contract
-        self, request: qa_reader_pb2.AnswerRequest, context: _Context
+        self, request: qa_reader_pb2.AnswerRequest, context: Context
     ) -> qa_reader_pb2.AnswerResponse:
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
@@ -45,7 +41,7 @@ class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
         return qa_reader_pb2.AnswerResponse(verdicts=map(encode_verdict, verdicts))
 
     async def Describe(  # noqa: N802 - named in the contract
-        self, request: qa_reader_pb2.DescribeRequest, context: _Context
+        self, request: qa_reader_pb2.DescribeRequest, context: Context
     ) -> qa_reader_pb2.DescribeResponse:
         """Who reads, and with which prompts."""
         del request, context

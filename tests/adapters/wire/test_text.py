@@ -12,6 +12,7 @@ LETTERS = st.characters() | st.sampled_from("\ud83d\ude00\udfff\ufdd0d8f0")
 
 @given(text=st.text(LETTERS))
 @example(text="\ud83d\ude00")
+@example(text="\ud800\udbff\udc00\udfff")
 @example(text="\ufdd0d83d")
 @example(text="\ufdd0\ufdd0fdd0")
 def test_every_text_is_read_back_and_is_utf8_on_the_way(text: str) -> None:

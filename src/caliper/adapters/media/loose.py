@@ -31,4 +31,5 @@ def _images(data: bytes, name: str) -> list[Image]:
             return MediaFolder(Path(folder)).load([file])
         except InvalidInput as error:
             # Where it lay for a moment helps nobody.
-            raise InvalidInput(error.message, file=name) from error
+            message = error.message.replace(f"{folder}/", "")
+            raise InvalidInput(message, file=name) from error
