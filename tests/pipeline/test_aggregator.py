@@ -40,7 +40,8 @@ def lives(draw: st.DrawFn) -> tuple[list[tuple[int, list[int]]], list[str]]:
     """Messages (which of two runs, which of a stock of verdicts), and what happens after each."""
     told = draw(
         st.lists(
-            st.tuples(st.integers(0, 1), st.lists(st.integers(0, 11), min_size=1, max_size=4)), max_size=10
+            st.tuples(st.integers(0, 1), st.lists(st.integers(0, 11), min_size=1, max_size=4)),
+            max_size=10,
         )
     )
     fates = st.sampled_from(["", "snapshot", "conclude", "crash", "idle", "torn snapshot"])

@@ -6,6 +6,9 @@ The tree:
     ├── InvalidInput            a file, a field or an option is wrong; says which
     │   ├── UnknownName         a name that is on no list; says the list
     │   └── NewerSchema         written by a newer Caliper than this one
+    ├── NotFound                no run goes by this id
+    ├── AlreadyExists           a key of the caller's own that stands for something else
+    ├── NotReady                the run has not come so far
     ├── MediaMissing            a picture or clip is not where the dataset says
     ├── BackendError
     │   ├── BackendOverloaded   429 and friends; may carry how long to wait
@@ -65,6 +68,18 @@ class UnknownName(InvalidInput):
 
 class NewerSchema(InvalidInput):
     """A file or message whose schema number this release cannot read."""
+
+
+class NotFound(CaliperError):
+    """A run that nobody started."""
+
+
+class AlreadyExists(CaliperError):
+    """A caller's own key that was used for another spec."""
+
+
+class NotReady(CaliperError):
+    """What was asked for needs a run that has come further."""
 
 
 class MediaMissing(CaliperError):
@@ -139,6 +154,9 @@ HANDLING: dict[type[Exception], Handling] = {
     InvalidInput: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     UnknownName: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     NewerSchema: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    NotFound: Handling("NOT_FOUND", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    AlreadyExists: Handling("ALREADY_EXISTS", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    NotReady: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     MediaMissing: Handling("NOT_FOUND", JobFate.DEAD_LETTER, Reason.MEDIA_MISSING),
     BackendError: Handling("UNAVAILABLE", JobFate.RETRY, Reason.BACKEND),
     BackendOverloaded: Handling("RESOURCE_EXHAUSTED", JobFate.RETRY, Reason.BACKEND),

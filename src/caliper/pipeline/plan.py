@@ -6,6 +6,7 @@ on order or chance is fixed here. Planning twice writes the same bytes.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import json
@@ -123,7 +124,9 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
     first = 0
     for part in spec.benchmarks:
         start, begun = len(numbered), first
-        for item in plan_items(spec, part, sources[part.name]):
+        # Large datasets take their time, and other calls are waiting.
+        items = await asyncio.to_thread(plan_items, spec, part, sources[part.name])
+        for item in items:
             numbered.append(replace(item, first=first))
             first += item.size
         members = numbered[start:]
@@ -163,12 +166,15 @@ async def read_summary(store: ObjectStore) -> PlanSummary | None:
     return None if written is None else PlanSummary.from_json(json.loads(written), file=SUMMARY)
 
 
-async def read_plan(store: ObjectStore, summary: PlanSummary) -> AsyncIterator[list[Item]]:
-    """The items in plan order, a shard at a time; all items of a sample are in one shard.
+async def read_plan(
+    store: ObjectStore, summary: PlanSummary, first: int = 0
+) -> AsyncIterator[list[Item]]:
+    """The items in plan order, a shard at a time, from shard `first` on; all items of a sample
+    are in one shard.
 
     Raises InvalidInput when a shard is missing or broken.
     """
-    for number in range(summary.shards):
+    for number in range(first, summary.shards):
         shard = await store.get(_shard_key(number))
         if not shard:
             raise InvalidInput("the plan lost a shard", file=_shard_key(number))

@@ -5,7 +5,7 @@ One rule for a new run, a run taken up again after Ctrl-C, and a lost topic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
@@ -16,6 +16,7 @@ from caliper.pipeline.ledger import Ledger
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob
 from caliper.ports.stream import JobStream, Message
 
+PLAN_JOBS = "plan-jobs"
 CAPTION_JOBS = "caption-jobs"
 JUDGE_JOBS = "judge-jobs"
 QA_JOBS = "qa-jobs"
@@ -40,10 +41,19 @@ class Publisher:
 
         Benchmarks in `captioning` get caption-jobs where no caption is known.
         """
+        return await self._publish_all(plan, captioning, ledger.lacks)
+
+    async def publish_all(self, plan: PlanReader, captioning: frozenset[str]) -> int:
+        """Publish every job of the plan, whatever is known; returns how many."""
+        return await self._publish_all(plan, captioning, lambda _: True)
+
+    async def _publish_all(
+        self, plan: PlanReader, captioning: frozenset[str], wanted: Callable[[Item], bool]
+    ) -> int:
         published = 0
         async for items in plan():
             for members in jobs(items):
-                if any(ledger.lacks(item) for item in members):
+                if any(wanted(item) for item in members):
                     await self._publish(members, captioning)
                     published += 1
         return published

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
-from caliper.core.question import Item
 from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner, give_up
+from caliper.pipeline.examine import Examiner
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, Publisher
 from caliper.ports.clock import Clock
-from caliper.ports.codec import Codec, ExamineJob, Verdicts
-from caliper.ports.stream import Message
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob
 from caliper.ports.telemetry import Watcher
+from caliper.runtime.stages import Captioning, Examining
 from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
 
 
@@ -62,11 +61,13 @@ class Stages:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._captioning())
             for topic in (JUDGE_JOBS, QA_JOBS):
-                group.create_task(self._worker(topic, self._examine, self._give_up))
+                stage = self._examining()
+                group.create_task(self._worker(topic, stage.handle, stage.give_up))
         await self.stream.close_topic(VERDICTS)
 
     async def _captioning(self) -> None:
-        await self._worker(CAPTION_JOBS, self._caption, self._give_up_captioning)
+        stage = Captioning(self._examining(), self._captioner, self._keep)
+        await self._worker(CAPTION_JOBS, stage.handle, stage.give_up)
         for topic in (JUDGE_JOBS, QA_JOBS):
             await self.stream.close_topic(topic)
 
@@ -74,41 +75,21 @@ class Stages:
         consumer = self.stream.consumer(topic, group=topic)
         await Worker(consumer, handle, give_up, self.clock, self.limits).run()
 
-    async def _caption(self, attempt: Attempt) -> None:
-        job = self.codec.read_caption_job(attempt.data)
-        caption = await self.captioners[job.benchmark].caption(job)
+    def _examining(self) -> Examining:
+        return Examining(self.stream, self.codec, self._examiner, self.watcher.examined)
+
+    async def _examiner(self, _: ExamineJob) -> Examiner:
+        return self.examiner
+
+    async def _captioner(self, job: CaptionJob) -> Captioner:
+        return self.captioners[job.benchmark]
+
+    async def _keep(self, job: CaptionJob, caption: Caption) -> None:
         self.keep_caption(job.benchmark, caption)
         self.watcher.captioned(job.benchmark, job.sample)
-        await self.publisher.examine(job.items, caption)
-
-    async def _give_up_captioning(self, data: bytes, error: BaseException) -> None:
-        job = self.codec.read_caption_job(data)
-        await self._conclude(_without_caption(job.run, job.items), error)
-
-    async def _examine(self, attempt: Attempt) -> None:
-        job = self.codec.read_examine_job(attempt.data)
-        verdicts = await self.examiner.examine(job, final=attempt.final)
-        await self._send(verdicts)
-        self.watcher.examined(job, verdicts)
-
-    async def _give_up(self, data: bytes, error: BaseException) -> None:
-        await self._conclude(self.codec.read_examine_job(data), error)
-
-    async def _conclude(self, job: ExamineJob, error: BaseException) -> None:
-        verdicts = give_up(job, error)
-        await self._send(verdicts)
-        self.watcher.examined(job, verdicts)
-
-    async def _send(self, verdicts: Verdicts) -> None:
-        key = f"{verdicts.run}/{verdicts.benchmark}/{verdicts.sample}"
-        await self.stream.publish(Message(VERDICTS, key, self.codec.write(verdicts)))
 
     async def _aggregate(self, attempt: Attempt) -> None:
         self.ledger.merge(self.codec.read_verdicts(attempt.data).verdicts)
-
-
-def _without_caption(run: str, items: tuple[Item, ...]) -> ExamineJob:
-    return ExamineJob(run, items[0].benchmark, items[0].sample, None, items)
 
 
 async def _never(_: bytes, error: BaseException) -> None:

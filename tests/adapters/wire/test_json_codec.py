@@ -63,7 +63,9 @@ def test_a_caption_job_comes_back(job: CaptionJob) -> None:
     assert CODEC.read_caption_job(CODEC.write(job)) == job
 
 
-@given(st.builds(Verdicts, TEXTS, TEXTS, TEXTS, st.lists(VERDICTS, max_size=4).map(tuple)))
+@given(
+    st.builds(Verdicts, TEXTS, TEXTS, TEXTS, st.lists(VERDICTS, min_size=1, max_size=4).map(tuple))
+)
 def test_verdicts_come_back(verdicts: Verdicts) -> None:
     assert CODEC.read_verdicts(CODEC.write(verdicts)) == verdicts
 
@@ -161,7 +163,7 @@ def test_a_job_with_something_else_in_it(path: tuple[str | int, ...], value: Any
 )  # fmt: skip
 def test_verdicts_with_something_else_in_them(verdicts: Any) -> None:
     written = json.loads(CODEC.write(Verdicts("r", "captionqa", "x", ())))
-    with pytest.raises(InvalidInput, match="holds no verdict"):
+    with pytest.raises(InvalidInput, match="holds no verdict|lacks verdicts"):
         CODEC.read_verdicts(json.dumps({**written, "verdicts": verdicts}).encode())
 
 

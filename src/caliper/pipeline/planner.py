@@ -1,0 +1,100 @@
+"""The planner: a plan-job becomes the plan of its run in the store, and its jobs.
+
+A job that comes again finds the plan, and publishes all jobs again: what is known already is
+cheap to find out once more, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from caliper.core.errors import InvalidInput
+from caliper.core.question import Item
+from caliper.core.run import PlanSummary, RunSpec
+from caliper.pipeline.aggregate import Captions
+from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.publish import RUNS, Publisher
+from caliper.pipeline.runs import RunBook, run_store, write_json
+from caliper.pipeline.supplies import fetch_dataset, read_captions
+from caliper.ports.codec import Codec, PlanJob, PlanMade, event_key
+from caliper.ports.storage import Dataset, ObjectStore
+from caliper.ports.stream import JobStream, Message
+
+REFUSED = "refused.json"
+"""Kept of a run whose data cannot be planned: that will never be otherwise."""
+
+
+class Planner:
+    """Plans runs of the store. `open_dataset` reads what lies in a file or folder."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        stream: JobStream,
+        codec: Codec,
+        runs: RunBook,
+        open_dataset: Callable[[Path], Dataset],
+    ) -> None:
+        self._store, self._stream, self._codec = store, stream, codec
+        self._runs = runs
+        self._open = open_dataset
+
+    async def plan(self, job: PlanJob) -> None:
+        """Plan the run and publish its jobs. Rows that cannot be planned refuse the run.
+
+        Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
+        """
+        spec = await self._runs.spec(job.run)
+        if await self._runs.cancelled(job.run):
+            return
+        kept = run_store(self._store, job.run)
+        try:
+            captions = await self._captions(spec)
+            async with self._sources(spec, captions) as sources:
+                summary = await plan(spec, sources, kept)
+        except InvalidInput as error:
+            await write_json(kept, REFUSED, error=str(error))
+            return
+        event = PlanMade(job.run, summary.questions)
+        await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
+        await self._publish(spec, summary, kept, captions)
+
+    async def _publish(
+        self, spec: RunSpec, summary: PlanSummary, kept: Narrowed, captions: Captions
+    ) -> None:
+        def shards() -> AsyncIterator[list[Item]]:
+            return read_plan(kept, summary)
+
+        captioning = frozenset(part.name for part in spec.benchmarks if part.captions is None)
+        publisher = Publisher(spec.run_id, self._stream, self._codec, captions)
+        await publisher.publish_all(shards, captioning)
+
+    async def _captions(self, spec: RunSpec) -> dict[str, dict[str, str]]:
+        return {
+            part.name: await read_captions(self._store, part.captions)
+            for part in spec.benchmarks
+            if part.captions is not None
+        }
+
+    @asynccontextmanager
+    async def _sources(
+        self, spec: RunSpec, captions: Captions
+    ) -> AsyncIterator[dict[str, Sources]]:
+        """The rows of every benchmark, on this machine's disk for as long as they are read."""
+        with TemporaryDirectory(prefix="caliper-plan-") as folder:
+            sources = {}
+            for part in spec.benchmarks:
+                data = await self._dataset(part.data, Path(folder, part.name))
+                qa_data = None
+                if part.qa_data is not None:
+                    qa_data = await self._dataset(part.qa_data, Path(folder, f"{part.name}-qa"))
+                sources[part.name] = Sources(data, captions.get(part.name), qa_data)
+            yield sources
+
+    async def _dataset(self, name: str, place: Path) -> Dataset:
+        place.mkdir()
+        return self._open(await fetch_dataset(self._store, name, place))

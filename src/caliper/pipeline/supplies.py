@@ -1,0 +1,154 @@
+"""What runs are made of, in the store: datasets, their media, and uploaded captions.
+
+`datasets/<digest>/manifest.json`   which files a dataset has, and where each lies
+`datasets/<digest>/media.json`      where the media lie that it names, by path
+`media/<sha256>`                    a picture or clip
+`supplied/<digest>.jsonl.gz`        captions, one row a sample
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json, digest
+from caliper.pipeline.runs import read_json, write_json
+from caliper.ports.storage import ObjectStore
+
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A dataset on its way to the store: the files that its digest stands for, whether they
+    lie in a folder of their own, and its media by the paths that the dataset names.
+    """
+
+    digest: str
+    files: tuple[Path, ...]
+    folder: bool
+    media: Mapping[str, Path]
+
+
+def checked_digest(text: str, field: str) -> str:
+    """`text`, when it is a SHA-256 in hexadecimal digits. Raises InvalidInput naming `field`."""
+    if not _DIGEST.fullmatch(text):
+        raise InvalidInput("expected a SHA-256 of 64 hexadecimal digits", field=field)
+    return text
+
+
+async def push_dataset(store: ObjectStore, parcel: Parcel) -> None:
+    """Put a dataset into the store, unless it is there. Media are kept once by content; the
+    manifest comes last: where it is, the dataset is whole.
+
+    Raises InvalidInput for a file that cannot be read, StoreUnavailable or StoreFull.
+    """
+    before = f"datasets/{parcel.digest}"
+    media = await read_json(store, f"{before}/media.json") or {"media": {}}
+    known: dict[str, str] = dict(media["media"])
+    for path, file in parcel.media.items():
+        if path not in known:
+            data = await _bytes(file)
+            known[path] = hashlib.sha256(data).hexdigest()
+            await _put_once(store, f"media/{known[path]}", data)
+    if len(known) > len(media["media"]):
+        await write_json(store, f"{before}/media.json", media=known)
+    if await store.get(f"{before}/manifest.json") is not None:
+        return
+    files = {}
+    for file in parcel.files:
+        files[file.name] = f"{before}/files/{_plain(file.name)}"
+        await store.put(files[file.name], await _bytes(file))
+    await write_json(store, f"{before}/manifest.json", files=files, folder=parcel.folder)
+
+
+async def has_dataset(store: ObjectStore, name: str) -> bool:
+    """Whether a dataset is there as a whole. Raises StoreUnavailable."""
+    return await store.get(f"datasets/{name}/manifest.json") is not None
+
+
+async def fetch_dataset(store: ObjectStore, name: str, place: Path) -> Path:
+    """Write a dataset's files below `place`; returns where it lies: a file, or a folder.
+
+    Raises InvalidInput for one that is not there as a whole, StoreUnavailable.
+    """
+    manifest = await read_json(store, f"datasets/{name}/manifest.json")
+    if manifest is None:
+        raise InvalidInput("no such dataset in the store", file=f"datasets/{name}")
+    written = place
+    for file, key in manifest["files"].items():
+        data = await store.get(key)
+        if data is None or PurePosixPath(file).name != file:
+            raise InvalidInput("the dataset lost a file", file=key)
+        written = place / file
+        await asyncio.to_thread(written.write_bytes, data)
+    return place if manifest["folder"] else written
+
+
+async def media_of(store: ObjectStore, name: str) -> dict[str, str]:
+    """The SHA-256 of every medium of a dataset that is in the store, by its path."""
+    found = await read_json(store, f"datasets/{name}/media.json")
+    return dict(found["media"]) if found else {}
+
+
+async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
+    """Keep captions by sample, and return their digest. Raises StoreUnavailable or StoreFull."""
+    name = digest(dict(captions))
+    rows = ({"sample": sample, "caption": text} for sample, text in captions.items())
+    data = b"\n".join(canonical_json(row) for row in rows) + b"\n"
+    packed = await asyncio.to_thread(gzip.compress, data, 6, mtime=0)
+    await _put_once(store, _captions_key(name), packed)
+    return name
+
+
+async def has_captions(store: ObjectStore, name: str) -> bool:
+    """Whether captions of that digest were uploaded. Raises StoreUnavailable."""
+    return await store.get(_captions_key(name)) is not None
+
+
+async def read_captions(store: ObjectStore, name: str) -> dict[str, str]:
+    """Captions by sample. Raises InvalidInput when they are not there or broken."""
+    key = _captions_key(name)
+    packed = await store.get(key)
+    if packed is None:
+        raise InvalidInput("no such captions in the store", file=key)
+    try:
+        return _texts(await asyncio.to_thread(gzip.decompress, packed))
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
+
+
+def _texts(lines: bytes) -> dict[str, str]:
+    rows: Iterable[dict[str, str]] = map(json.loads, lines.splitlines())
+    return {row["sample"]: row["caption"] for row in rows}
+
+
+def _captions_key(name: str) -> str:
+    return f"supplied/{name}.jsonl.gz"
+
+
+def _plain(name: str) -> str:
+    """The name as a part of a key: itself, or its digest where no key could hold it."""
+    if _PLAIN.fullmatch(name):
+        return name
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+async def _put_once(store: ObjectStore, key: str, data: bytes) -> None:
+    if await store.get(key) is None:
+        await store.put(key, data)
+
+
+async def _bytes(file: Path) -> bytes:
+    try:
+        return await asyncio.to_thread(file.read_bytes)
+    except OSError as error:
+        raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error

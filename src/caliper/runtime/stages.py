@@ -1,0 +1,98 @@
+"""The stages as handlers of jobs, the same in one process and as services.
+
+Who examines or captions for a job is asked of the outside: None acknowledges it without work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput
+from caliper.core.question import Item
+from caliper.pipeline.caption import Captioner
+from caliper.pipeline.examine import Examiner, give_up
+from caliper.pipeline.publish import VERDICTS, Publisher
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob, Verdicts
+from caliper.ports.stream import JobStream, Message
+from caliper.runtime.worker import Attempt
+
+ExaminerOf = Callable[[ExamineJob], Awaitable[Examiner | None]]
+CaptionerOf = Callable[[CaptionJob], Awaitable[Captioner | None]]
+Examined = Callable[[ExamineJob, Verdicts], None]
+KeepCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
+
+
+def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
+    """Tell nobody that a job was examined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examining:
+    """Examines jobs and publishes their verdicts; `examined` is told of each."""
+
+    stream: JobStream
+    codec: Codec
+    examiner_of: ExaminerOf
+    examined: Examined = nobody_listens
+
+    async def handle(self, attempt: Attempt) -> None:
+        """Examine one job. Raises what its examiner raises, InvalidInput for no job."""
+        job = self.codec.read_examine_job(attempt.data)
+        examiner = await self.examiner_of(job)
+        if examiner is not None:
+            await self._tell(job, await examiner.examine(job, final=attempt.final))
+
+    async def give_up(self, data: bytes, error: BaseException) -> None:
+        """Publish Unscored for a job that is not tried again."""
+        try:
+            job = self.codec.read_examine_job(data)
+        except InvalidInput:
+            # Nobody can say which questions it held; the dead letter keeps it.
+            return
+        await self.conclude(job, error)
+
+    async def conclude(self, job: ExamineJob, error: BaseException) -> None:
+        """Publish Unscored for all questions of a job."""
+        await self._tell(job, give_up(job, error))
+
+    async def _tell(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        key = f"{verdicts.run}/{verdicts.benchmark}/{verdicts.sample}"
+        await self.stream.publish(Message(VERDICTS, key, self.codec.write(verdicts)))
+        self.examined(job, verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Captioning:
+    """Captions samples and publishes the jobs that examine the captions.
+
+    `keep` is handed every caption before it is examined.
+    """
+
+    examining: Examining
+    captioner_of: CaptionerOf
+    keep: KeepCaption
+
+    async def handle(self, attempt: Attempt) -> None:
+        """Caption one sample. Raises what its captioner raises, InvalidInput for no job."""
+        stream, codec = self.examining.stream, self.examining.codec
+        job = codec.read_caption_job(attempt.data)
+        captioner = await self.captioner_of(job)
+        if captioner is None:
+            return
+        caption = await captioner.caption(job)
+        await self.keep(job, caption)
+        await Publisher(job.run, stream, codec, {}).examine(job.items, caption)
+
+    async def give_up(self, data: bytes, error: BaseException) -> None:
+        """Publish Unscored for all questions about a caption that is not tried again."""
+        try:
+            job = self.examining.codec.read_caption_job(data)
+        except InvalidInput:
+            return
+        await self.examining.conclude(_without_caption(job.run, job.items), error)
+
+
+def _without_caption(run: str, items: tuple[Item, ...]) -> ExamineJob:
+    return ExamineJob(run, items[0].benchmark, items[0].sample, None, items)
