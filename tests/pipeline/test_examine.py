@@ -25,10 +25,11 @@ from caliper.core.errors import (
     StoreUnavailable,
 )
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
-from caliper.core.question import Source
+from caliper.core.question import Answer, Failure, Reply, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models, give_up
+from caliper.pipeline.replies import ReplyBook
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Completion
 
@@ -159,6 +160,7 @@ async def test_what_changes_a_reply_asks_again(change: str) -> None:
     await examined(model, store)
     await examined(model, store, ASKED_AGAIN[change])
     assert len(model.calls) == 10
+    assert len(store.objects) == 2
 
 
 async def test_another_caption_asks_again() -> None:
@@ -266,6 +268,13 @@ async def test_refusals_and_empty_replies_are_not_kept(case: str) -> None:
     assert store.objects == {}
     model.script = right
     assert outcomes(await examined(model, store)) == [RIGHT] * 5
+
+
+@pytest.mark.parametrize("answer", [Reply(""), Reply(" \n"), Failure(Reason.REFUSED)])
+def test_a_book_keeps_nothing_that_is_no_reply(answer: Answer) -> None:
+    book = ReplyBook("job")
+    book.keep("key", answer)
+    assert (book.reply("key"), book.grown) == (None, False)
 
 
 async def test_what_cannot_be_read_is_asked_once_more() -> None:
