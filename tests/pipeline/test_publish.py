@@ -120,7 +120,13 @@ async def test_resuming_publishes_the_job_of_each_missing_index(planned: Planned
 @pytest.mark.parametrize("reason", Reason)
 async def test_passing_trouble_is_asked_again(planned: Planned, reason: Reason) -> None:
     found = await published(planned, a_ledger(planned, at_0=reason))
-    passing = reason in (Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET)
+    passing = reason in (
+        Reason.BACKEND,
+        Reason.TIMEOUT,
+        Reason.INTERNAL,
+        Reason.BUDGET,
+        Reason.MEDIA_MISSING,
+    )
     assert found[JUDGE_JOBS] == ([("capability/scene/0000", "a park")] if passing else [])
 
 
