@@ -28,10 +28,10 @@ LANDED = Path("proto", "descriptors.binpb")
 _PACKAGE = '"""Generated from proto/ by `make proto`; never edited."""\n'
 
 
-def generate(folder: Path) -> None:
+def generate(folder: Path) -> bool:
     """Write the code and the descriptor set below `folder`, where the repository has them.
 
-    Raises ValueError when the compiler refuses the protos; it has said why.
+    False when the compiler refuses the protos; it has said why.
     """
     source, descriptors = folder / "src", folder / LANDED
     source.mkdir(parents=True)
@@ -48,13 +48,14 @@ def generate(folder: Path) -> None:
         *files,
     ]
     if protoc.main(arguments) != 0:
-        raise ValueError("the protos cannot be compiled")
+        return False
     for file in _read(descriptors).file:
         if not file.service:
             # The plugin writes an empty module for a file that has no service.
             (source / file.name).with_name(f"{Path(file.name).stem}_pb2_grpc.py").unlink()
     for package in sorted({folder / CODE, *_folders(folder / CODE)}):
         (package / "__init__.py").write_text(_PACKAGE, "utf-8")
+    return True
 
 
 def _folders(root: Path) -> Iterator[Path]:
@@ -86,16 +87,16 @@ def write(folder: Path) -> None:
 
 
 def main() -> int:
-    """Write, or check; 1 when something is stale or breaks."""
+    """Write, or check; 1 when something is stale, breaks or cannot be compiled."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--breaking", action="store_true")
     parser.add_argument("--against", type=Path, default=ROOT / LANDED)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        generate(folder)
-        problems = []
+        folder, problems = Path(name), []
+        if not generate(folder):
+            return 1
         if options.check:
             problems += [
                 f"{name} is not what the protos say; run `make proto`" for name in stale(folder)
