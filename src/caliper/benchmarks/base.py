@@ -132,8 +132,11 @@ class Benchmark(Protocol):
         """Whether people may supply a caption that no item uses, so that nobody is warned."""
         ...
 
-    def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
-        """The template of the prompt pack, and its fields, that ask a model for a caption."""
+    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
+        """The template of the prompt pack, and its fields, that ask a model for the caption of
+        a sample of that `group`. Raises UnknownName for a prompt that the benchmark does not
+        have, and for a group where the words depend on it.
+        """
         ...
 
     def encode(self, question: Question[Any]) -> dict[str, Any]:

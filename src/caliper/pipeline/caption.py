@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from caliper.benchmarks.registry import benchmark
@@ -50,9 +50,10 @@ class Captioner:
         """
         item = job.items[0]
         prompt = self._spec.benchmark(job.benchmark).prompt
-        template, fields = benchmark(job.benchmark).caption_prompt(item, prompt)
+        chosen = benchmark(job.benchmark)
+        template, fields = chosen.caption_prompt(chosen.group(item), prompt)
         images = await self._media[job.benchmark].images(item.media)
-        messages = _with_images(render(self._pack.template(template), fields), images)
+        messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)
         key = _object(
             reply_key(
@@ -73,8 +74,8 @@ class Captioner:
         return caption
 
 
-def _with_images(messages: tuple[Message, ...], images: list[Image]) -> tuple[Message, ...]:
-    """The images stand before the words of the last message."""
+def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple[Message, ...]:
+    """The messages, with the images before the words of the last one."""
     *before, last = messages
     return (*before, Message(last.role, (*images, *last.content)))
 

@@ -56,7 +56,7 @@ def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Ite
     if not items:
         raise InvalidInput(f"no questions for {part.name} in the data")
     # Refused here, and not sample by sample, when the benchmark has no such prompt.
-    chosen.caption_prompt(items[0], part.prompt)
+    chosen.caption_prompt(chosen.group(items[0]), part.prompt)
     if spec.limit is not None:
         items = draw(items, spec.limit, spec.seed, chosen.group)
     return _by_sample(items)

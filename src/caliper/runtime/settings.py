@@ -1,30 +1,56 @@
 """Settings from the environment: where things are and how to reach them, never what is
-measured. An unknown variable with the prefix CALIPER_ is an error.
+measured. Each process has one flat class of settings with a prefix of its own, and a variable
+with that prefix that the class does not know is an error.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.runtime.models import Access
 
-_PREFIX = "CALIPER_"
+PREFIX = "CALIPER_"
+SERVICES = ("AGGREGATOR", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER")
+"""Services, as their variables name them: CALIPER_JUDGE_LISTEN, say."""
 
 
-class ModelSettings(BaseSettings):
-    """How this process reaches model endpoints.
+class Settings(BaseSettings):
+    """What the settings of all processes have in common.
+
+    A secret `x` can also be read from a file: the field `x_file` stands beside it.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, env_ignore_empty=True)
+
+    others: ClassVar[tuple[str, ...]] = ()
+    """Prefixes below this one that belong to other processes."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _secrets_from_files(cls, given: dict[str, Any]) -> dict[str, Any]:
+        found = dict(given)
+        for name in cls.model_fields:
+            file = found.get(f"{name}_file")
+            if f"{name}_file" in cls.model_fields and file is not None and name not in found:
+                found[name] = _secret(Path(file), variable(cls, f"{name}_file"))
+        return found
+
+
+class ModelSettings(Settings):
+    """How the command line reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
     CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds for which what an
     endpoint failed to answer is tried again, before it becomes Unscored.
     """
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, env_ignore_empty=True)
+    others: ClassVar[tuple[str, ...]] = tuple(f"{PREFIX}{service}_" for service in SERVICES)
 
     token: SecretStr | None = None
     token_file: Path | None = None
@@ -32,36 +58,52 @@ class ModelSettings(BaseSettings):
     retry_budget: float = Field(default=600.0, ge=0, le=86400)
 
 
-def access(in_flight: int) -> Access:
-    """How to reach endpoints, at most `in_flight` calls at once.
+Read = TypeVar("Read", bound=Settings)
+
+
+def read_settings(kind: type[Read]) -> Read:
+    """The settings of that class, from the environment.
 
     Raises InvalidInput naming the variable that is wrong, UnknownName for one that is not
     known.
     """
-    known = tuple(f"{_PREFIX}{name.upper()}" for name in ModelSettings.model_fields)
-    for variable in sorted(os.environ):
+    prefix = str(kind.model_config["env_prefix"])
+    known = tuple(variable(kind, name) for name in kind.model_fields)
+    for name in sorted(os.environ):
         # In any letters, as the settings are read.
-        if variable.upper().startswith(_PREFIX) and variable.upper() not in known:
-            raise UnknownName("environment variable", variable, known)
+        upper = name.upper()
+        if upper.startswith(prefix) and upper not in known and not upper.startswith(kind.others):
+            raise UnknownName("environment variable", name, known)
     try:
-        settings = ModelSettings()
+        return kind()
     except ValidationError as error:
         problem = error.errors()[0]
-        field = f"{_PREFIX}{str(problem['loc'][0]).upper()}"
-        raise InvalidInput(problem["msg"], file="environment", field=field) from None
-    return Access(_token(settings), settings.timeout, in_flight, settings.retry_budget)
+        field = variable(kind, str(problem["loc"][0])) if problem["loc"] else prefix
+        message = problem["msg"].removeprefix("Value error, ")
+        raise InvalidInput(message, file="environment", field=field) from None
 
 
-def _token(settings: ModelSettings) -> SecretStr | None:
-    if settings.token is not None or settings.token_file is None:
-        return settings.token
-    field = f"{_PREFIX}TOKEN_FILE"
+def variable(kind: type[Settings], field: str) -> str:
+    """The environment variable of a field."""
+    return f"{kind.model_config['env_prefix']}{field.upper()}"
+
+
+def access(in_flight: int) -> Access:
+    """How the command line reaches endpoints, at most `in_flight` calls at once.
+
+    Raises what `read_settings` raises.
+    """
+    settings = read_settings(ModelSettings)
+    return Access(settings.token, settings.timeout, in_flight, settings.retry_budget)
+
+
+def _secret(file: Path, field: str) -> str:
     try:
-        token = settings.token_file.read_text("utf-8").strip()
+        secret = file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"cannot read the token: {error}", file="environment", field=field
+            f"cannot read the secret: {error}", file="environment", field=field
         ) from error
-    if not token:
-        raise InvalidInput("the file holds no token", file="environment", field=field)
-    return SecretStr(token)
+    if not secret:
+        raise InvalidInput("the file holds no secret", file="environment", field=field)
+    return secret

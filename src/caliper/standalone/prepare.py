@@ -9,6 +9,7 @@ from typing import Any
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
+from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Source
@@ -20,7 +21,7 @@ from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.runtime.metering import MeteredChatModel
 from caliper.runtime.models import Access, ModelRoom
-from caliper.standalone.config import BenchmarkConfig, RunConfig, resolved_settings
+from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.version import __version__
 
 

@@ -12,9 +12,10 @@ from typing import Any
 from caliper.adapters.datasets.files import open_dataset
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
-from caliper.standalone.config import read_config, resolved_settings
+from caliper.standalone.config import read_config
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.kept import read_run
 

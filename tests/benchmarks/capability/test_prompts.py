@@ -128,7 +128,7 @@ def test_the_printed_prompts_do_not_change(name: str, digest: str) -> None:
 
 @pytest.mark.parametrize("task", NAMES)
 def test_a_sample_is_captioned_with_the_prompt_of_its_medium(task: str) -> None:
-    name, fields = BENCHMARK.caption_prompt(item(task), "simple")
+    name, fields = BENCHMARK.caption_prompt(task, "simple")
     video = task in ("dynamic_object_number", "action", "camera_movement", "event")
     assert name == f"capability/caption_{'video' if video else 'image'}"
     assert dict(fields) == {}
@@ -139,4 +139,9 @@ def test_a_sample_is_captioned_with_the_prompt_of_its_medium(task: str) -> None:
 
 def test_an_unknown_caption_prompt_is_refused() -> None:
     with pytest.raises(UnknownName, match="known: simple"):
-        BENCHMARK.caption_prompt(item("scene"), "taxonomy")
+        BENCHMARK.caption_prompt("scene", "taxonomy")
+
+
+def test_a_caption_prompt_needs_the_task() -> None:
+    with pytest.raises(UnknownName, match="task ''; known: object_category"):
+        BENCHMARK.caption_prompt("", "simple")

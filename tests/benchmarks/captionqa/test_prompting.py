@@ -75,11 +75,11 @@ def test_reader_prompts_are_ours_and_ask_for_one_letter(name: str) -> None:
 
 @pytest.mark.parametrize("prompt", ["simple", "short", "long"])
 def test_plain_caption_prompts_take_no_fields(prompt: str) -> None:
-    assert BENCHMARK.caption_prompt(item(), prompt) == (f"captionqa/caption_{prompt}", {})
+    assert BENCHMARK.caption_prompt("natural", prompt) == (f"captionqa/caption_{prompt}", {})
 
 
 def test_taxonomy_prompt_takes_the_nodes_of_the_domain() -> None:
-    name, fields = BENCHMARK.caption_prompt(item("ecom_1"), "taxonomy")
+    name, fields = BENCHMARK.caption_prompt("ecommerce", "taxonomy")
     assert name == "captionqa/caption_taxonomy"
     lines = fields["taxonomy"].splitlines()
     assert lines[0] == "Product-Level Information -> Product category"
@@ -88,7 +88,13 @@ def test_taxonomy_prompt_takes_the_nodes_of_the_domain() -> None:
 
 def test_unknown_caption_prompt_names_the_known_ones() -> None:
     with pytest.raises(UnknownName, match="'medium'; known: simple, short, long, taxonomy"):
-        BENCHMARK.caption_prompt(item(), "medium")
+        BENCHMARK.caption_prompt("natural", "medium")
+
+
+def test_only_the_taxonomy_needs_a_domain() -> None:
+    assert BENCHMARK.caption_prompt("", "simple") == ("captionqa/caption_simple", {})
+    with pytest.raises(UnknownName, match="domain ''; known: natural, document"):
+        BENCHMARK.caption_prompt("", "taxonomy")
 
 
 @pytest.mark.parametrize(

@@ -50,10 +50,10 @@ def test_what_is_no_payload_is_refused(written: dict[str, object], error: type[E
         BENCHMARK.decode(written)
 
 
-def test_the_only_caption_prompt_is_the_printed_one(item: Item) -> None:
-    assert BENCHMARK.caption_prompt(item, "simple") == ("comprecap/caption", {})
+def test_the_only_caption_prompt_is_the_printed_one() -> None:
+    assert BENCHMARK.caption_prompt("pictures", "simple") == ("comprecap/caption", {})
     with pytest.raises(UnknownName, match="known: simple"):
-        BENCHMARK.caption_prompt(item, "taxonomy")
+        BENCHMARK.caption_prompt("pictures", "taxonomy")
 
 
 def test_limits_count_pictures_and_compreqa_apart(item: Item, choices: Item) -> None:

@@ -25,9 +25,10 @@ class MediaFolder:
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """Decoded in a thread, so that calls in flight go on. Raises as the port says."""
-        return await asyncio.to_thread(self._load, paths)
+        return await asyncio.to_thread(self.load, paths)
 
-    def _load(self, paths: Sequence[str]) -> list[Image]:
+    def load(self, paths: Sequence[str]) -> list[Image]:
+        """What `images` gives, in the caller's thread."""
         return [self._encoded(picture) for path in paths for picture in self._pictures(path)]
 
     def _pictures(self, name: str) -> list[Picture.Image]:

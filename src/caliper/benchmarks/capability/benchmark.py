@@ -61,14 +61,17 @@ class Capability:
         """True for actions: their file may hold the captions of all event videos (README)."""
         return sample.startswith("action/")
 
-    def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
+    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The image or the video prompt of Fig. A2, by the task's media.
 
-        There is one prompt a medium: any name but `simple` raises UnknownName.
+        There is one prompt a medium: any name but `simple` raises UnknownName, and so does a
+        group that is no task.
         """
+        if group not in TASKS:
+            raise UnknownName("task", group, NAMES)
         if prompt not in _PROMPTS:
             raise UnknownName("caption prompt of capability", prompt, _PROMPTS)
-        return f"capability/caption_{TASKS[self.group(item)].media}", {}
+        return f"capability/caption_{TASKS[group].media}", {}
 
     def encode(self, question: Question[Any]) -> dict[str, Any]:
         """The payload as a JSON object with its schema number."""

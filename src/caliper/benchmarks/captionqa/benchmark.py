@@ -64,9 +64,9 @@ class CaptionQA:
         """Every caption belongs to a sample."""
         return False
 
-    def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
+    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The template and fields of one of the four caption prompts (paper 3.3)."""
-        return prompting.caption_prompt(self.group(item), prompt)
+        return prompting.caption_prompt(group, prompt)
 
     def encode(self, question: Question[Any]) -> dict[str, Any]:
         """The payload as a JSON object."""

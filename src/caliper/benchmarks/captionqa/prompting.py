@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from caliper.benchmarks.base import Settings
+from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
 from caliper.benchmarks.captionqa.settings import max_tokens
@@ -20,11 +21,17 @@ READER_ON_IMAGE = "captionqa/reader_on_image"
 
 
 def caption_prompt(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-    """The template and fields of a caption prompt. Raises UnknownName with the four."""
+    """The template and fields of a caption prompt. Raises UnknownName with the four.
+
+    Only the taxonomy's words depend on the domain; it raises UnknownName for an unknown one.
+    """
     if prompt not in CAPTION_PROMPTS:
         raise UnknownName("caption prompt", prompt, CAPTION_PROMPTS)
-    fields = {"taxonomy": hints(domain)} if prompt == "taxonomy" else {}
-    return f"captionqa/caption_{prompt}", fields
+    if prompt != "taxonomy":
+        return f"captionqa/caption_{prompt}", {}
+    if domain not in DOMAINS:
+        raise UnknownName("domain", domain, DOMAINS)
+    return f"captionqa/caption_{prompt}", {"taxonomy": hints(domain)}
 
 
 def ask(

@@ -56,9 +56,9 @@ class CompreCap:
         """Every caption belongs to a sample."""
         return False
 
-    def caption_prompt(self, item: Item, prompt: str) -> tuple[str, Mapping[str, str]]:
+    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The prompt printed in the paper (4.1); CompreCap knows no other."""
-        del item  # Every picture is captioned with the same words.
+        del group  # Every picture is captioned with the same words.
         if prompt != "simple":
             raise UnknownName("caption prompt of CompreCap", prompt, ("simple",))
         return "comprecap/caption", {}

@@ -1,0 +1,45 @@
+"""Protocol choices: what was asked for, checked against what a benchmark knows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from caliper.benchmarks.base import Setting
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput, UnknownName
+
+
+def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Every protocol choice of a benchmark: those given, else the defaults.
+
+    Raises UnknownName for a setting or a value that is on no list, InvalidInput for a
+    number out of its range.
+    """
+    known = {setting.name: setting for setting in benchmark(name).settings}
+    settings = {setting.name: setting.default for setting in known.values()}
+    for key, value in given.items():
+        if key not in known:
+            raise UnknownName(f"setting of {name}", key, tuple(known))
+        setting = known[key]
+        if setting.choices and value not in setting.choices:
+            raise UnknownName(f"value of {key}", value, setting.choices)
+        if setting.range is not None:
+            _check_range(setting, value, setting.range)
+        settings[key] = value
+    return settings
+
+
+def _check_range(setting: Setting, value: str, bounds: tuple[float, float]) -> None:
+    whole = setting.default.isdigit()
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number) or (whole and not re.fullmatch("[0-9]+", value)):
+        kind = "whole number" if whole else "number"
+        raise InvalidInput(f"expected a {kind}, found {value!r}", field=setting.name)
+    if not bounds[0] <= number <= bounds[1]:
+        message = f"{value} is not from {bounds[0]:g} to {bounds[1]:g}"
+        raise InvalidInput(message, field=setting.name)

@@ -1,0 +1,40 @@
+"""Addresses to listen on."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from caliper.core.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`host:port`, a host of IPv6 in brackets. Port 0 lets the system choose."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str, field: str = "") -> Address:
+        """The address that `text` says. Raises InvalidInput for anything else."""
+        host, colon, port = text.rpartition(":")
+        bracketed = host.startswith("[") and host.endswith("]")
+        bare = host[1:-1] if bracketed else host
+        digits = port.isascii() and port.isdigit() and len(port) <= 5
+        if not (colon and bare and digits and int(port) < 65536) or (":" in bare) != bracketed:
+            raise InvalidInput(f"expected host:port, found {text!r:.80}", field=field)
+        return cls(bare, int(port))
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach it. A name other than localhost might be anyone."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

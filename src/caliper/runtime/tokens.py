@@ -1,0 +1,136 @@
+"""Bearer tokens: who calls, and what they may do.
+
+A token file has one line a token, `name role sha256`: the caller's name, one of the roles
+below, and the SHA-256 of the token as 64 hexadecimal digits. Empty lines and lines that begin
+with `#` are passed over. Two tokens may have one name, so that a token can be replaced without
+a gap. The file holds no token, so reading it lets nobody in; a token has to be random (`openssl
+rand -hex 32`), for its hash is not salted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from caliper.core.errors import InvalidInput
+
+_LOG = logging.getLogger(__name__)
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+class Role(StrEnum):
+    """What a caller may do. Each role may also do what the ones before it may."""
+
+    READ = "read"
+    EVALUATE = "evaluate"
+    ADMIN = "admin"
+
+    def may(self, needed: Role) -> bool:
+        """Whether this role is enough for what `needed` may do."""
+        order = list(Role)
+        return order.index(self) >= order.index(needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls. The name is empty where tokens are off."""
+
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    caller: Caller
+    digest: bytes
+
+
+class TokenFile:
+    """The tokens of a file, read again when the file changes.
+
+    A change that cannot be read is logged, and the tokens from before it stay good: half of an
+    edit must not lock everybody out. Tokens are never logged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises InvalidInput naming file, line and field of what is wrong."""
+        self._path = path
+        self._stamp = self._stamped()
+        self._entries = tuple(_read(path))
+
+    def caller(self, token: str) -> Caller | None:
+        """Whose token it is, None when it is nobody's.
+
+        Takes as long for every token: digests are compared in constant time, and all of them.
+        """
+        self._reload()
+        digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+        found = None
+        for entry in self._entries:
+            if hmac.compare_digest(entry.digest, digest):
+                found = entry.caller
+        return found
+
+    def _reload(self) -> None:
+        stamp = self._stamped()
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            self._entries = tuple(_read(self._path))
+        except InvalidInput as error:
+            _LOG.error("the token file changed and cannot be used; the old tokens stay: %s", error)
+        else:
+            _LOG.info("read %d tokens from %s", len(self._entries), self._path)
+
+    def _stamped(self) -> tuple[int, int, int] | None:
+        """What changes whenever the file does."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _read(path: Path) -> list[_Entry]:
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read the tokens: {error}", file=str(path)) from error
+    entries = list(_entries(text, path))
+    if not entries:
+        raise InvalidInput("the file holds no tokens", file=str(path))
+    return entries
+
+
+def _entries(text: str, path: Path) -> Iterator[_Entry]:
+    seen: set[bytes] = set()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        # What stands on a line is not repeated in errors: it may be a token by mistake.
+        parts = line.split()
+        if len(parts) != 3:
+            message = "expected name, role and the token's SHA-256"
+            raise InvalidInput(message, file=str(path), line=number)
+        name, role, digest = parts
+        if not _NAME.fullmatch(name):
+            message = "a name is 1 to 64 letters, digits, dots, hyphens and underscores"
+            raise InvalidInput(message, file=str(path), line=number, field="name")
+        if role not in list(Role):
+            message = f"a role is {', '.join(Role)}"
+            raise InvalidInput(message, file=str(path), line=number, field="role")
+        if not _DIGEST.fullmatch(digest):
+            message = "not a SHA-256: 64 hexadecimal digits in small letters"
+            raise InvalidInput(message, file=str(path), line=number, field="sha256")
+        if bytes.fromhex(digest) in seen:
+            raise InvalidInput("the same token as above", file=str(path), line=number)
+        seen.add(bytes.fromhex(digest))
+        yield _Entry(Caller(name, Role(role)), bytes.fromhex(digest))

@@ -1,0 +1,1 @@
+"""One thin servicer a gRPC service: converts, calls the pipeline."""

@@ -1,0 +1,113 @@
+"""A real server on a free loopback port, and servicers that do what a test says."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.runtime.addresses import Address
+from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
+from caliper.runtime.health import Check
+
+LOOPBACK = Address("127.0.0.1", 0)
+OPTIONS = ServerOptions(LOOPBACK, health=LOOPBACK, deadline=30.0, grace=30.0, check_every=0.01)
+TOKENS = {"read": "token-of-a-reader", "evaluate": "token-of-a-team", "admin": "token-of-an-admin"}
+
+
+class Judging(judge_pb2_grpc.JudgeServiceServicer):
+    """JudgeService whose method Judge does `what`."""
+
+    def __init__(self, what: Callable[[], Awaitable[Any]]) -> None:
+        self.what = what
+
+    async def Judge(  # noqa: N802 - named in the contract
+        self, request: Any, context: Any
+    ) -> judge_pb2.JudgeResponse:
+        await self.what()
+        return judge_pb2.JudgeResponse()
+
+
+def judging(what: Callable[[], Awaitable[Any]]) -> Service:
+    def add(server: grpc.aio.Server) -> None:
+        judge_pb2_grpc.add_JudgeServiceServicer_to_server(Judging(what), server)
+
+    return Service("caliper.api.judge.v1.JudgeService", add)
+
+
+def token_lines(tokens: Mapping[str, str] = TOKENS) -> str:
+    """A token file with one caller a role, named after it."""
+    return "# name role sha256\n\n" + "".join(
+        f"a-{role} {role} {hashlib.sha256(token.encode()).hexdigest()}\n"
+        for role, token in tokens.items()
+    )
+
+
+def token_file(folder: Path) -> Path:
+    file = folder / "tokens"
+    file.write_text(token_lines(), encoding="utf-8")
+    return file
+
+
+def bearer(token: str) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {token}"),)
+
+
+@asynccontextmanager
+async def serving(
+    *services: Service,
+    options: ServerOptions = OPTIONS,
+    checks: Mapping[str, Check] | None = None,
+) -> AsyncIterator[GrpcServer]:
+    server = GrpcServer(options, services, checks or {})
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+@asynccontextmanager
+async def calling(
+    *services: Service, options: ServerOptions = OPTIONS
+) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to a server of `services`. Calls still open end with it."""
+    async with (
+        serving(*services, options=replace(options, grace=0.0)) as server,
+        grpc.aio.insecure_channel(str(server.address)) as channel,
+    ):
+        yield channel
+
+
+async def code_of(call: Awaitable[Any]) -> grpc.StatusCode:
+    """How a call ended."""
+    try:
+        await call
+    except grpc.aio.AioRpcError as error:
+        return error.code()
+    return grpc.StatusCode.OK
+
+
+async def failure(call: Awaitable[Any]) -> grpc.aio.AioRpcError:
+    """The error that a call ended in."""
+    try:
+        await call
+    except grpc.aio.AioRpcError as error:
+        return error
+    raise AssertionError("the call went well")
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
+def raising(error: Exception) -> Callable[[], Awaitable[None]]:
+    async def what() -> None:
+        raise error
+
+    return what

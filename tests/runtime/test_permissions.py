@@ -1,0 +1,169 @@
+"""Every method of every service, for every role, no token and a wrong one."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+from tests.fakes.grpc_serving import OPTIONS, TOKENS, bearer, calling, token_file
+
+import caliper.api
+from caliper.runtime.grpc_server import Service
+from caliper.runtime.permissions import RULES
+
+OUR_OWN = ("grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection")
+DENIED = grpc.StatusCode.PERMISSION_DENIED
+UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
+ANSWERS = (grpc.StatusCode.OK, grpc.StatusCode.UNIMPLEMENTED)
+ALL = ("read", "evaluate", "admin")
+TEAMS = ("evaluate", "admin")
+PERMITTED = {
+    "/caliper.api.aggregator.v1.AggregatorService/GetScores": ALL,
+    "/caliper.api.aggregator.v1.AggregatorService/WatchScores": ALL,
+    "/caliper.api.captioner.v1.CaptionerService/Caption": TEAMS,
+    "/caliper.api.captioner.v1.CaptionerService/Describe": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/CancelEvaluation": TEAMS,
+    "/caliper.api.evaluate.v1.EvaluateService/GetEvaluation": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/GetReport": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/ListEvaluations": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/ListVerdicts": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/StartEvaluation": TEAMS,
+    "/caliper.api.evaluate.v1.EvaluateService/UploadCaptions": TEAMS,
+    "/caliper.api.evaluate.v1.EvaluateService/WatchEvaluation": ALL,
+    "/caliper.api.judge.v1.JudgeService/Describe": ALL,
+    "/caliper.api.judge.v1.JudgeService/Judge": TEAMS,
+    "/caliper.api.qa_reader.v1.QaReaderService/Answer": TEAMS,
+    "/caliper.api.qa_reader.v1.QaReaderService/Describe": ALL,
+    "/grpc.health.v1.Health/Check": ALL,
+    "/grpc.health.v1.Health/Watch": ALL,
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": ("admin",),
+}
+
+
+def contract() -> Iterator[Any]:
+    """The descriptor of every service of the contract, with the module that serves it."""
+    for module in pkgutil.walk_packages(caliper.api.__path__, "caliper.api."):
+        if module.name.endswith("_pb2"):
+            messages = importlib.import_module(module.name)
+            for service in messages.DESCRIPTOR.services_by_name.values():
+                yield service, importlib.import_module(f"{module.name}_grpc")
+
+
+def methods() -> list[Any]:
+    found = [service for service, _ in contract()]
+    found += health_pb2.DESCRIPTOR.services_by_name.values()
+    found += reflection_pb2.DESCRIPTOR.services_by_name.values()
+    return [method for service in found for method in service.methods]
+
+
+def path_of(method: Any) -> str:
+    return f"/{method.containing_service.full_name}/{method.name}"
+
+
+def unwritten() -> Iterator[Service]:
+    """The generated servicers: every method is there, and does nothing."""
+    for service, module in contract():
+        add = getattr(module, f"add_{service.name}Servicer_to_server")
+        servicer = getattr(module, f"{service.name}Servicer")()
+
+        def register(server: grpc.aio.Server, add: Any = add, servicer: Any = servicer) -> None:
+            add(servicer, server)
+
+        yield Service(service.full_name, register)
+
+
+async def called(channel: grpc.aio.Channel, method: Any, metadata: Any) -> grpc.StatusCode:
+    """How a call goes as far as its first answer."""
+    call = channel.stream_stream(path_of(method))(iter([b""]), metadata=metadata)
+    try:
+        answer = await call.read()
+        assert isinstance(answer, bytes) or answer is grpc.aio.EOF
+    except grpc.aio.AioRpcError as error:
+        return error.code()
+    if isinstance(answer, bytes):
+        call.cancel()
+        return grpc.StatusCode.OK
+    code: grpc.StatusCode = await call.code()
+    return code
+
+
+def test_the_table_has_a_row_for_every_method_and_no_other() -> None:
+    assert {path_of(method) for method in methods()} == set(RULES) == set(PERMITTED)
+
+
+def test_all_services_of_the_contract_are_walked() -> None:
+    assert len({method.containing_service.full_name for method in methods()}) == 5 + len(OUR_OWN)
+
+
+@pytest.mark.parametrize("method", methods(), ids=path_of)
+async def test_who_may_call(method: Any, tmp_path: Path) -> None:
+    options = replace(OPTIONS, tokens=token_file(tmp_path))
+    async with calling(*unwritten(), options=options) as channel:
+        assert await called(channel, method, ()) is UNAUTHENTICATED
+        assert await called(channel, method, bearer("token-of-nobody")) is UNAUTHENTICATED
+        for role, token in TOKENS.items():
+            code = await called(channel, method, bearer(token))
+            if role in PERMITTED[path_of(method)]:
+                assert code in ANSWERS
+            else:
+                assert code is DENIED
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        (("authorization", TOKENS["admin"]),),
+        (("authorization", f"Basic {TOKENS['admin']}"),),
+        (("authorization", "Bearer "),),
+        (("authorization", "Bearer"),),
+        (*bearer(TOKENS["admin"]), *bearer(TOKENS["admin"])),
+        (("token", TOKENS["admin"]),),
+        (("authorization", f"Bearer {TOKENS['admin']}x"),),
+    ],
+)
+async def test_what_is_no_token(metadata: Any, tmp_path: Path) -> None:
+    options = replace(OPTIONS, tokens=token_file(tmp_path))
+    async with calling(*unwritten(), options=options) as channel:
+        assert await called(channel, methods()[0], metadata) is UNAUTHENTICATED
+
+
+async def test_without_a_token_file_loopback_callers_may_do_everything() -> None:
+    async with calling(*unwritten()) as channel:
+        for method in methods():
+            assert await called(channel, method, ()) in ANSWERS
+
+
+async def test_a_method_without_a_row_is_refused() -> None:
+    async def hidden(request: bytes, context: Any) -> bytes:
+        raise AssertionError("nobody gets here")
+
+    def add(server: grpc.aio.Server) -> None:
+        handlers = {"Hidden": grpc.unary_unary_rpc_method_handler(hidden)}
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler("caliper.api.New", handlers),)
+        )
+
+    async with calling(Service("caliper.api.New", add)) as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await channel.unary_unary("/caliper.api.New/Hidden")(b"")
+    assert caught.value.code() is DENIED
+
+
+async def test_a_refusal_names_caller_and_role_and_never_the_token(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    options = replace(OPTIONS, tokens=token_file(tmp_path))
+    judge = "/caliper.api.judge.v1.JudgeService/Judge"
+    async with calling(*unwritten(), options=options) as channel:
+        for token in (TOKENS["read"], "token-of-nobody"):
+            with pytest.raises(grpc.aio.AioRpcError):
+                await channel.unary_unary(judge)(b"", metadata=bearer(token))
+    assert "a-read has the role read; this needs evaluate" in caplog.text
+    assert "a valid bearer token is needed" in caplog.text
+    assert not any(token in caplog.text for token in (*TOKENS.values(), "token-of-nobody"))
