@@ -9,7 +9,6 @@ from tests.servers import fetch
 from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, Component
 from tests.servers.process import ServerProcess
 
-
 # Machines are noisy: no example fails for the time it took. In CI the examples are the same
 # every time, so that a change is judged by what it changed.
 settings.register_profile(

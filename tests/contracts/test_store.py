@@ -1,13 +1,17 @@
 """What every object store does. A store joins by a subclass with a `store` fixture."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.servers.access import access_to
 
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.core.errors import InvalidInput
 from caliper.ports.storage import ObjectStore
 
@@ -66,7 +70,7 @@ class StoreContract:
     @pytest.mark.parametrize(
         "key",
         ["", "/", "/etc/x", "a//b", "a/", "../x", "a/../b", ".", "a/./b", ".hidden", "a b", "ä",
-         "a\\b", "a\0b", "a\n", "C:/x"],
+         "a\\b", "a\0b", "a\n", "C:/x", "x" * 1025],
     )  # fmt: skip
     async def test_what_is_no_key_is_refused(self, store: ObjectStore, key: str) -> None:
         with pytest.raises(InvalidInput):
@@ -80,6 +84,16 @@ class TestDirectoryStore(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
         return DirectoryStore(tmp_path / "not" / "yet" / "there")
+
+
+class TestMinioStore(StoreContract):
+    @pytest.fixture
+    async def store(self, minio: str) -> AsyncIterator[ObjectStore]:
+        access = access_to(minio, f"tests-{uuid4().hex[:12]}")
+        apply_storage(access)
+        store = MinioStore(access)
+        yield store
+        await store.close()
 
 
 SEGMENTS = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,8}", fullmatch=True)

@@ -7,7 +7,6 @@ neither way is left out: its tests are skipped, and fail where CI=true promises 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ class Component:
     name: str
     version: str
     variable: str
-    tools: tuple[str, ...]
+    lacks: Callable[[], list[str]]
     fetch: Callable[[], Path]
     start: Callable[[Path], tuple[ServerProcess, str]]
 
@@ -36,14 +35,25 @@ class Component:
         """One line for the header of a test session."""
         if self.given:
             return f"{self.name}: the one that {self.variable} names"
-        absent = [tool for tool in self.tools if shutil.which(tool) is None]
-        if absent:
+        if absent := self.lacks():
             return f"{self.name}: left out, no {' and no '.join(absent)} on this machine"
         return f"{self.name}: {self.version}, started here"
 
 
 KAFKA = Component(
-    "Kafka", fetch.kafka_version(), "TEST_KAFKA", ("java", "mvn"), fetch.kafka, broker.start
+    "Kafka",
+    fetch.kafka_version(),
+    "TEST_KAFKA",
+    fetch.kafka_lacks,
+    fetch.kafka,
+    broker.start,
 )
-MINIO = Component("MinIO", fetch.MINIO, "TEST_MINIO", ("go",), fetch.minio, object_server.start)
+MINIO = Component(
+    "MinIO",
+    fetch.MINIO,
+    "TEST_MINIO",
+    fetch.minio_lacks,
+    fetch.minio,
+    object_server.start,
+)
 COMPONENTS = (KAFKA, MINIO)

@@ -53,22 +53,33 @@ def minio_folder() -> Path:
     return cache() / f"minio-{MINIO}"
 
 
+def kafka_lacks() -> list[str]:
+    """The tools that a broker needs and this machine lacks."""
+    return _absent("java") if kafka_folder().is_dir() else _absent("java", "mvn")
+
+
+def minio_lacks() -> list[str]:
+    """The tools that MinIO needs and this machine lacks."""
+    return [] if minio_folder().is_dir() else _absent("go")
+
+
 def kafka() -> Path:
     """The folder of the broker's jars. Raises Missing."""
-    _need("java", "mvn")
+    _refuse(kafka_lacks())
     return _once(kafka_folder(), _copy_jars)
 
 
 def minio() -> Path:
     """The MinIO binary. Raises Missing."""
-    folder = minio_folder()
-    if not folder.is_dir():
-        _need("go")
-    return _once(folder, _build_minio) / "minio"
+    _refuse(minio_lacks())
+    return _once(minio_folder(), _build_minio) / "minio"
 
 
-def _need(*tools: str) -> None:
-    absent = [tool for tool in tools if shutil.which(tool) is None]
+def _absent(*tools: str) -> list[str]:
+    return [tool for tool in tools if shutil.which(tool) is None]
+
+
+def _refuse(absent: list[str]) -> None:
     if absent:
         raise Missing(f"no {' and no '.join(absent)} on this machine")
 

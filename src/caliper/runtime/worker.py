@@ -10,7 +10,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from caliper.core.errors import JobFate, handling
+from caliper.core.errors import CaliperError, JobFate, handling
 from caliper.ports.clock import Clock
 from caliper.ports.stream import Consumer, Delivery
 
@@ -38,13 +38,15 @@ GiveUp = Callable[[bytes, BaseException], Awaitable[None]]
 class Limits:
     """`in_flight` jobs at once; `budget` seconds for the retries of one job, with waits that
     double from `first_wait` to `longest_wait` seconds, each shortened by up to a half at random
-    so that workers do not return in step.
+    so that workers do not return in step. A job that was alone with so many workers that died
+    as `crashes` is not tried again.
     """
 
     in_flight: int = 32
     budget: float = 600.0
     first_wait: float = 0.5
     longest_wait: float = 30.0
+    crashes: int = 3
 
 
 class Worker:
@@ -83,13 +85,21 @@ class Worker:
     async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
         self._begun.setdefault(delivery.position, self._clock.monotonic())
         try:
+            await self._try(delivery)
+        finally:
+            room.release()
+
+    async def _try(self, delivery: Delivery) -> None:
+        if delivery.crashes >= self._limits.crashes:
+            deadly = CaliperError(f"{delivery.crashes} workers died while it was their only job")
+            await self._drop(delivery, deadly)
+            return
+        try:
             await self._handle(Attempt(delivery.message.value))
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             await self._after(delivery, error)
         else:
             await self._done(delivery)
-        finally:
-            room.release()
 
     async def _after(self, delivery: Delivery, error: Exception) -> None:
         match handling(error).fate:
@@ -102,8 +112,7 @@ class Worker:
             case JobFate.RETRY_ONCE if delivery.attempt == 1:
                 await self._again(delivery, error)
             case _:
-                await self._give_up(delivery.message.value, error)
-                await self._bury(delivery, error)
+                await self._drop(delivery, error)
 
     async def _last(self, delivery: Delivery, error: Exception) -> None:
         """Try for the last time. A job that cannot even then be concluded is given up."""
@@ -128,6 +137,10 @@ class Worker:
         wait = max(asked, longest * random.uniform(0.5, 1.0))  # noqa: S311
         await self._clock.sleep(max(0.0, min(wait, self._time_left(delivery))))
         await self._consumer.retry(delivery)
+
+    async def _drop(self, delivery: Delivery, error: Exception) -> None:
+        await self._give_up(delivery.message.value, error)
+        await self._bury(delivery, error)
 
     async def _bury(self, delivery: Delivery, error: Exception) -> None:
         self._begun.pop(delivery.position, None)

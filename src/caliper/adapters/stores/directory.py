@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from caliper.adapters.files import store_error, write_atomically
-from caliper.core.errors import InvalidInput
-
-_SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", re.ASCII)
+from caliper.adapters.keys import checked, checked_prefix
 
 
 class DirectoryStore:
     """Objects as files under `root`, which the first `put` creates.
 
-    A key is one or more segments of letters, digits, `.`, `_` and `-` between slashes; no
-    segment starts with a dot. Other keys raise InvalidInput. The disk is touched in threads.
+    What is no key raises InvalidInput. The disk is touched in threads.
     """
 
     def __init__(self, root: Path) -> None:
@@ -40,17 +36,14 @@ class DirectoryStore:
 
         Raises StoreUnavailable.
         """
-        folder, _, _ = prefix.rpartition("/")
+        folder, _, _ = checked_prefix(prefix).rpartition("/")
         start = self._file(folder) if folder else self._root
         for key in await asyncio.to_thread(_keys, self._root, start):
             if key.startswith(prefix):
                 yield key
 
     def _file(self, key: str) -> Path:
-        segments = key.split("/")
-        if not all(map(_SEGMENT.fullmatch, segments)):
-            raise InvalidInput(f"not a key of the object store: {key!r}")
-        return self._root.joinpath(*segments)
+        return self._root.joinpath(*checked(key).split("/"))
 
 
 def _read(file: Path) -> bytes | None:

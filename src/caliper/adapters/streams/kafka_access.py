@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.errors import KafkaConnectionError
 
 from caliper.core.errors import StreamUnavailable
 
@@ -36,6 +38,7 @@ class KafkaAccess:
 
     def producer(self) -> Any:
         """A producer. Blocks; raises KafkaError."""
+        self._knock()
         return KafkaProducer(
             **self._common(),
             enable_idempotence=True,
@@ -49,6 +52,7 @@ class KafkaAccess:
         """A consumer in a group, which commits only what it is told. Blocks; raises
         KafkaError.
         """
+        self._knock()
         return KafkaConsumer(
             **self._common(),
             group_id=group,
@@ -63,9 +67,27 @@ class KafkaAccess:
 
     def admin(self) -> Any:
         """An administration client. Blocks; raises KafkaError."""
+        self._knock()
         common = self._common()
         del common["allow_auto_create_topics"], common["metrics_enabled"]
         return KafkaAdminClient(**common)
+
+    def _knock(self) -> None:
+        """Raise KafkaConnectionError when no server accepts connections.
+
+        Clients of kafka-python connect when they are made, and leave a thread behind when
+        that fails; so none is made before somebody is there.
+        """
+        refusals = []
+        for server in self.servers.split(","):
+            host, _, port = server.rpartition(":")
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), self.patience).close()
+            except (OSError, ValueError) as error:
+                refusals.append(f"{server}: {error}")
+            else:
+                return
+        raise KafkaConnectionError("; ".join(refusals))
 
     def _common(self) -> dict[str, Any]:
         return {

@@ -1,0 +1,191 @@
+"""The object store on MinIO or any other S3 endpoint (the SDK blocks: it runs in threads)."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import ParseError
+
+import urllib3
+from minio import Minio
+from minio.commonconfig import ENABLED, Filter
+from minio.error import MinioException, S3Error, ServerError
+from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
+
+from caliper.adapters.keys import checked, checked_prefix
+from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
+
+_TRIES = 3
+_PAGE = 1000
+_NO_ROOM = frozenset({"XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded"})
+_NOTHING = frozenset({"NoSuchKey", "XMinioParentIsObject"})
+# A snapshot is of use as long as the topics reach back to it: their retention is 14 days.
+EXPIRE = {"snapshots/": 14}
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAccess:
+    """Where the store is and how long to wait for it.
+
+    `url` is the endpoint, such as `https://minio:9000`. `patience`: seconds that a call waits
+    for answers at the most, over all its tries. `at_once`: calls at the same time. `ca_file`:
+    certificates to trust instead of the usual ones.
+    """
+
+    url: str
+    bucket: str
+    access_key: str = field(repr=False)
+    secret_key: str = field(repr=False)
+    region: str = "us-east-1"
+    patience: float = 15.0
+    at_once: int = 16
+    ca_file: str | None = None
+
+    def client(self) -> Minio:
+        """A client. Raises InvalidInput for a URL that is no endpoint."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+            raise InvalidInput(f"not the endpoint of an object store: {self.url}")
+        each = self.patience / _TRIES
+        pool = urllib3.PoolManager(
+            maxsize=self.at_once,
+            timeout=urllib3.Timeout(connect=min(2.0, each), read=each),
+            # Writing an object twice is writing it once: every call may be tried again.
+            retries=urllib3.Retry(
+                total=_TRIES - 1,
+                backoff_factor=0.1,
+                status_forcelist=(500, 502, 503, 504),
+                raise_on_status=False,
+            ),
+            ca_certs=self.ca_file,
+        )
+        return Minio(
+            parts.netloc,
+            access_key=self.access_key,
+            secret_key=self.secret_key,
+            secure=parts.scheme == "https",
+            region=self.region,
+            http_client=pool,
+        )
+
+
+class MinioStore:
+    """ports.storage.ObjectStore in a bucket that is there: see `apply_storage`.
+
+    What is no key raises InvalidInput.
+    """
+
+    def __init__(self, access: StoreAccess) -> None:
+        self._client = access.client()
+        self._bucket = access.bucket
+        self._threads = ThreadPoolExecutor(access.at_once, thread_name_prefix="store")
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store `data` whole or not at all; acknowledged by the server when this returns.
+
+        Raises StoreFull when the server or the bucket has no room, StoreUnavailable when the
+        server fails or does not answer in time (it may then have the object nevertheless).
+        """
+        name = checked(key)
+        await self._call(
+            lambda: self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
+        )
+
+    async def get(self, key: str) -> bytes | None:
+        """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
+        name = checked(key)
+        return await self._call(lambda: self._read(name))
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        """Keys that begin with `prefix`, in order of their characters.
+
+        Raises StoreUnavailable.
+        """
+        found = self._names(checked_prefix(prefix))
+        while page := await self._call(lambda: tuple(islice(found, _PAGE))):
+            for name in page:
+                yield name
+
+    async def close(self) -> None:
+        """Wait for the calls that run, and end the threads."""
+        await asyncio.to_thread(self._threads.shutdown)
+
+    async def _call(self, work: Callable[[], _Result]) -> _Result:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: _told_apart(work, self._bucket))
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            response = self._client.get_object(self._bucket, name)
+        except S3Error as error:
+            if error.code in _NOTHING:
+                return None
+            raise
+        try:
+            return response.read()
+        finally:
+            response.close()
+            response.release_conn()
+
+    def _names(self, prefix: str) -> Iterator[str]:
+        for found in self._client.list_objects(self._bucket, prefix=prefix, recursive=True):
+            if found.object_name is not None:
+                yield found.object_name
+
+
+def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> list[str]:
+    """Make the bucket and its lifecycle rules what they should be, and say what was done, one
+    line a change: none when all was well. `expire`: days until objects under a prefix go.
+
+    Blocks. Raises StoreUnavailable.
+    """
+    return _told_apart(lambda: _apply(access.client(), access.bucket, expire), access.bucket)
+
+
+def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
+    lines = []
+    if not client.bucket_exists(bucket):
+        client.make_bucket(bucket)
+        lines.append(f"created bucket {bucket}")
+    config = client.get_bucket_lifecycle(bucket)
+    now = {
+        rule.rule_filter.prefix: rule.expiration.days
+        for rule in (config.rules if config else ())
+        if rule.rule_filter and rule.expiration
+    }
+    if now != dict(expire):
+        rules = [
+            Rule(
+                ENABLED,
+                rule_filter=Filter(prefix=prefix),
+                rule_id=prefix.strip("/"),
+                expiration=Expiration(days=days),
+            )
+            for prefix, days in expire.items()
+        ]
+        client.set_bucket_lifecycle(bucket, LifecycleConfig(rules))
+        lines += [f"{prefix} expires after {days} days" for prefix, days in expire.items()]
+    return lines
+
+
+def _told_apart(work: Callable[[], _Result], bucket: str) -> _Result:
+    """The result of a call, its errors as what they mean to us."""
+    try:
+        return work()
+    except S3Error as error:
+        kind = StoreFull if error.code in _NO_ROOM else StoreUnavailable
+        raise kind(f"bucket {bucket}: {error.code}: {error.message}") from error
+    except ServerError as error:
+        kind = StoreFull if error.status_code == 507 else StoreUnavailable
+        raise kind(f"bucket {bucket}: {error}") from error
+    except (MinioException, urllib3.exceptions.HTTPError, OSError, ParseError, ValueError) as error:
+        # The last two: what answered is no store, a proxy's page perhaps.
+        raise StoreUnavailable(f"bucket {bucket}: {error}") from error

@@ -1,0 +1,284 @@
+"""What only a real broker can show: membership, lost members, and a cluster that is away."""
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+from tests.servers.process import ServerProcess, free_ports
+
+from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
+from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess
+from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
+from caliper.adapters.streams.letters import DEAD_LETTERS
+from caliper.core.errors import InvalidInput, StreamUnavailable
+from caliper.ports.stream import Delivery, Message
+
+PATIENCE = 60
+# Receives so many messages, says where from, and settles none.
+CONSUMER = """
+import asyncio, sys
+from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka_access import KafkaAccess
+
+async def main(servers, topic, count):
+    access = KafkaAccess(servers, session=1.0, longest_pause=5.0)
+    member = KafkaStream(access).consumer(topic, "judge")
+    for _ in range(int(count)):
+        delivery = await member.receive()
+        print(delivery.message.value.decode(), delivery.crashes, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def hasty(servers: str) -> KafkaAccess:
+    """Access whose limits a test can wait for."""
+    return KafkaAccess(servers, patience=2.0, session=1.0, longest_pause=1.5)
+
+
+def new_topic(servers: str, partitions: int = 1) -> str:
+    topic = Topic(f"jobs-{uuid4().hex[:8]}", partitions, {})
+    apply_topics(KafkaAccess(servers), (topic, Topic(DEAD_LETTERS, 1, {})))
+    return topic.name
+
+
+@asynccontextmanager
+async def streaming(access: KafkaAccess) -> AsyncIterator[KafkaStream]:
+    stream = KafkaStream(access)
+    try:
+        yield stream
+    finally:
+        await stream.close()
+
+
+async def received(member: KafkaMember) -> Delivery:
+    async with asyncio.timeout(PATIENCE):
+        delivery = await member.receive()
+    assert delivery is not None
+    return delivery
+
+
+async def publish(stream: KafkaStream, topic: str, count: int) -> None:
+    for number in range(count):
+        await stream.publish(Message(topic, f"key{number}", str(number).encode()))
+
+
+def names(count: int) -> list[bytes]:
+    return sorted(str(number).encode() for number in range(count))
+
+
+def test_topics_are_applied_once_and_mended_later(kafka: str) -> None:
+    access, prefix = KafkaAccess(kafka), uuid4().hex[:8]
+    topics = tuple(
+        Topic(f"{prefix}-{topic.name}", topic.partitions, topic.settings) for topic in TOPICS
+    )
+    created = apply_topics(access, topics, partitions=3)
+    assert created == [
+        f"created {topic.name} with {topic.partitions or 3} partitions" for topic in topics
+    ]
+    assert apply_topics(access, topics, partitions=3) == []
+    grown = apply_topics(access, topics, partitions=4)
+    assert grown == [
+        f"{topic.name}: 4 partitions, before 3" for topic in topics if topic.partitions is None
+    ]
+    assert apply_topics(access, topics, partitions=3) == []
+    runs = next(topic for topic in topics if topic.name.endswith("-runs"))
+    apply_topics(access, (Topic(runs.name, 1, {"cleanup.policy": "delete"}),))
+    assert apply_topics(access, topics, partitions=3) == [
+        f"{runs.name}: cleanup.policy=compact, before delete"
+    ]
+
+
+async def test_a_message_has_an_upper_size(kafka: str) -> None:
+    topic = new_topic(kafka)
+    apply_topics(KafkaAccess(kafka), (Topic(topic, 1, TOPICS[0].settings),))
+    async with streaming(KafkaAccess(kafka)) as stream:
+        with pytest.raises(InvalidInput, match=str(LARGEST_MESSAGE)):
+            await stream.publish(Message(topic, "a", b"x" * LARGEST_MESSAGE))
+        largest = b"x" * (LARGEST_MESSAGE - 1000)
+        await stream.publish(Message(topic, "a", largest))
+        member = stream.consumer(topic, "judge")
+        assert (await received(member)).message.value == largest
+        await member.leave()
+
+
+async def test_nobody_there_is_said_after_a_while() -> None:
+    [port] = free_ports(1)
+    async with streaming(KafkaAccess(f"127.0.0.1:{port}", patience=0.5)) as stream:
+        with pytest.raises(StreamUnavailable, match="judge-jobs"):
+            await stream.publish(Message("judge-jobs", "a", b""))
+        member = stream.consumer("judge-jobs", "judge")
+        with pytest.raises(StreamUnavailable, match="judge-jobs"):
+            await received(member)
+        await member.leave()
+
+
+async def test_a_topic_that_is_not_there_is_said_after_a_while(kafka: str) -> None:
+    topic = f"never-{uuid4().hex[:8]}"
+    async with streaming(KafkaAccess(kafka, patience=0.5)) as stream:
+        with pytest.raises(StreamUnavailable, match=topic):
+            await stream.publish(Message(topic, "a", b""))
+        member = stream.consumer(topic, "judge")
+        with pytest.raises(StreamUnavailable, match=topic):
+            await received(member)
+        await member.leave()
+
+
+async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: str) -> None:
+    topic, access = new_topic(kafka), hasty(kafka)
+    async with streaming(access) as stream:
+        await publish(stream, topic, 1)
+        member = stream.consumer(topic, "judge")
+        long = await received(member)
+        other = stream.consumer(topic, "judge")
+        elsewhere = asyncio.create_task(other.receive())
+        # The only thing to wait for is that nothing happens.
+        await asyncio.sleep(3 * access.longest_pause)
+        assert not elsewhere.done()
+        await member.acknowledge(long)
+        await member.leave()
+        await publish(stream, topic, 1)
+        again = await elsewhere
+        assert again is not None
+        assert again.offset == 1
+        await other.leave()
+
+
+async def test_members_come_and_go_and_every_message_is_settled(kafka: str) -> None:
+    topic, settled, count = new_topic(kafka, 6), set[bytes](), 300
+    changed = asyncio.Condition()
+
+    async def work(member: KafkaMember) -> None:
+        while (delivery := await member.receive()) is not None:
+            await member.acknowledge(delivery)
+            async with changed:
+                settled.add(delivery.message.value)
+                changed.notify_all()
+
+    async with streaming(hasty(kafka)) as stream, asyncio.TaskGroup() as group:
+        members: list[KafkaMember] = []
+        for part in range(3):
+            # One more joins, and from the second time on the oldest leaves.
+            members.append(stream.consumer(topic, "judge"))
+            group.create_task(work(members[-1]))
+            if part:
+                await members.pop(0).leave()
+            for number in range(100 * part, 100 * part + 100):
+                await stream.publish(Message(topic, f"key{number}", str(number).encode()))
+            async with asyncio.timeout(PATIENCE), changed:
+                await changed.wait_for(lambda part=part: len(settled) >= 100 * part + 50)
+        async with asyncio.timeout(PATIENCE), changed:
+            await changed.wait_for(lambda: len(settled) == count)
+        for member in members:
+            await member.leave()
+    assert sorted(settled) == names(count)
+
+
+async def started(
+    servers: str, topic: str, count: int
+) -> tuple[asyncio.subprocess.Process, list[str]]:
+    """A process that has received so many messages, and what it said about them."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-W", "ignore", "-c", CONSUMER, servers, topic, str(count),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    async with asyncio.timeout(PATIENCE):
+        said = [(await process.stdout.readline()).decode().strip() for _ in range(count)]
+    return process, said
+
+
+async def kill(process: asyncio.subprocess.Process) -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    await process.communicate()
+
+
+async def test_what_a_killed_process_had_goes_to_another_member_one_at_a_time(kafka: str) -> None:
+    topic = new_topic(kafka)
+    async with streaming(hasty(kafka)) as stream:
+        await publish(stream, topic, 3)
+        process, said = await started(kafka, topic, 3)
+        assert said == ["0 0", "1 0", "2 0"]
+        await kill(process)
+        member = stream.consumer(topic, "judge")
+        for number in range(3):
+            delivery = await received(member)
+            assert (delivery.message.value, delivery.crashes) == (str(number).encode(), 0)
+            beside = asyncio.create_task(member.receive())
+            await asyncio.sleep(0.3)
+            assert beside.done() is False
+            beside.cancel()
+            await member.acknowledge(delivery)
+        await member.leave()
+
+
+async def test_a_job_that_was_alone_with_dying_processes_is_charged(kafka: str) -> None:
+    topic = new_topic(kafka)
+    async with streaming(hasty(kafka)) as stream:
+        await publish(stream, topic, 2)
+        for received_before, expected in ((2, ["0 0", "1 0"]), (1, ["0 0"]), (1, ["0 1"])):
+            process, said = await started(kafka, topic, received_before)
+            assert said == expected
+            await kill(process)
+        member = stream.consumer(topic, "judge")
+        killer = await received(member)
+        assert (killer.message.value, killer.crashes) == (b"0", 2)
+        await member.dead_letter(killer, "CaliperError: it killed its workers")
+        innocent = await received(member)
+        assert (innocent.message.value, innocent.crashes) == (b"1", 0)
+        await member.acknowledge(innocent)
+        await member.leave()
+
+
+async def everything_until_it_is_away(member: KafkaMember) -> list[Delivery]:
+    found = []
+    try:
+        while True:
+            found.append(await received(member))
+    except StreamUnavailable:
+        return found
+
+
+@pytest.fixture
+def refusals() -> Iterator[None]:
+    """For tests marked so: kafka-python leaves the sockets of refused connections to the
+    garbage collector, which must then not come during another test.
+    """
+    yield
+    gc.collect()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("refusals")
+@pytest.mark.parametrize("end", ["stop", "kill"])
+async def test_a_broker_that_is_away_for_a_while_loses_nothing(
+    own_kafka: tuple[ServerProcess, str], end: str
+) -> None:
+    broker, address = own_kafka
+    topic, settled, count = new_topic(address, 3), list[bytes](), 200
+    async with streaming(hasty(address)) as stream:
+        await publish(stream, topic, count // 2)
+        member = stream.consumer(topic, "judge")
+        held = [await received(member) for _ in range(20)]
+        await asyncio.to_thread(getattr(broker, end))
+        with pytest.raises(StreamUnavailable):
+            await stream.publish(Message(topic, "a", b"not confirmed"))
+        held += await everything_until_it_is_away(member)
+        await asyncio.to_thread(broker.start)
+        for number in range(count // 2, count):
+            await stream.publish(Message(topic, f"key{number}", str(number).encode()))
+        for delivery in held:
+            await member.acknowledge(delivery)
+            settled.append(delivery.message.value)
+        while set(settled) - {b"not confirmed"} != set(names(count)):
+            delivery = await received(member)
+            settled.append(delivery.message.value)
+            await member.acknowledge(delivery)
+        await member.leave()
