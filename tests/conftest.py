@@ -4,9 +4,20 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.servers import fetch
 from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, Component
 from tests.servers.process import ServerProcess
+
+# Machines are noisy: no example fails for the time it took. In CI the examples are the same
+# every time, so that a change is judged by what it changed.
+settings.register_profile(
+    "caliper",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=os.environ.get("CI") == "true",
+)
+settings.load_profile("caliper")
 
 
 def pytest_report_header() -> list[str]:

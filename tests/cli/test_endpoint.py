@@ -30,7 +30,7 @@ async def run(
     folder: Path, server: ChatServer, *more: str, out: str = "run", code: int = 0, **setting: str
 ) -> Ended:
     """Run the command to its end while the server goes on serving."""
-    environment = {"CALIPER_RETRY_BUDGET": "0.6", "CALIPER_TIMEOUT": "0.5", **setting}
+    environment = {"CALIPER_RETRY_BUDGET": "0.6", **setting}
     caliper = Command(folder, environment)
     return await asyncio.to_thread(caliper, *words(server, out), *more, code=code)
 
@@ -145,7 +145,7 @@ async def test_trouble_that_passes_is_unscored_and_heals(tmp_path: Path) -> None
         21: fake.never(),
     }
     async with ChatServer(otherwise=by_number(troubles)) as server:
-        ended = await run(tmp_path, server, code=1)
+        ended = await run(tmp_path, server, code=1, CALIPER_TIMEOUT="2")
         assert "unscored: 7 backend, 1 timeout" in ended.out
         found = rows(tmp_path)
         assert {number for number, row in found.items() if row["score"] is None} == set(troubles)

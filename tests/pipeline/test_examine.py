@@ -25,10 +25,11 @@ from caliper.core.errors import (
     StoreUnavailable,
 )
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
-from caliper.core.question import Source
+from caliper.core.question import Answer, Failure, Reply, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models, give_up
+from caliper.pipeline.replies import ReplyBook
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Completion
 
@@ -159,6 +160,7 @@ async def test_what_changes_a_reply_asks_again(change: str) -> None:
     await examined(model, store)
     await examined(model, store, ASKED_AGAIN[change])
     assert len(model.calls) == 10
+    assert len(store.objects) == 2
 
 
 async def test_another_caption_asks_again() -> None:
@@ -268,6 +270,13 @@ async def test_refusals_and_empty_replies_are_not_kept(case: str) -> None:
     assert outcomes(await examined(model, store)) == [RIGHT] * 5
 
 
+@pytest.mark.parametrize("answer", [Reply(""), Reply(" \n"), Failure(Reason.REFUSED)])
+def test_a_book_keeps_nothing_that_is_no_reply(answer: Answer) -> None:
+    book = ReplyBook("job")
+    book.keep("key", answer)
+    assert (book.reply("key"), book.grown) == (None, False)
+
+
 async def test_what_cannot_be_read_is_asked_once_more() -> None:
     def at_second(text: str, before: int) -> str:
         return "well ..." if before == 0 else right(text)
@@ -324,22 +333,24 @@ async def test_a_full_store_stops_the_job() -> None:
         await examined(ScriptedModel(right), store)
 
 
-@pytest.mark.parametrize(
-    ("data", "error"),
-    [
-        (b"{", InvalidInput),
-        (b"[]", InvalidInput),
-        (b'{"schema": 1}', InvalidInput),
-        (b'{"schema": 1, "replies": []}', InvalidInput),
-        (b'{"schema": 2, "replies": {}}', NewerSchema),
-    ],
-)
-async def test_a_job_object_that_cannot_be_read(data: bytes, error: type[Exception]) -> None:
+@pytest.mark.parametrize("data", [b"{", b"[]", b'{"schema": 1}', b'{"schema": 1, "replies": []}'])
+async def test_a_broken_job_object_is_asked_for_again_and_mended(data: bytes) -> None:
+    store = MemoryStore()
+    await examined(ScriptedModel(right), store)
+    ((key, whole),) = store.objects.items()
+    store.objects[key] = data
+    model = ScriptedModel(right)
+    await examined(model, store)
+    assert model.calls
+    assert store.objects[key] == whole
+
+
+async def test_a_job_object_of_a_newer_release_is_refused() -> None:
     store = MemoryStore()
     await examined(ScriptedModel(right), store)
     (key,) = store.objects
-    store.objects[key] = data
-    with pytest.raises(error, match=key):
+    store.objects[key] = b'{"schema": 2, "replies": {}}'
+    with pytest.raises(NewerSchema, match=key):
         await examined(ScriptedModel(right), store)
 
 

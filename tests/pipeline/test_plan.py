@@ -54,6 +54,8 @@ async def test_planning_twice_writes_the_same_bytes() -> None:
         await plan(BOTH, FOUND, store)
     assert stores[0].objects == stores[1].objects
     assert len(stores[0].objects) == 2
+    # The time stamp in the header of a gzip file: planning at another time writes it too.
+    assert stores[0].objects["plan/000000.jsonl.gz"][4:8] == bytes(4)
 
 
 async def test_a_plan_that_stands_is_not_made_again() -> None:

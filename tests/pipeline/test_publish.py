@@ -12,6 +12,7 @@ from caliper.adapters.wire.json_codec import JsonCodec
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import Identity
+from caliper.core.sample import Row
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, Publisher, jobs
 from caliper.ports.codec import ExamineJob
@@ -119,8 +120,33 @@ async def test_resuming_publishes_the_job_of_each_missing_index(planned: Planned
 @pytest.mark.parametrize("reason", Reason)
 async def test_passing_trouble_is_asked_again(planned: Planned, reason: Reason) -> None:
     found = await published(planned, a_ledger(planned, at_0=reason))
-    passing = reason in (Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET)
+    passing = reason in (
+        Reason.BACKEND,
+        Reason.TIMEOUT,
+        Reason.INTERNAL,
+        Reason.BUDGET,
+        Reason.MEDIA_MISSING,
+    )
     assert found[JUDGE_JOBS] == ([("capability/scene/0000", "a park")] if passing else [])
+
+
+async def test_one_missing_item_of_a_job_publishes_the_whole_job() -> None:
+    event, action = (
+        Row(
+            f"{task}.jsonl",
+            1,
+            {"task": task, "file_id": "1", "file_path": "1.mp4", "annotation": "runs"},
+        )
+        for task in ("event", "action")
+    )
+    run = runs.spec(runs.part("capability"))
+    found = {"capability": runs.sources([event, action], {"event/1": "runs"})}
+    planned = await runs.planned(run, found, MemoryStore())
+    (members,) = jobs(planned.items)
+    assert len(members) == 2
+    for unknown in (0, 1):
+        told = await published(planned, a_ledger(planned, unknown))
+        assert told[JUDGE_JOBS] == [("capability/event/1", "-")]
 
 
 def an_item(benchmark: str, sample: str, key: str, source: Source = Source.CAPTION) -> Item:

@@ -67,6 +67,16 @@ async def test_questions_that_cannot_be_used() -> None:
     assert "'mauve' is none of the choices" in line
 
 
+async def test_questions_about_media_that_no_caption_is_about() -> None:
+    part = runs.part("capability", models={"judge": runs.JUDGE, "media": runs.JUDGE})
+    # The second question belongs to no annotation, so nobody wrote a caption for it.
+    texts = {"scene/0000": "a park"}
+    rows = runs.sources(runs.scene_rows(1), texts, runs.scene_questions(2))
+    planned = await runs.planned(runs.spec(part), {"capability": rows}, MemoryStore())
+    assert len(planned.items) == 3
+    assert await warnings({"capability": texts}, planned.reader, drawn=False) == []
+
+
 async def test_questions_about_the_media_need_no_caption() -> None:
     part = runs.part(models={"reader": runs.JUDGE, "media": runs.JUDGE})
     assert await told(texts(0), 1, spec=runs.spec(part)) == []

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TypeVar
 
-from scipy.special import stdtrit
-
 from caliper.core.tally import Amount, Sums, add_up
 
 Cell = TypeVar("Cell", bound=Hashable)
@@ -36,6 +34,9 @@ def student(degrees: int) -> float:
     Rounded to 9 decimals: reports are compared byte by byte, and the last bits of scipy's
     inversion are not promised between its releases.
     """
+    # Here, because importing it takes as long as all the rest of a short command.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
     return round(float(stdtrit(degrees, _TWO_SIDED)), 9)
 
 

@@ -24,8 +24,11 @@ _NOTHING, _SCORED, _SILENT = 0, 1, 2
 _LARGEST = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
-# What may come out otherwise when the same job is tried again at another time.
-_PASSING = frozenset({Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET})
+# What may come out otherwise when the same job is tried again at another time: an endpoint
+# comes back, a picture is put where it was missing.
+_PASSING = frozenset(
+    {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reason.MEDIA_MISSING}
+)
 
 Standing = Mapping[int, Verdict]
 """Verdicts by place that a log had to be asked for beforehand."""
@@ -206,8 +209,13 @@ class Ledger:
         in its way may have passed.
         """
         return any(
-            outcome is None or (isinstance(outcome, Unscored) and outcome.reason in _PASSING)
-            for index, _, _ in item.positions()
+            outcome is None
+            or (
+                isinstance(outcome, Unscored)
+                and outcome.reason in _PASSING
+                and question.unscored is None
+            )
+            for index, question, _ in item.positions()
             for outcome in (self.outcome(index),)
         )
 

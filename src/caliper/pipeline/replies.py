@@ -12,7 +12,6 @@ from dataclasses import asdict
 from typing import Any, Protocol, runtime_checkable
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, job_key, reply_key
 from caliper.core.question import Answer, Ask, Item, Reply, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
@@ -87,14 +86,9 @@ class ReplyBook:
         Raises NewerSchema when a newer release wrote it, StoreUnavailable.
         """
         written = await store.get(_object(key)) if store else None
-        if written is None:
+        kept = None if written is None else _readable(written)
+        if kept is None:
             return cls(key, salt)
-        try:
-            kept = json.loads(written)
-        except ValueError as error:
-            raise InvalidInput("a job object is no JSON", file=_object(key)) from error
-        if not isinstance(kept, dict) or not isinstance(kept.get("replies"), dict):
-            raise InvalidInput("a job object holds no replies", file=_object(key))
         refuse_newer(kept.get("schema"), _object(key))
         return cls(key, salt, kept["replies"])
 
@@ -136,6 +130,16 @@ class ReplyBook:
         elif isinstance(answer, Sequence):
             self._replies[key] = list(answer)
             self.grown = True
+
+
+def _readable(written: bytes) -> dict[str, Any] | None:
+    """What a job object holds; None for a broken one, whose replies are asked for again."""
+    try:
+        kept = json.loads(written)
+    except ValueError:
+        return None
+    whole = isinstance(kept, dict) and isinstance(kept.get("replies"), dict)
+    return kept if whole else None
 
 
 def _object(key: str) -> str:

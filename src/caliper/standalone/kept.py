@@ -20,8 +20,9 @@ from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan, read_summary
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
-from caliper.standalone.prepare import digests, open_sources
+from caliper.standalone.prepare import digests, open_pack, open_sources
 from caliper.standalone.sinks import sinks
+from caliper.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,8 @@ def _asked_for(directory: RunDirectory) -> object:
 
 def _same_files(config: RunConfig, directory: RunDirectory) -> bool:
     spec = directory.read_spec()
+    if (spec.version, spec.pack) != (__version__, open_pack(config).digest):
+        return False
     for name, part in config.benchmarks.items():
         held = spec.benchmark(name)
         found = digests(name, open_sources(name, part))

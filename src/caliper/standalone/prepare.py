@@ -65,7 +65,7 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
     Raises InvalidInput naming file, line and field; BackendError when an endpoint that a
     model is resolved at does not answer.
     """
-    pack = folder_pack(config.pack) if config.pack else shipped_pack()
+    pack = open_pack(config)
     room = ModelRoom(access, clock)
     parts = _Parts()
     try:
@@ -152,6 +152,11 @@ def _answering_spec(name: str, part: BenchmarkConfig) -> str:
         if other != role and spec is not None:
             raise InvalidInput(f"{name} has no {other}; it has a {role}", field=other)
     return given[role] or "lexical"
+
+
+def open_pack(config: RunConfig) -> PromptPack:
+    """The prompts of a run. Raises InvalidInput naming the file that cannot be used."""
+    return folder_pack(config.pack) if config.pack else shipped_pack()
 
 
 def digests(name: str, sources: Sources) -> dict[str, str | None]:
