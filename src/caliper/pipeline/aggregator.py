@@ -17,11 +17,12 @@ from caliper.core.run import RunState
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.rolling import RollingScores, Scores
+from caliper.pipeline.rolling import RollingScores
 from caliper.pipeline.snapshots import KeptRun, Offsets, Snapshot, encode, newest, save
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, RunEnded, Verdicts
+from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Record
 

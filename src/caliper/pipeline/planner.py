@@ -6,6 +6,7 @@ cheap to find out once more, and changes nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -96,5 +97,5 @@ class Planner:
             yield sources
 
     async def _dataset(self, name: str, place: Path) -> Dataset:
-        place.mkdir()
+        await asyncio.to_thread(place.mkdir)
         return self._open(await fetch_dataset(self._store, name, place))

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from caliper.core.report import BenchmarkReport
-from caliper.core.run import RunState
 from caliper.pipeline.aggregate import report
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
+from caliper.ports.stages import Scores
 
 _SHARE = 10
 """What a task costs is a tenth, at most, of the time until it is begun anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Where a run stands, its figures so far, and why it failed if it did. There are no
-    figures while it is planned, and captions are not looked at for them.
-    """
-
-    state: RunState
-    benchmarks: tuple[BenchmarkReport, ...]
-    error: str = ""
 
 
 class RollingScores:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from caliper.core.caption import Caption
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, ModelChanged
 from caliper.core.question import Item
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, give_up
@@ -24,25 +24,42 @@ Examined = Callable[[ExamineJob, Verdicts], None]
 KeepCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
 
 
+ModelWasChanged = Callable[[str, ModelChanged], Awaitable[None]]
+
+
+async def end_all(_: str, error: ModelChanged) -> None:
+    """Let the failure of a run end the worker: for a process with one run."""
+    raise error
+
+
 def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
     """Tell nobody that a job was examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examining:
-    """Examines jobs and publishes their verdicts; `examined` is told of each."""
+    """Examines jobs and publishes their verdicts; `examined` is told of each, `changed` of a
+    run whose model is another one by now.
+    """
 
     stream: JobStream
     codec: Codec
     examiner_of: ExaminerOf
     examined: Examined = nobody_listens
+    changed: ModelWasChanged = end_all
 
     async def handle(self, attempt: Attempt) -> None:
         """Examine one job. Raises what its examiner raises, InvalidInput for no job."""
         job = self.codec.read_examine_job(attempt.data)
         examiner = await self.examiner_of(job)
-        if examiner is not None:
-            await self._tell(job, await examiner.examine(job, final=attempt.final))
+        if examiner is None:
+            return
+        try:
+            verdicts = await examiner.examine(job, final=attempt.final)
+        except ModelChanged as error:
+            await self.changed(job.run, error)
+        else:
+            await self._tell(job, verdicts)
 
     async def give_up(self, data: bytes, error: BaseException) -> None:
         """Publish Unscored for a job that is not tried again."""
@@ -81,7 +98,11 @@ class Captioning:
         captioner = await self.captioner_of(job)
         if captioner is None:
             return
-        caption = await captioner.caption(job)
+        try:
+            caption = await captioner.caption(job)
+        except ModelChanged as error:
+            await self.examining.changed(job.run, error)
+            return
         await self.keep(job, caption)
         await Publisher(job.run, stream, codec, {}).examine(job.items, caption)
 

@@ -65,18 +65,31 @@ class Worker:
         self._clock = clock
         self._limits = limits
         self._begun: dict[int, float] = {}
+        self._fetching: asyncio.Task[None] | None = None
+        self._stopped = False
 
     async def run(self) -> None:
         """Work until the topic ends. Raises the first failure of the run as a whole."""
         room = asyncio.Semaphore(self._limits.in_flight)
         try:
             async with asyncio.TaskGroup() as group:
-                while (delivery := await self._next(room)) is not None:
-                    group.create_task(self._see_through(delivery, room))
+                self._fetching = group.create_task(self._fetch(group, room))
+                if self._stopped:
+                    self._fetching.cancel()
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         finally:
             await self._consumer.leave()
+
+    def stop(self) -> None:
+        """Take no more jobs: `run` returns when those in flight are done."""
+        self._stopped = True
+        if self._fetching is not None:
+            self._fetching.cancel()
+
+    async def _fetch(self, group: asyncio.TaskGroup, room: asyncio.Semaphore) -> None:
+        while (delivery := await self._next(room)) is not None:
+            group.create_task(self._see_through(delivery, room))
 
     async def _next(self, room: asyncio.Semaphore) -> Delivery | None:
         await room.acquire()

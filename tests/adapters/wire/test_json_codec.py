@@ -163,7 +163,7 @@ def test_a_job_with_something_else_in_it(path: tuple[str | int, ...], value: Any
 )  # fmt: skip
 def test_verdicts_with_something_else_in_them(verdicts: Any) -> None:
     written = json.loads(CODEC.write(Verdicts("r", "captionqa", "x", ())))
-    with pytest.raises(InvalidInput, match="holds no verdict|lacks verdicts"):
+    with pytest.raises(InvalidInput, match=r"holds no verdict|lacks verdicts"):
         CODEC.read_verdicts(json.dumps({**written, "verdicts": verdicts}).encode())
 
 

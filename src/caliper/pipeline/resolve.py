@@ -1,0 +1,167 @@
+"""Resolving what callers ask for into a RunSpec: the digests are there, the models answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.settings import resolved_settings
+from caliper.core.errors import InvalidInput, NotReady, UnknownName
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
+from caliper.ports.stages import Described, StageDirectory
+from caliper.ports.storage import ObjectStore
+from caliper.version import __version__
+
+LONGEST_NAME, LONGEST_KEY, MOST_REPEATS = 200, 128, 100
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkAsked:
+    """One benchmark as it is asked for: data and captions by digest, models by name.
+
+    One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
+    without one, whoever works there answers. `media` names who is asked from the media.
+    """
+
+    name: str
+    data: str
+    captions: str | None = None
+    captioner: str | None = None
+    qa_data: str | None = None
+    prompt: str = "simple"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    repeats: int | None = None
+    answerers: Mapping[str, str] = field(default_factory=dict)
+    media: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An evaluation as it is asked for. `client_key` is the caller's own, empty for none."""
+
+    name: str
+    benchmarks: tuple[BenchmarkAsked, ...]
+    seed: int = 0
+    limit: int | None = None
+    replicate: int = 0
+    coverage_floor: float = 0.99
+    client_key: str = ""
+
+
+async def resolve(asked: Asked, store: ObjectStore, stages: StageDirectory) -> RunSpec:
+    """The spec of what is asked for.
+
+    Raises InvalidInput naming the request's field, NotReady for stages that do not fit
+    together, BackendError when a stage does not answer, StoreUnavailable.
+    """
+    _check(asked)
+    directory = _Known(stages)
+    places = {part.name: place for place, part in enumerate(asked.benchmarks)}
+    parts = []
+    # One order for all, so that the same benchmarks named in another order are one run.
+    for name in (name for name in NAMES if name in places):
+        part = asked.benchmarks[places[name]]
+        try:
+            parts.append(await _resolve(part, store, directory))
+        except InvalidInput as error:
+            field_of = f"benchmarks[{places[name]}]"
+            place = f"{field_of}.{error.field}" if error.field else field_of
+            raise InvalidInput(error.message, field=place) from error
+    return RunSpec(
+        name=asked.name,
+        version=__version__,
+        pack=directory.pack,
+        benchmarks=tuple(parts),
+        seed=asked.seed,
+        limit=asked.limit,
+        replicate=asked.replicate,
+        coverage_floor=asked.coverage_floor,
+    )
+
+
+def _check(asked: Asked) -> None:
+    names = [part.name for part in asked.benchmarks]
+    unknown = next((name for name in names if name not in NAMES), None)
+    rules = (
+        ("name", 1 <= len(asked.name) <= LONGEST_NAME, f"expected 1 to {LONGEST_NAME} characters"),
+        ("client_key", len(asked.client_key) <= LONGEST_KEY, f"longer than {LONGEST_KEY}"),
+        ("benchmarks", unknown is None, f"unknown {unknown!r:.60}; known: {', '.join(NAMES)}"),
+        ("benchmarks", 0 < len(names) == len(set(names)), "expected one or more, each once"),
+        ("limit", asked.limit is None or asked.limit >= 1, "less than 1"),
+        ("coverage_floor", 0 <= asked.coverage_floor <= 1, "not from 0 to 1"),
+    )
+    for name, holds, message in rules:
+        if not holds:
+            raise InvalidInput(message, field=name)
+
+
+class _Known:
+    """The stages, each asked once, whose prompts are the same."""
+
+    def __init__(self, stages: StageDirectory) -> None:
+        self._stages = stages
+        self._found: dict[str, Described] = {}
+
+    async def describe(self, role: str) -> Described:
+        if role not in self._found:
+            self._found[role] = await self._stages.describe(role)
+            if len({stage.pack for stage in self._found.values()}) > 1:
+                raise NotReady(f"{' and '.join(self._found)} have different prompt packs")
+        return self._found[role]
+
+    @property
+    def pack(self) -> str:
+        return next(iter(self._found.values())).pack
+
+
+async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> BenchmarkSpec:
+    chosen = benchmark(part.name)
+    if not await has_dataset(store, checked_digest(part.data, "data")):
+        raise InvalidInput("no such dataset in the store", field="data")
+    if part.captions is not None:
+        if not await has_captions(store, checked_digest(part.captions, "captions")):
+            raise InvalidInput("no such captions in the store", field="captions")
+    elif not part.captioner:
+        raise InvalidInput("expected captions, or a captioner", field="captions")
+    if part.media or part.qa_data:
+        raise InvalidInput("questions from the media are asked in one process only", field="media")
+    if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
+        raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
+    try:
+        settings = resolved_settings(part.name, part.settings)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field="settings") from error
+    return BenchmarkSpec(
+        name=part.name,
+        data=part.data,
+        captions=part.captions,
+        settings=settings,
+        models=await _models(part, chosen.role, stages, language=chosen.needs_language),
+        prompt=part.prompt or "simple",
+        repeats=part.repeats,
+    )
+
+
+async def _models(
+    part: BenchmarkAsked, role: str, stages: _Known, *, language: bool
+) -> dict[str, Identity]:
+    for other in part.answerers:
+        if other != role:
+            raise InvalidInput(f"{part.name} has no {other}; it has a {role}", field=other)
+    stage = await stages.describe(role)
+    found = {role: _named(role, part.answerers.get(role, ""), stage.models[role])}
+    if part.captioner is not None:
+        captioner = (await stages.describe("captioner")).models["captioner"]
+        found["captioner"] = _named("captioner", part.captioner, captioner)
+    if language:
+        found |= {name: stage.models[name] for name in ("tagger", "embedder")}
+    return found
+
+
+def _named(role: str, name: str, identity: Identity) -> Identity:
+    """Who works in a role, when it goes by `name`: models are reached by configured name only."""
+    if name not in ("", identity.name):
+        raise InvalidInput(str(UnknownName(role, name, (identity.name,))), field=role)
+    return identity

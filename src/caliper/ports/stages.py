@@ -1,0 +1,53 @@
+"""Ports of the gateway to the stages: who works there, and what the aggregator knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from caliper.core.report import BenchmarkReport
+from caliper.core.run import Identity, RunState
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a stage tells of itself: identities by role (judge, tagger ...), and the SHA-256 of
+    its prompts.
+    """
+
+    models: Mapping[str, Identity]
+    pack: str
+
+
+class StageDirectory(Protocol):
+    """The stages that an installation has."""
+
+    async def describe(self, role: str) -> Described:
+        """The stage of a role: captioner, judge or reader.
+
+        Raises InvalidInput when there is none, BackendError when it does not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Where a run stands, its figures so far, and why it failed if it did. There are no
+    figures while it is planned, and captions are not looked at for them.
+    """
+
+    state: RunState
+    benchmarks: tuple[BenchmarkReport, ...]
+    error: str = ""
+
+
+class ScoreBoard(Protocol):
+    """Where runs stand."""
+
+    async def scores(self, run: str) -> Scores | None:
+        """The scores of a run, None for one that is not known (yet).
+
+        Raises BackendError when the aggregator does not answer, StoreUnavailable.
+        """
+        ...

@@ -1,0 +1,171 @@
+"""The life of a service: it works and serves until it is told to stop, then drains and leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.core.errors import StoreUnavailable, StreamUnavailable
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import Consumer
+from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
+from caliper.runtime.health import Check
+from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
+
+_LOG = logging.getLogger(__name__)
+_PATIENCE = 1.0
+
+
+class Working:
+    """Works on one topic for as long as the service lives.
+
+    A worker that ended because store or stream are down is followed by another; what the
+    first had not acknowledged comes again. `check` fails while that is so.
+    """
+
+    def __init__(
+        self,
+        consumer: Callable[[], Consumer],
+        handlers: tuple[Handle, GiveUp],
+        clock: Clock,
+        limits: Limits,
+    ) -> None:
+        self._consumer, self._clock = consumer, clock
+        self._handlers, self._limits = handlers, limits
+        self._worker: Worker | None = None
+        self._stopped = False
+        self._trouble: Exception | None = None
+
+    async def run(self) -> None:
+        """Work until `stop`, and until what was in flight then is done."""
+        while not self._stopped:
+            worker = Worker(self._consumer(), *self._handlers, self._clock, self._limits)
+            self._worker = worker
+            try:
+                await worker.run()
+            except (StoreUnavailable, StreamUnavailable) as error:
+                _LOG.warning("no work for now: %s", error)
+                self._trouble = error
+                await self._clock.sleep(_PATIENCE)
+                # Held against nobody: the next one tries, and says so if it is still down.
+                self._trouble = None
+            else:
+                return
+
+    def stop(self) -> None:
+        """Take no more jobs."""
+        self._stopped = True
+        if self._worker is not None:
+            self._worker.stop()
+
+    async def check(self) -> None:
+        """Raises what keeps the work from going on."""
+        if self._trouble is not None:
+            raise self._trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a service is made of: `working` drains when it stops, `tasks` are cancelled then,
+    `close` is called at the very end.
+    """
+
+    services: tuple[Service, ...]
+    working: tuple[Working, ...] = ()
+    tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
+    checks: Mapping[str, Check] | None = None
+    close: tuple[Callable[[], Awaitable[None]], ...] = ()
+
+
+def store_check(store: ObjectStore) -> Check:
+    """Whether the store answers."""
+
+    async def check() -> None:
+        await store.get("health")
+
+    return check
+
+
+class Running:
+    """Serves and works. `stopping` ends it; so does a failure that nobody has a row for."""
+
+    def __init__(self, options: ServerOptions, parts: Parts) -> None:
+        checks = dict(parts.checks or {})
+        checks |= {f"work-{place}": one.check for place, one in enumerate(parts.working)}
+        self._options, self._parts = options, parts
+        self.server = GrpcServer(options, parts.services, checks)
+        self.stopping = asyncio.Event()
+        self.started = asyncio.Event()
+
+    async def run(self) -> None:
+        """Serve until `stopping` is set. Raises InvalidInput when it cannot listen."""
+        async with AsyncExitStack() as stack:
+            for close in reversed(self._parts.close):
+                stack.push_async_callback(close)
+            await self.server.start()
+            stack.push_async_callback(self.server.stop)
+            self.started.set()
+            await self._work()
+
+    async def _work(self) -> None:
+        jobs = [asyncio.ensure_future(one.run()) for one in self._parts.working]
+        lasting = [asyncio.ensure_future(task()) for task in self._parts.tasks]
+        told = asyncio.ensure_future(self.stopping.wait())
+        try:
+            await asyncio.wait([told, *jobs, *lasting], return_when=asyncio.FIRST_COMPLETED)
+            self.server.drain()
+            for one in self._parts.working:
+                one.stop()
+            if jobs:
+                await asyncio.wait(jobs, timeout=self._options.grace)
+        finally:
+            await _end([told, *jobs, *lasting])
+
+
+async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
+    """Cancel what still runs. Raises the first failure of what ended by itself."""
+    for task in tasks:
+        task.cancel()
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for failure in ended:
+        if isinstance(failure, BaseExceptionGroup):
+            raise first_failure(failure)
+        if isinstance(failure, Exception):
+            raise failure
+
+
+async def until_told(running: Iterable[Running]) -> None:
+    """Run services, in this order, until SIGTERM or SIGINT; they stop in the opposite one."""
+    everything = list(running)
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    await run_all(everything, told)
+
+
+async def run_all(everything: Sequence[Running], told: asyncio.Event) -> None:
+    """Run services until `told` is set or one of them fails. Raises its failure."""
+    tasks: list[asyncio.Task[None]] = []
+    waiting = asyncio.ensure_future(told.wait())
+    try:
+        for one in everything:
+            tasks.append(asyncio.ensure_future(one.run()))
+            starting = asyncio.ensure_future(one.started.wait())
+            await asyncio.wait([starting, tasks[-1]], return_when=asyncio.FIRST_COMPLETED)
+            starting.cancel()
+        await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+        for one, task in reversed(list(zip(everything, tasks, strict=False))):
+            one.stopping.set()
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+    for task in tasks:
+        task.result()

@@ -1,0 +1,170 @@
+"""Who works in the process of one role, for runs of any seed, and for whose jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from caliper.adapters.media.loose import images_of
+from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.lexical.answerer import LexicalAnswerer
+from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.caption import Captioner
+from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.publish import RUNS
+from caliper.pipeline.runs import RunBook
+from caliper.pipeline.supplies import media_of
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob, RunFailed, event_key
+from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
+from caliper.ports.prompts import PromptPack
+from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import JobStream, Message
+from caliper.runtime.models import ModelRoom, split_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Who answers in one role: `chat` behind its prompts, or rules where there is none."""
+
+    role: str
+    chat: ChatModel | None
+    pack: PromptPack
+    tagger: NounTagger | None = None
+    embedder: Embedder | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        role: str,
+        spec: str,
+        pack: PromptPack,
+        room: ModelRoom,
+        language: tuple[str, str] | None = None,
+    ) -> Answering:
+        """Who answers behind a SPEC; `language` names tagger and embedder.
+
+        Raises what `ModelRoom.chat_model` raises; recordings belong to single runs.
+        """
+        kind, _ = split_spec(spec)
+        if kind == "replay":
+            raise InvalidInput("recorded replies are for runs in one process", field="model")
+        chat = None if kind == "lexical" else await room.chat_model(spec)
+        if language is None:
+            return cls(role, chat, pack)
+        return cls(role, chat, pack, room.tagger(language[0]), room.embedder(language[1]))
+
+    def __call__(self, seed: int) -> Models:
+        """Who answers when draws start from that seed."""
+        answerer: Answerer = LexicalAnswerer()
+        if self.chat is not None:
+            answerer = PromptingAnswerer(self.chat, self.pack, seed)
+        names = [name for name in NAMES if benchmark(name).role == self.role]
+        answerers = {f"{name}/{self.role}": answerer for name in names}
+        return Models(answerers, self.tagger, self.embedder)
+
+    @property
+    def identities(self) -> dict[str, Identity]:
+        """Who is who, by role."""
+        answerer = self.chat.identity if self.chat else LexicalAnswerer().identity
+        found = {self.role: answerer}
+        if self.tagger is not None and self.embedder is not None:
+            found |= {"tagger": self.tagger.identity, "embedder": self.embedder.identity}
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Lets jobs of runs pass that are stored, not cancelled, and resolved with what is here.
+
+    A run that was resolved with other models has failed: the aggregator is told.
+    """
+
+    identities: Mapping[str, Identity]
+    pack: str
+    runs: RunBook
+    stream: JobStream
+    codec: Codec
+
+    async def spec(self, run: str, name: str) -> RunSpec | None:
+        """The spec of a job's run; None when the job is to be acknowledged without work.
+
+        Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
+        """
+        spec = await self.runs.spec(run)
+        if await self.runs.cancelled(run):
+            return None
+        try:
+            self._same(spec, spec.benchmark(name))
+        except ModelChanged as error:
+            await self.fail(run, error)
+            return None
+        return spec
+
+    def _same(self, spec: RunSpec, part: BenchmarkSpec) -> None:
+        if spec.pack != self.pack:
+            raise ModelChanged("the run was resolved with another prompt pack")
+        for role, identity in self.identities.items():
+            wanted = part.models.get(role, identity)
+            if wanted != identity:
+                raise ModelChanged(
+                    f"the {role} is {identity.label}; the run was resolved with {wanted.label}"
+                )
+
+    async def fail(self, run: str, error: ModelChanged) -> None:
+        """Tell the aggregator that another attempt would meet the same."""
+        event = RunFailed(run, str(error))
+        await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))
+
+
+@dataclass(frozen=True, slots=True)
+class Examiners:
+    """The examiner of each job's run."""
+
+    answering: Answering
+    gate: Gate
+    store: ObjectStore
+
+    async def __call__(self, job: ExamineJob) -> Examiner | None:
+        """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
+        spec = await self.gate.spec(job.run, job.benchmark)
+        return None if spec is None else Examiner(spec, self.answering(spec.seed), self.store)
+
+
+@dataclass(frozen=True, slots=True)
+class Captioners:
+    """The captioner of each job's run."""
+
+    model: ChatModel
+    pack: PromptPack
+    gate: Gate
+    store: ObjectStore
+
+    async def __call__(self, job: CaptionJob) -> Captioner | None:
+        """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
+        spec = await self.gate.spec(job.run, job.benchmark)
+        if spec is None:
+            return None
+        data = spec.benchmark(job.benchmark).data
+        media = {job.benchmark: StoredMedia(self.store, data)}
+        return Captioner(spec, self.model, self.pack, media, self.store)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMedia:
+    """ports.media.Media over the media of a dataset in the store."""
+
+    store: ObjectStore
+    data: str
+
+    async def images(self, paths: Sequence[str]) -> list[Image]:
+        """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
+        known = await media_of(self.store, self.data)
+        found: list[Image] = []
+        for path in paths:
+            data = await self.store.get(f"media/{known[path]}") if path in known else None
+            if data is None:
+                raise MediaMissing(f"{path} was not pushed to the store")
+            found += await images_of(data, path)
+        return found
