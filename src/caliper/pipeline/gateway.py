@@ -108,8 +108,10 @@ class Gateway:
         if scores is None:
             return Evaluation(spec, RunState.PLANNING, started)
         state = scores.state
-        if state not in OVER and await self._runs.cancelled(run):
-            state = RunState.CANCELLING
+        if state not in OVER and await self._runs.cancelled(run, anew=True):
+            # What has no plan yet gets none: nothing is in flight.
+            planning = state is RunState.PLANNING
+            state = RunState.CANCELLED if planning else RunState.CANCELLING
         return Evaluation(spec, state, started, scores.benchmarks, scores.error)
 
     async def watch(self, run: str, interval: float) -> AsyncIterator[Evaluation]:

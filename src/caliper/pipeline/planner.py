@@ -21,7 +21,7 @@ from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
 from caliper.pipeline.runs import RunBook, run_store, write_json
 from caliper.pipeline.supplies import fetch_dataset, read_captions
-from caliper.ports.codec import Codec, PlanJob, PlanMade, event_key
+from caliper.ports.codec import Codec, PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.ports.storage import Dataset, ObjectStore
 from caliper.ports.stream import JobStream, Message
 
@@ -50,7 +50,7 @@ class Planner:
         Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
         """
         spec = await self._runs.spec(job.run)
-        if await self._runs.cancelled(job.run):
+        if await self._runs.cancelled(job.run, anew=True):
             return
         kept = run_store(self._store, job.run)
         try:
@@ -60,9 +60,15 @@ class Planner:
         except InvalidInput as error:
             await write_json(kept, REFUSED, error=str(error))
             return
-        event = PlanMade(job.run, summary.questions)
-        await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
+        await self._tell(PlanMade(job.run, summary.questions))
+        if await self._runs.cancelled(job.run, anew=True):
+            # Said again, for being planned after it takes a run up anew.
+            await self._tell(RunCancelled(job.run))
+            return
         await self._publish(spec, summary, kept, captions)
+
+    async def _tell(self, event: RunEvent) -> None:
+        await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
 
     async def _publish(
         self, spec: RunSpec, summary: PlanSummary, kept: Narrowed, captions: Captions

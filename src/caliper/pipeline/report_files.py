@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import hashlib
-import json
-import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.supplies import read_captions, read_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.storage import ObjectStore, ReportSink
 
@@ -69,32 +66,28 @@ class ReportFiles:
         )
 
 
-async def supplied_captions(store: ObjectStore, spec: RunSpec, plan: PlanReader) -> Captions:
-    """The captions that were uploaded for a run, of its planned samples, in plan order.
+async def captions_of_run(store: ObjectStore, spec: RunSpec, plan: PlanReader) -> Captions:
+    """The captions of a run, uploaded or written by its captioner, of its planned samples, in
+    plan order.
 
     Raises InvalidInput when they are lost or broken, StoreUnavailable.
     """
-    uploaded = {
-        part.name: await _uploaded(store, part.captions)
+    known = {
+        part.name: await _captions(store, spec.run_id, part.name, part.captions)
         for part in spec.benchmarks
-        if part.captions is not None
     }
     planned: dict[str, dict[str, str]] = {}
     async for items in plan():
         for item in items:
-            text = uploaded.get(item.benchmark, {}).get(item.sample)
+            text = known[item.benchmark].get(item.sample)
             if text is not None:
                 planned.setdefault(item.benchmark, {})[item.sample] = text
     return planned
 
 
-async def _uploaded(store: ObjectStore, digest: str) -> dict[str, str]:
-    key = f"supplied/{digest}.jsonl.gz"
-    packed = await store.get(key)
-    if packed is None:
-        raise InvalidInput("the captions of the run are lost", file=key)
-    try:
-        rows = [json.loads(line) for line in gzip.decompress(packed).splitlines()]
-        return {row["sample"]: row["caption"] for row in rows}
-    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
+async def _captions(
+    store: ObjectStore, run: str, name: str, uploaded: str | None
+) -> dict[str, str]:
+    if uploaded is not None:
+        return await read_captions(store, uploaded)
+    return await read_written(store, run, name)

@@ -77,11 +77,14 @@ class RunBook:
         self._specs.move_to_end(run)
         return self._specs[run]
 
-    async def cancelled(self, run: str) -> bool:
-        """Whether its jobs are to be acknowledged without work. Raises StoreUnavailable."""
+    async def cancelled(self, run: str, *, anew: bool = False) -> bool:
+        """Whether its jobs are to be acknowledged without work; with `anew` as of now.
+
+        Raises StoreUnavailable.
+        """
         now = self._clock.monotonic()
         when, told = self._looked.get(run, (-self._fresh, False))
-        if told or now - when >= self._fresh:
+        if anew or told or now - when >= self._fresh:
             marked = await read_json(run_store(self._store, run), CANCELLED)
             told = bool(marked and marked.get("cancelled"))
             self._looked[run] = (now, told)

@@ -4,6 +4,7 @@
 `datasets/<digest>/media.json`      where the media lie that it names, by path
 `media/<sha256>`                    a picture or clip
 `supplied/<digest>.jsonl.gz`        captions, one row a sample
+`runs/<id>/captions/<benchmark>/..` captions that a model wrote for a run
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest
 from caliper.pipeline.runs import read_json, write_json
@@ -124,6 +126,23 @@ async def read_captions(store: ObjectStore, name: str) -> dict[str, str]:
         return _texts(await asyncio.to_thread(gzip.decompress, packed))
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
+
+
+async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
+    """Keep what a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
+    sample = hashlib.sha256(caption.sample.encode("utf-8", "surrogatepass")).hexdigest()
+    key = f"runs/{run}/captions/{name}/{sample}.json"
+    await write_json(store, key, sample=caption.sample, caption=caption.text)
+
+
+async def read_written(store: ObjectStore, run: str, name: str) -> dict[str, str]:
+    """What a captioner wrote for a run, by sample. Raises InvalidInput, StoreUnavailable."""
+    found = {}
+    async for key in store.list(f"runs/{run}/captions/{name}/"):
+        row = await read_json(store, key)
+        if row is not None:
+            found[row["sample"]] = row["caption"]
+    return found
 
 
 def _texts(lines: bytes) -> dict[str, str]:

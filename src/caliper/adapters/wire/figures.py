@@ -5,6 +5,7 @@ from __future__ import annotations
 from caliper.adapters.wire.enums import decode_reason, encode_reason
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.types.v1 import outcome_pb2
+from caliper.benchmarks.registry import benchmark
 from caliper.core.outcome import Reason
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path
 
@@ -48,6 +49,23 @@ def _encode_figure(path: Path, estimate: Estimate) -> outcome_pb2.Estimate:
         low=estimate.low,
         high=estimate.high,
         method=estimate.method,
+    )
+
+
+def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
+    """The figures of one benchmark, headline first, without tables, settings and models.
+
+    Raises InvalidInput for a broken text, UnknownName for an unknown benchmark.
+    """
+    figures = decode_figures(message)
+    return BenchmarkReport(
+        name=message.benchmark,
+        title=benchmark(message.benchmark).title,
+        headline=next(iter(figures), ()),
+        estimates=figures,
+        tables=(),
+        coverage=decode_coverage(message.coverage),
+        notes=tuple(from_wire(note) for note in message.notes),
     )
 
 

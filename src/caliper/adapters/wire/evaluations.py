@@ -1,0 +1,122 @@
+"""Evaluations as messages: what is asked for, and where runs stand."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from caliper.adapters.wire.enums import decode_state, encode_state
+from caliper.adapters.wire.figures import decode_scores, encode_scores
+from caliper.adapters.wire.specs import decode_spec, encode_spec
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.api.aggregator.v1 import aggregator_pb2
+from caliper.api.evaluate.v1 import evaluate_pb2
+from caliper.core.run import RunSpec
+from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.resolve import Asked, BenchmarkAsked
+from caliper.ports.stages import Scores
+
+_FLOOR = 0.99
+
+
+def encode_asked(asked: Asked) -> evaluate_pb2.StartEvaluationRequest:
+    """A message that `decode_asked` reads back to the same wishes."""
+    return evaluate_pb2.StartEvaluationRequest(
+        name=to_wire(asked.name),
+        benchmarks=[_encode_part(part) for part in asked.benchmarks],
+        seed=asked.seed,
+        limit=asked.limit,
+        replicate=asked.replicate,
+        coverage_floor=asked.coverage_floor,
+        client_key=to_wire(asked.client_key),
+    )
+
+
+def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
+    return evaluate_pb2.BenchmarkRequest(
+        name=part.name,
+        data=part.data,
+        captions=part.captions,
+        captioner=None if part.captioner is None else to_wire(part.captioner),
+        qa_data=part.qa_data,
+        prompt=to_wire(part.prompt),
+        settings={to_wire(name): to_wire(value) for name, value in part.settings.items()},
+        repeats=part.repeats,
+        judge=part.answerers.get("judge"),
+        reader=part.answerers.get("reader"),
+        media=to_wire(part.media),
+    )
+
+
+def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> Asked:
+    """What a caller asks for. Raises InvalidInput for a broken text."""
+    return Asked(
+        name=from_wire(message.name),
+        benchmarks=tuple(_decode_part(part) for part in message.benchmarks),
+        seed=message.seed,
+        limit=message.limit if message.HasField("limit") else None,
+        replicate=message.replicate,
+        coverage_floor=message.coverage_floor if message.HasField("coverage_floor") else _FLOOR,
+        client_key=from_wire(message.client_key),
+    )
+
+
+def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
+    source, answerer = message.WhichOneof("source"), message.WhichOneof("answerer")
+    named = from_wire(getattr(message, answerer)) if answerer else ""
+    return BenchmarkAsked(
+        name=message.name,
+        data=message.data,
+        captions=message.captions if source == "captions" else None,
+        captioner=from_wire(message.captioner) if source == "captioner" else None,
+        qa_data=message.qa_data or None,
+        prompt=from_wire(message.prompt) or "simple",
+        settings={from_wire(name): from_wire(value) for name, value in message.settings.items()},
+        repeats=message.repeats if message.HasField("repeats") else None,
+        answerers={answerer: named} if answerer and named else {},
+        media=from_wire(message.media),
+    )
+
+
+def encode_evaluation(found: Evaluation, *, spec: bool = True) -> evaluate_pb2.Evaluation:
+    """The run as callers see it, with its spec where that is wanted."""
+    started = Timestamp()
+    started.FromDatetime(found.started)
+    return evaluate_pb2.Evaluation(
+        run=found.spec.run_id,
+        state=encode_state(found.state),
+        spec=encode_spec(found.spec) if spec else None,
+        started=started,
+        benchmarks=[encode_scores(part) for part in found.benchmarks],
+        error=to_wire(found.error),
+    )
+
+
+def decode_evaluation(message: evaluate_pb2.Evaluation, spec: RunSpec | None = None) -> Evaluation:
+    """The run in a message. `spec` is known from an earlier one, where this holds none.
+
+    Raises NewerSchema or InvalidInput.
+    """
+    return Evaluation(
+        spec=decode_spec(message.spec) if spec is None else spec,
+        state=decode_state(message.state),
+        started=message.started.ToDatetime(UTC),
+        benchmarks=tuple(decode_scores(part) for part in message.benchmarks),
+        error=from_wire(message.error),
+    )
+
+
+def encode_run_scores(scores: Scores) -> aggregator_pb2.RunScores:
+    """A message that `decode_run_scores` reads back."""
+    return aggregator_pb2.RunScores(
+        state=encode_state(scores.state),
+        benchmarks=[encode_scores(part) for part in scores.benchmarks],
+        error=to_wire(scores.error),
+    )
+
+
+def decode_run_scores(message: aggregator_pb2.RunScores) -> Scores:
+    """Where a run stands. Raises InvalidInput for what no aggregator writes."""
+    parts = tuple(decode_scores(part) for part in message.benchmarks)
+    return Scores(decode_state(message.state), parts, from_wire(message.error))

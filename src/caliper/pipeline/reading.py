@@ -1,0 +1,145 @@
+"""Reading runs: their report files, and their verdicts a page at a time."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from caliper.core.errors import InvalidInput, NotReady, UnknownName
+from caliper.core.question import Item
+from caliper.core.report import Report, VerdictRow
+from caliper.core.run import RunSpec, RunState
+from caliper.pipeline.aggregate import Captions, report, verdict_rows
+from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.plan import read_plan
+from caliper.pipeline.report_files import captions_of_run
+from caliper.pipeline.runs import RunBook, run_store
+from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore, ReportSink
+
+FILES = {
+    "report.json": "application/json",
+    "report.md": "text/markdown",
+    "report.html": "text/html",
+    "verdicts.parquet": "application/vnd.apache.parquet",
+}
+_PAGE, _LARGEST_PAGE = 100, 1000
+_HELD, _FRESH = 2, 5.0
+
+SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
+"""The sinks that write the file of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which verdicts; an empty filter lets all through. `token` is from the page before."""
+
+    benchmark: str = ""
+    dimension: str = ""
+    outcome: str = ""
+    size: int = 0
+    token: str = ""
+
+    def takes(self, row: VerdictRow) -> bool:
+        """Whether the filters let a verdict through."""
+        pairs = ((self.benchmark, row.benchmark), (self.dimension, row.dimension))
+        return all(wanted in ("", found) for wanted, found in (*pairs, (self.outcome, row.outcome)))
+
+
+class RunReader:
+    """Reads runs from what the store holds of them: of a running run as far as the
+    aggregator has kept its evidence.
+    """
+
+    def __init__(self, store: ObjectStore, runs: RunBook, clock: Clock, sinks: SinkOf) -> None:
+        self._store, self._runs, self._clock = store, runs, clock
+        self._sinks = sinks
+        self._opener = Runs(store)
+        self._held: OrderedDict[str, tuple[float, TrackedRun]] = OrderedDict()
+
+    async def report(self, run: str, file: str, *, partial: bool) -> tuple[bytes, str]:
+        """A file of a run's report, and its media type.
+
+        Raises NotFound for an unknown run, UnknownName for an unknown file, NotReady for a
+        run that is not complete (unless `partial` will do) or not planned.
+        """
+        name = file or "report.json"
+        if name not in FILES:
+            raise InvalidInput(str(UnknownName("file", name, tuple(FILES))), field="file")
+        await self._runs.spec(run)
+        found = await self._open(run)
+        if found.ended is not RunState.COMPLETE and not partial:
+            raise NotReady("the run is not complete; ask for a partial report")
+        written = None
+        if found.settled:
+            written = await run_store(self._store, run).get(f"report/{name}")
+        return written if written is not None else await self._compute(found, name), FILES[name]
+
+    async def _compute(self, found: TrackedRun, name: str) -> bytes:
+        captions = await captions_of_run(self._store, found.spec, found.plan)
+        made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
+        with TemporaryDirectory(prefix="caliper-report-") as folder:
+            (file,) = await self._write(found, made, captions, Path(folder, name))
+            return file.read_bytes()
+
+    async def _write(
+        self, found: TrackedRun, made: Report, captions: Captions, file: Path
+    ) -> list[Path]:
+        return await write_outputs(
+            self._sinks(found.spec, captions, file.name),
+            made,
+            lambda: verdict_rows(found.spec, found.plan, found.ledger),
+            file.parent,
+        )
+
+    async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
+        """A page of verdicts in plan order, and the token of the next, empty on the last.
+
+        Raises NotFound for an unknown run, InvalidInput for a token that is none.
+        """
+        shard, after = _place(wanted.token)
+        await self._runs.spec(run)
+        try:
+            found = await self._open(run)
+        except NotReady:
+            return [], ""
+        size = min(wanted.size or _PAGE, _LARGEST_PAGE)
+
+        def plan() -> AsyncIterator[list[Item]]:
+            return read_plan(found.store, found.summary, shard)
+
+        rows: list[VerdictRow] = []
+        async for page in verdict_rows(found.spec, plan, found.ledger):
+            for row in page:
+                if row.index > after and wanted.takes(row):
+                    if len(rows) == size:
+                        return rows, f"{shard}.{rows[-1].index}"
+                    rows.append(row)
+            shard += 1
+        return rows, ""
+
+    async def _open(self, run: str) -> TrackedRun:
+        """The run as it was a moment ago. Raises NotReady when it is not planned."""
+        now = self._clock.monotonic()
+        when, found = self._held.get(run, (now - 2 * _FRESH, None))
+        if found is None or now - when > _FRESH:
+            found = await self._opener.open(run, now)
+            if found is None:
+                raise NotReady("the run is not planned yet")
+            self._held[run] = (now, found)
+            while len(self._held) > _HELD:
+                self._held.popitem(last=False)
+        return found
+
+
+def _place(token: str) -> tuple[int, int]:
+    """The shard to begin with, and the index to begin behind."""
+    shard, _, index = (token or "0.-1").partition(".")
+    try:
+        return max(0, int(shard)), int(index)
+    except ValueError as error:
+        raise InvalidInput("this is no token of a page", field="page_token") from error
