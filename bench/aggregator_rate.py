@@ -224,7 +224,9 @@ async def _follow(folder: Path, how: str) -> dict[str, float]:
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())
     if how != "before":
-        await follower.current.wait()
+        current = asyncio.create_task(follower.current.wait())
+        await asyncio.wait((current, following), return_when=asyncio.FIRST_COMPLETED)
+        current.cancel()
     seconds, memory = time.perf_counter() - begun, _peak()
     await following
     await aggregator.snapshot()

@@ -88,6 +88,7 @@ async def test_whatever_befalls_it_the_report_is_that_of_one_process(
             position = aggregator.offsets.get(VERDICTS, {}).get(0, 0)
     house.clock.seconds += IDLE
     await aggregator.conclude()
+    assert house.warned == []
     for run in both:
         mine = [one for one in log if one.message.key.startswith(run.spec.run_id)]
         expected = await standalone(run, mine)

@@ -20,13 +20,13 @@ def snapshot(number: int = 0) -> Snapshot:
     kept = KeptRun({"error": "\ud800"}, ledger.columns, current=True)
     empty = KeptRun({}, Ledger(0, MemoryLog()).columns, current=False)
     offsets = {"verdicts": {0: 7, 3: 2**40}, "runs": {}}
-    return Snapshot(number, offsets, {"a": ("complete", "f" * 64)}, {"a": kept, "b": empty})
+    return Snapshot(number, offsets, {"a": ("complete", "f" * 64)}, {"b": kept, "a": empty})
 
 
 def test_what_was_encoded_is_decoded() -> None:
     found = decode(encode(snapshot(5)))
     assert found == snapshot(5)
-    ledger = Ledger(4, MemoryLog(), found.runs["a"].columns)
+    ledger = Ledger(4, MemoryLog(), found.runs["b"].columns)
     assert ledger.known == 3
     assert ledger.outcome(3) == Scored(Fraction(10**40, 7))
 

@@ -57,7 +57,8 @@ def encode(snapshot: Snapshot) -> bytes:
     """The snapshot as bytes."""
     blobs: list[bytes] = []
     runs = {}
-    for run, kept in snapshot.runs.items():
+    # Columns lie in the order of the header, whose keys are sorted.
+    for run, kept in sorted(snapshot.runs.items()):
         packed = [zlib.compress(column, 1) for column in _raw(kept.columns)]
         blobs += packed
         runs[run] = {

@@ -1,11 +1,10 @@
 """What only a real broker can show: membership, lost members, and a cluster that is away."""
 
 import asyncio
-import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
@@ -246,17 +245,6 @@ async def everything_until_it_is_away(member: KafkaMember) -> list[Delivery]:
         return found
 
 
-@pytest.fixture
-def refusals() -> Iterator[None]:
-    """For tests marked so: kafka-python leaves the sockets of refused connections to the
-    garbage collector, which must then not come during another test.
-    """
-    yield
-    gc.collect()
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.usefixtures("refusals")
 @pytest.mark.parametrize("end", ["stop", "kill"])
 async def test_a_broker_that_is_away_for_a_while_loses_nothing(
     own_kafka: tuple[ServerProcess, str], end: str
