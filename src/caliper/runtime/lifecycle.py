@@ -83,6 +83,20 @@ class Parts:
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 
+def together(parts: Sequence[Parts]) -> Parts:
+    """Several services as one, for one process and one port."""
+    checks: dict[str, Check] = {}
+    for one in parts:
+        checks |= one.checks or {}
+    return Parts(
+        services=tuple(service for one in parts for service in one.services),
+        working=tuple(working for one in parts for working in one.working),
+        tasks=tuple(task for one in parts for task in one.tasks),
+        checks=checks,
+        close=tuple(close for one in parts for close in one.close),
+    )
+
+
 def store_check(store: ObjectStore) -> Check:
     """Whether the store answers."""
 

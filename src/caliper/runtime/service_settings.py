@@ -124,3 +124,26 @@ class QaReaderSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSe
     """The reader: CALIPER_QA_READER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")
+
+
+class AggregatorSettings(StreamSettings, StoreSettings, ServerSettings):
+    """The aggregator: CALIPER_AGGREGATOR_..."""
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}AGGREGATOR_")
+
+
+class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
+    """The gateway: CALIPER_GATEWAY_... Where the other services are, as host:port; a stage that
+    is not given is not there. `peer_token` is the bearer token that they are called with,
+    `peer_ca` the PEM file of who signed their certificates: with it, calls are TLS.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
+
+    aggregator: str = "127.0.0.1:50055"
+    captioner: str | None = None
+    judge: str | None = None
+    qa_reader: str | None = None
+    peer_token: SecretStr | None = None
+    peer_token_file: Path | None = None
+    peer_ca: Path | None = None

@@ -18,10 +18,10 @@ from caliper.pipeline.aggregate import report, tallies, verdict_rows
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan, read_summary
+from caliper.runtime.sinks import sinks
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
-from caliper.standalone.sinks import sinks
 from caliper.version import __version__
 
 

@@ -28,12 +28,12 @@ from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import Publisher, jobs
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
+from caliper.runtime.sinks import sinks
 from caliper.runtime.worker import Limits
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.prepare import Prepared
-from caliper.standalone.sinks import sinks
 from caliper.standalone.stages import Stages
 
 

@@ -65,6 +65,15 @@ class KafkaAccess:
             max_poll_interval_ms=_ms(self.longest_pause),
         )
 
+    def reader(self) -> Any:
+        """A consumer in no group, which commits nothing. Blocks; raises KafkaError."""
+        return KafkaConsumer(
+            **self._common(),
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+        )
+
     def admin(self) -> Any:
         """An administration client. Blocks; raises KafkaError."""
         self._knock()

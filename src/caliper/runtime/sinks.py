@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from caliper.adapters.exports.json import JsonExport
@@ -11,15 +11,25 @@ from caliper.adapters.exports.markdown import MarkdownExport
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.render import PageExport
+from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions
 from caliper.ports.storage import ReportSink
+
+_SINKS: dict[str, Callable[[], ReportSink]] = {
+    "report.json": JsonExport,
+    "report.md": MarkdownExport,
+    "verdicts.parquet": ParquetExport,
+}
+
+
+def sink_of(_: RunSpec, captions: Captions, file: str) -> list[ReportSink]:
+    """The sink of one file alone, without thumbnails."""
+    kind = _SINKS.get(file)
+    return [PageExport(_by_sample(captions), lambda _, __: None) if kind is None else kind()]
 
 
 def sinks(captions: Captions, media: Mapping[str, Path]) -> list[ReportSink]:
     """One sink a file; `media` are the folders of thumbnails by benchmark."""
-    texts = {
-        (name, sample): text for name, part in captions.items() for sample, text in part.items()
-    }
 
     def thumbnail(benchmark: str, path: str) -> bytes | None:
         return Thumbnails(media[benchmark]).jpeg(path) if benchmark in media else None
@@ -29,5 +39,11 @@ def sinks(captions: Captions, media: Mapping[str, Path]) -> list[ReportSink]:
         MarkdownExport(),
         JsonLinesExport(),
         ParquetExport(),
-        PageExport(texts, thumbnail),
+        PageExport(_by_sample(captions), thumbnail),
     ]
+
+
+def _by_sample(captions: Captions) -> dict[tuple[str, str], str]:
+    return {
+        (name, sample): text for name, part in captions.items() for sample, text in part.items()
+    }

@@ -1,0 +1,1 @@
+"""The captioner as a process of its own."""

@@ -1,0 +1,1 @@
+"""The judge as a process of its own."""

@@ -1,0 +1,1 @@
+"""The QA reader as a process of its own."""

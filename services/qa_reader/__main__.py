@@ -1,0 +1,8 @@
+"""`python -m services.qa_reader`: settings from CALIPER_QA_READER_... in the environment."""
+
+import sys
+
+from caliper.runtime.service_settings import QaReaderSettings
+from caliper.servicers.starting import qa_reader, start
+
+sys.exit(start(QaReaderSettings, qa_reader))

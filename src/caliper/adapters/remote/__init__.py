@@ -1,0 +1,1 @@
+"""Services that are called over gRPC: core values in and out."""

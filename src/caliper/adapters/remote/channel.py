@@ -1,0 +1,98 @@
+"""A connection to a service, and what its failures are to us."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+from google.rpc.error_details_pb2 import BadRequest
+from grpc_status import rpc_status
+from pydantic import SecretStr
+
+from caliper.core.errors import (
+    AlreadyExists,
+    BackendError,
+    BackendOverloaded,
+    BackendRejected,
+    BackendTimeout,
+    BackendUnavailable,
+    InvalidInput,
+    NotFound,
+    NotReady,
+)
+
+_LARGEST = 16 * 1024 * 1024
+_CODES: dict[grpc.StatusCode, type[Exception]] = {
+    grpc.StatusCode.NOT_FOUND: NotFound,
+    grpc.StatusCode.ALREADY_EXISTS: AlreadyExists,
+    grpc.StatusCode.FAILED_PRECONDITION: NotReady,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: BackendOverloaded,
+    grpc.StatusCode.UNAVAILABLE: BackendUnavailable,
+    grpc.StatusCode.DEADLINE_EXCEEDED: BackendTimeout,
+    grpc.StatusCode.UNAUTHENTICATED: BackendRejected,
+    grpc.StatusCode.PERMISSION_DENIED: BackendRejected,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A service at `address` (host:port). `ca` is a PEM file: with it the connection is TLS."""
+
+    address: str
+    token: SecretStr | None = None
+    ca: Path | None = None
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What every call carries."""
+        if self.token is None:
+            return ()
+        return (("authorization", f"Bearer {self.token.get_secret_value()}"),)
+
+    def channel(self) -> grpc.aio.Channel:
+        """A connection, opened with its first call. Raises InvalidInput for an unreadable CA."""
+        options = (
+            ("grpc.max_receive_message_length", _LARGEST),
+            # A service that was away is tried again within a second or two.
+            ("grpc.max_reconnect_backoff_ms", 2000),
+        )
+        if self.ca is None:
+            return grpc.aio.insecure_channel(self.address, options=options)
+        try:
+            trusted = self.ca.read_bytes()
+        except OSError as error:
+            raise InvalidInput(f"cannot read it: {error.strerror}", file=str(self.ca)) from error
+        return grpc.aio.secure_channel(
+            self.address, grpc.ssl_channel_credentials(trusted), options=options
+        )
+
+
+@asynccontextmanager
+async def told(target: Target) -> AsyncIterator[None]:
+    """Failures of calls to `target` as our own, with what the service said."""
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        raise _failure(error, target.address) from error
+
+
+def _failure(error: grpc.aio.AioRpcError, address: str) -> Exception:
+    message = error.details() or error.code().name
+    if error.code() is grpc.StatusCode.INVALID_ARGUMENT:
+        return _invalid(error, message)
+    kind = _CODES.get(error.code(), BackendError)
+    return kind(message if kind in (NotFound, AlreadyExists, NotReady) else f"{address}: {message}")
+
+
+def _invalid(error: grpc.aio.AioRpcError, message: str) -> InvalidInput:
+    # Its types know calls only, but it reads nothing else than what an error has as well.
+    status = rpc_status.from_call(error)  # type: ignore[arg-type]
+    for packed in status.details if status else ():
+        violations = BadRequest()
+        if packed.Unpack(violations):
+            first = violations.field_violations[0]
+            return InvalidInput(first.description, field=first.field)
+    return InvalidInput(message)

@@ -1,0 +1,128 @@
+"""The gateway, as teams call it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from types import TracebackType
+from typing import Self
+
+from caliper.adapters.remote.channel import Target, told
+from caliper.adapters.wire.evaluations import decode_evaluation, encode_asked
+from caliper.adapters.wire.outcomes import decode_row
+from caliper.adapters.wire.text import to_wire
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.core.report import VerdictRow
+from caliper.pipeline.gateway import Evaluation, Page
+from caliper.pipeline.reading import Wanted
+from caliper.pipeline.resolve import Asked
+
+_TIMEOUT = 60.0
+_LONG = 600.0
+
+
+class RemoteGateway:
+    """Evaluations of the installation whose gateway is at `target`.
+
+    Every method raises NotFound, AlreadyExists, NotReady or InvalidInput as the gateway says,
+    and BackendError when it does not answer.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._channel = target.channel()
+        self._stub = evaluate_pb2_grpc.EvaluateServiceStub(self._channel)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._channel.close()
+
+    async def upload(self, benchmark: str, captions: Mapping[str, str]) -> str:
+        """Upload captions by sample; returns their digest."""
+
+        def parts() -> Iterator[pb.UploadCaptionsRequest]:
+            yield pb.UploadCaptionsRequest(header=pb.UploadHeader(benchmark=benchmark))
+            for sample, text in captions.items():
+                caption = pb.UploadedCaption(sample=to_wire(sample), text=to_wire(text))
+                yield pb.UploadCaptionsRequest(caption=caption)
+
+        async with told(self._target):
+            found = await self._stub.UploadCaptions(
+                parts(), timeout=_LONG, metadata=self._target.metadata
+            )
+        return str(found.captions)
+
+    async def start(self, asked: Asked) -> tuple[Evaluation, bool]:
+        """Start an evaluation, or take it up again; and whether this began it."""
+        async with told(self._target):
+            found = await self._stub.StartEvaluation(
+                encode_asked(asked), timeout=_TIMEOUT, metadata=self._target.metadata
+            )
+        return decode_evaluation(found.evaluation), found.created
+
+    async def get(self, run: str) -> Evaluation:
+        """Where a run stands."""
+        async with told(self._target):
+            found = await self._stub.GetEvaluation(
+                pb.GetEvaluationRequest(run=run), timeout=_TIMEOUT, metadata=self._target.metadata
+            )
+        return decode_evaluation(found.evaluation)
+
+    async def watch(self, run: str, interval: float) -> AsyncIterator[Evaluation]:
+        """The run now, and whenever it has changed, until it is over."""
+        request = pb.WatchEvaluationRequest(run=run, interval_ms=round(interval * 1000))
+        spec = None
+        async with told(self._target):
+            async for found in self._stub.WatchEvaluation(request, metadata=self._target.metadata):
+                evaluation = decode_evaluation(found.evaluation, spec)
+                spec = evaluation.spec
+                yield evaluation
+
+    async def cancel(self, run: str) -> Evaluation:
+        """End a run before its end."""
+        async with told(self._target):
+            found = await self._stub.CancelEvaluation(
+                pb.CancelEvaluationRequest(run=run),
+                timeout=_TIMEOUT,
+                metadata=self._target.metadata,
+            )
+        return decode_evaluation(found.evaluation)
+
+    async def report(self, run: str, file: str = "", *, partial: bool = False) -> bytes:
+        """A file of a run's report."""
+        request = pb.GetReportRequest(run=run, file=file, partial=partial)
+        async with told(self._target):
+            chunks = self._stub.GetReport(request, timeout=_LONG, metadata=self._target.metadata)
+            return b"".join([chunk.content async for chunk in chunks])
+
+    async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
+        """A page of verdicts, and the token of the next."""
+        request = pb.ListVerdictsRequest(
+            run=run,
+            benchmark=wanted.benchmark,
+            dimension=to_wire(wanted.dimension),
+            outcome=to_wire(wanted.outcome),
+            page_size=wanted.size,
+            page_token=wanted.token,
+        )
+        async with told(self._target):
+            found = await self._stub.ListVerdicts(
+                request, timeout=_TIMEOUT, metadata=self._target.metadata
+            )
+        return [decode_row(row) for row in found.verdicts], found.next_page_token
+
+    async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
+        """A page of runs, the newest first."""
+        request = pb.ListEvaluationsRequest(page_size=size, page_token=token, name=to_wire(name))
+        async with told(self._target):
+            found = await self._stub.ListEvaluations(
+                request, timeout=_TIMEOUT, metadata=self._target.metadata
+            )
+        return Page(tuple(map(decode_evaluation, found.evaluations)), found.next_page_token)

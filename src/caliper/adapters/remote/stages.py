@@ -1,0 +1,102 @@
+"""The stages and the aggregator, as the gateway calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import grpc
+
+from caliper.adapters.remote.channel import Target, told
+from caliper.adapters.wire.evaluations import decode_run_scores
+from caliper.adapters.wire.specs import decode_identity
+from caliper.api.aggregator.v1 import aggregator_pb2, aggregator_pb2_grpc
+from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
+from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
+from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.run import Identity
+from caliper.ports.stages import Described, Scores
+
+_TIMEOUT = 10.0
+
+
+class RemoteStages:
+    """ports.stages.StageDirectory over gRPC; `targets` by role (captioner, judge, reader)."""
+
+    def __init__(self, targets: Mapping[str, Target]) -> None:
+        self._targets = targets
+        self._channels: dict[str, grpc.aio.Channel] = {}
+
+    async def describe(self, role: str) -> Described:
+        """Ask the stage of a role. Raises InvalidInput when there is none, BackendError."""
+        target = self._targets.get(role)
+        if target is None:
+            raise InvalidInput(f"no {role} is configured", field=role)
+        if role not in self._channels:
+            self._channels[role] = target.channel()
+        async with told(target):
+            return await _DESCRIBE[role](self._channels[role], target)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for channel in self._channels.values():
+            await channel.close()
+
+
+async def _captioner(channel: grpc.aio.Channel, target: Target) -> Described:
+    stub = captioner_pb2_grpc.CaptionerServiceStub(channel)
+    found = await stub.Describe(
+        captioner_pb2.DescribeRequest(), timeout=_TIMEOUT, metadata=target.metadata
+    )
+    return Described({"captioner": decode_identity(found.identity)}, found.pack)
+
+
+async def _judge(channel: grpc.aio.Channel, target: Target) -> Described:
+    stub = judge_pb2_grpc.JudgeServiceStub(channel)
+    found = await stub.Describe(
+        judge_pb2.DescribeRequest(), timeout=_TIMEOUT, metadata=target.metadata
+    )
+    models: dict[str, Identity] = {"judge": decode_identity(found.identity)}
+    for role in ("tagger", "embedder"):
+        if found.HasField(role):
+            models[role] = decode_identity(getattr(found, role))
+    return Described(models, found.pack)
+
+
+async def _reader(channel: grpc.aio.Channel, target: Target) -> Described:
+    stub = qa_reader_pb2_grpc.QaReaderServiceStub(channel)
+    found = await stub.Describe(
+        qa_reader_pb2.DescribeRequest(), timeout=_TIMEOUT, metadata=target.metadata
+    )
+    return Described({"reader": decode_identity(found.identity)}, found.pack)
+
+
+_DESCRIBE = {"captioner": _captioner, "judge": _judge, "reader": _reader}
+
+
+class RemoteScores:
+    """ports.stages.ScoreBoard over gRPC."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._channel: grpc.aio.Channel | None = None
+
+    async def scores(self, run: str) -> Scores | None:
+        """Ask the aggregator. Raises BackendError."""
+        if self._channel is None:
+            self._channel = self._target.channel()
+        stub = aggregator_pb2_grpc.AggregatorServiceStub(self._channel)
+        request = aggregator_pb2.GetScoresRequest(run=run)
+        try:
+            async with told(self._target):
+                found = await stub.GetScores(
+                    request, timeout=_TIMEOUT, metadata=self._target.metadata
+                )
+        except NotFound:
+            return None
+        return decode_run_scores(found.scores)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._channel is not None:
+            await self._channel.close()

@@ -1,0 +1,187 @@
+"""What each service is made of: the one place where stages meet their servicers."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.core.caption import Caption
+from caliper.core.run import RunSpec
+from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.following import Follower
+from caliper.pipeline.gateway import Gateway, Outside
+from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.planner import Planner
+from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
+from caliper.pipeline.reading import RunReader
+from caliper.pipeline.report_files import ReportFiles, captions_of_run
+from caliper.pipeline.runs import RunBook
+from caliper.pipeline.supplies import keep_written
+from caliper.ports.clock import Clock
+from caliper.ports.codec import CaptionJob, Codec, RunEnded, event_key
+from caliper.ports.prompts import PromptPack
+from caliper.ports.stages import Described, ScoreBoard, StageDirectory
+from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import JobStream, LogReader, Message
+from caliper.runtime.grpc_server import Service
+from caliper.runtime.lifecycle import Parts, Working, store_check
+from caliper.runtime.models import ModelRoom
+from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
+from caliper.runtime.service_settings import CaptionerSettings, EndpointSettings
+from caliper.runtime.sinks import sink_of, sinks
+from caliper.runtime.stages import Captioning, Examining
+from caliper.runtime.worker import Attempt, Limits
+from caliper.servicers import aggregator, captioner, gateway, judge, qa_reader
+
+_LOG = logging.getLogger(__name__)
+_PLANS_AT_ONCE = 2
+_TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What services stand on. `logs` reads the topics of `stream` as logs."""
+
+    store: ObjectStore
+    stream: JobStream
+    logs: LogReader
+    codec: Codec
+    clock: Clock
+
+    @property
+    def runs(self) -> RunBook:
+        """The runs in the store, with a memory of its own."""
+        return RunBook(self.store, self.clock)
+
+
+async def examining_parts(
+    role: str, settings: EndpointSettings, ground: Ground, language: tuple[str, str] | None = None
+) -> tuple[Parts, Described]:
+    """A judge (role judge) or a QA reader (role reader), and what it tells of itself;
+    `language` names tagger and embedder.
+
+    Raises what `Answering.open` raises.
+    """
+    pack = _pack(settings)
+    room = ModelRoom(settings.access(), ground.clock)
+    answering = await Answering.open(role, settings.model, pack, room, language)
+    gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
+    examiners = Examiners(answering, gate, ground.store)
+    stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
+    topic = _TOPICS[role]
+    working = Working(
+        lambda: ground.stream.consumer(topic, topic),
+        (stage.handle, stage.give_up),
+        ground.clock,
+        _limits(settings),
+    )
+    parts = Parts(
+        services=(_examining_service(role, answering, pack),),
+        working=(working,),
+        checks={"store": store_check(ground.store)},
+        close=(room.close,),
+    )
+    return parts, Described(answering.identities, pack.digest)
+
+
+def _examining_service(role: str, answering: Answering, pack: PromptPack) -> Service:
+    identity = answering.identities[role]
+    if role == "judge":
+        return judge.service(judge.JudgeServicer(answering, identity, pack.digest))
+    return qa_reader.service(qa_reader.QaReaderServicer(answering, identity, pack.digest))
+
+
+async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[Parts, Described]:
+    """The captioner, and what it tells of itself. Raises what `ModelRoom.chat_model` raises."""
+    pack = _pack(settings)
+    room = ModelRoom(settings.access(), ground.clock)
+    model = await room.chat_model(settings.model)
+    identities = {"captioner": model.identity}
+    gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
+
+    async def keep(job: CaptionJob, caption: Caption) -> None:
+        await keep_written(ground.store, job.run, job.benchmark, caption)
+
+    async def no_examiner(_: object) -> None:
+        return None
+
+    stage = Captioning(
+        Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
+        Captioners(model, pack, gate, ground.store),
+        keep,
+    )
+    working = Working(
+        lambda: ground.stream.consumer(CAPTION_JOBS, CAPTION_JOBS),
+        (stage.handle, stage.give_up),
+        ground.clock,
+        _limits(settings),
+    )
+    servicer = captioner.CaptionerServicer(model, pack, ground.store)
+    parts = Parts(
+        services=(captioner.service(servicer),),
+        working=(working,),
+        checks={"store": store_check(ground.store)},
+        close=(room.close,),
+    )
+    return parts, Described(identities, pack.digest)
+
+
+def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) -> Parts:
+    """The gateway, with the planner."""
+    runs = ground.runs
+    outside = Outside(
+        ground.store, ground.stream, ground.codec, ground.clock, stages=stages, scores=scores
+    )
+    planner = Planner(ground.store, ground.stream, ground.codec, runs, open_dataset)
+
+    async def plan(attempt: Attempt) -> None:
+        await planner.plan(ground.codec.read_plan_job(attempt.data))
+
+    async def give_up(_: bytes, error: BaseException) -> None:
+        _LOG.error("a plan-job was put aside: %s", error)
+
+    working = Working(
+        lambda: ground.stream.consumer(PLAN_JOBS, PLAN_JOBS),
+        (plan, give_up),
+        ground.clock,
+        Limits(in_flight=_PLANS_AT_ONCE),
+    )
+    reader = RunReader(ground.store, runs, ground.clock, sink_of)
+    servicer = gateway.GatewayServicer(Gateway(outside, runs), reader, ground.store)
+    return Parts(
+        services=(gateway.service(servicer),),
+        working=(working,),
+        checks={"store": store_check(ground.store)},
+    )
+
+
+def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
+    """The aggregator, of which there is one, and what it shows."""
+
+    async def announce(event: RunEnded) -> None:
+        await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
+
+    async def captions(spec: RunSpec, plan: PlanReader) -> Captions:
+        return await captions_of_run(ground.store, spec, plan)
+
+    files = ReportFiles(captions, lambda _, texts: sinks(texts, {}))
+    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text))
+    board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
+    follower = Follower(board, ground.logs, ground.clock)
+    parts = Parts(
+        services=(aggregator.service(aggregator.AggregatorServicer(board, ground.clock)),),
+        tasks=(follower.run,),
+        checks={"store": store_check(ground.store)},
+    )
+    return parts, board
+
+
+def _pack(settings: EndpointSettings) -> PromptPack:
+    return folder_pack(settings.pack) if settings.pack else shipped_pack()
+
+
+def _limits(settings: EndpointSettings) -> Limits:
+    return Limits(in_flight=settings.in_flight, budget=settings.retry_budget)

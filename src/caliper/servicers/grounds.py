@@ -1,0 +1,71 @@
+"""What services stand on, from settings: Kafka and MinIO, or the memory and a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.core.errors import InvalidInput
+from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.ports.storage import ObjectStore
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.service_settings import StoreSettings, StreamSettings
+from caliper.runtime.settings import variable
+from caliper.servicers.building import Ground
+
+
+def open_store(settings: StoreSettings) -> ObjectStore:
+    """The store of the settings. Raises InvalidInput naming the variable that is missing."""
+    if not settings.store:
+        field = variable(type(settings), "store")
+        raise InvalidInput("a directory or an S3 endpoint", file="environment", field=field)
+    if not settings.store.startswith(("http://", "https://")):
+        return DirectoryStore(Path(settings.store))
+    # Its client library takes long to import.
+    from caliper.adapters.stores.minio import MinioStore, StoreAccess  # noqa: PLC0415
+
+    access = StoreAccess(
+        settings.store,
+        settings.store_bucket,
+        _secret(settings, "store_access_key"),
+        _secret(settings, "store_secret_key"),
+    )
+    return MinioStore(access)
+
+
+def _secret(settings: StoreSettings, name: str) -> str:
+    secret: SecretStr | None = getattr(settings, name)
+    if secret is None:
+        field = variable(type(settings), name)
+        raise InvalidInput("needed for an S3 endpoint", file="environment", field=field)
+    return secret.get_secret_value()
+
+
+def memory_ground(store: ObjectStore) -> Ground:
+    """For all services in one process."""
+    stream = MemoryStream(logs=(VERDICTS, RUNS))
+    return Ground(store, stream, stream, ProtobufCodec(), SystemClock())
+
+
+def kafka_ground(store: ObjectStore, servers: str) -> Ground:
+    """For services that find each other over a Kafka cluster."""
+    from caliper.adapters.streams.kafka import KafkaStream  # noqa: PLC0415 - as above
+    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
+    from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
+
+    access = KafkaAccess(servers)
+    return Ground(store, KafkaStream(access), KafkaLog(access), ProtobufCodec(), SystemClock())
+
+
+def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:
+    """What a service in a process of its own stands on. Raises InvalidInput naming the
+    variable that is missing.
+    """
+    if not stream.kafka:
+        field = variable(type(stream), "kafka")
+        raise InvalidInput("bootstrap servers, host:port", file="environment", field=field)
+    return kafka_ground(open_store(store), stream.kafka)

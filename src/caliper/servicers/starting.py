@@ -1,0 +1,147 @@
+"""Starting services: each in a process of its own, or all of them in one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import uvloop
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.stages import RemoteScores, RemoteStages
+from caliper.core.errors import CaliperError, InvalidInput
+from caliper.ports.stages import Described
+from caliper.runtime.grpc_server import ServerOptions
+from caliper.runtime.lifecycle import Parts, Running, together, until_told
+from caliper.runtime.service_settings import (
+    AggregatorSettings,
+    CaptionerSettings,
+    GatewaySettings,
+    JudgeSettings,
+    QaReaderSettings,
+    ServerSettings,
+)
+from caliper.runtime.settings import read_settings
+from caliper.servicers.building import (
+    Ground,
+    aggregator_parts,
+    captioner_parts,
+    examining_parts,
+    gateway_parts,
+)
+from caliper.servicers.grounds import ground_of
+
+BAD_INPUT, SURROUNDINGS = 2, 4
+Chosen = TypeVar("Chosen", bound=ServerSettings)
+
+
+async def judge(settings: JudgeSettings) -> Parts:
+    """A judge in a process of its own."""
+    ground = ground_of(settings, settings)
+    language = (settings.tagger, settings.embedder)
+    parts, _ = await examining_parts("judge", settings, ground, language)
+    return parts
+
+
+async def qa_reader(settings: QaReaderSettings) -> Parts:
+    """A QA reader in a process of its own."""
+    parts, _ = await examining_parts("reader", settings, ground_of(settings, settings))
+    return parts
+
+
+async def captioner(settings: CaptionerSettings) -> Parts:
+    """A captioner in a process of its own."""
+    parts, _ = await captioner_parts(settings, ground_of(settings, settings))
+    return parts
+
+
+async def aggregator(settings: AggregatorSettings) -> Parts:
+    """The aggregator in a process of its own."""
+    parts, _ = aggregator_parts(ground_of(settings, settings))
+    return parts
+
+
+async def gateway(settings: GatewaySettings) -> Parts:
+    """The gateway in a process of its own."""
+
+    def target(address: str) -> Target:
+        return Target(address, settings.peer_token, settings.peer_ca)
+
+    given = {
+        "captioner": settings.captioner,
+        "judge": settings.judge,
+        "reader": settings.qa_reader,
+    }
+    stages = RemoteStages({role: target(place) for role, place in given.items() if place})
+    scores = RemoteScores(target(settings.aggregator))
+    parts = gateway_parts(ground_of(settings, settings), stages, scores)
+    return together([parts, Parts((), close=(stages.close, scores.close))])
+
+
+def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:
+    """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    async def run() -> None:
+        settings = read_settings(kind)
+        await until_told([Running(settings.server(), await build(settings))])
+
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run())
+    except CaliperError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        return BAD_INPUT if isinstance(error, InvalidInput) else SURROUNDINGS
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStages:
+    """ports.stages.StageDirectory of one process."""
+
+    described: dict[str, Described]
+
+    async def describe(self, role: str) -> Described:
+        """What the stage of a role tells. Raises InvalidInput when there is none."""
+        if role not in self.described:
+            raise InvalidInput(f"no {role} is configured", field=role)
+        return self.described[role]
+
+
+async def everything(
+    ground: Ground,
+    judging: JudgeSettings,
+    reading: QaReaderSettings,
+    captioning: CaptionerSettings | None,
+) -> Parts:
+    """All services in one process, behind one port. Raises what opening their models raises."""
+    language = (judging.tagger, judging.embedder)
+    judge_parts, judge_described = await examining_parts("judge", judging, ground, language)
+    reader_parts, reader_described = await examining_parts("reader", reading, ground)
+    described = {"judge": judge_described, "reader": reader_described}
+    parts = [judge_parts, reader_parts]
+    if captioning is not None:
+        found, described["captioner"] = await captioner_parts(captioning, ground)
+        parts.append(found)
+    scores_parts, board = aggregator_parts(ground)
+    front = gateway_parts(ground, LocalStages(described), board)
+    return together([*parts, scores_parts, front])
+
+
+async def serve(options: ServerOptions, parts: Parts, started: Callable[[Running], None]) -> None:
+    """Run services of one process until SIGTERM or Ctrl-C; `started` is told once they listen."""
+    running = Running(options, parts)
+
+    async def tell() -> None:
+        await running.started.wait()
+        started(running)
+
+    telling = asyncio.ensure_future(tell())
+    try:
+        await until_told([running])
+    finally:
+        telling.cancel()
