@@ -72,6 +72,12 @@ class DatasetFiles:
         """
         return self._read(self._files(layout), layout)
 
+    def files(self, layout: Layout) -> list[Path]:
+        """The files that `rows` reads. Raises InvalidInput when they are not what the layout
+        says.
+        """
+        return self._files(layout)
+
     def digest(self, layout: Layout) -> str:
         """SHA-256 over name and content of the files that `rows` reads, in name order.
 

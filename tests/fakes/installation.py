@@ -1,0 +1,66 @@
+"""All services in one process, on memory and a directory, called over real gRPC."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.pipeline.gateway import Evaluation
+from caliper.ports.telemetry import Watcher
+from caliper.runtime.addresses import Address
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.grpc_server import ServerOptions
+from caliper.runtime.lifecycle import Parts, Running, run_all
+from caliper.runtime.models import Access
+from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
+from caliper.servicers.building import Ground
+from caliper.servicers.starting import everything
+from caliper.standalone.config import RunConfig
+from caliper.standalone.prepare import prepare
+from caliper.standalone.run import evaluate
+
+
+@asynccontextmanager
+async def listening(parts: Parts) -> AsyncIterator[str]:
+    """Services of one process on loopback; gives their address."""
+    running = Running(ServerOptions(Address("127.0.0.1", 0), grace=5), parts)
+    told = asyncio.Event()
+    task = asyncio.create_task(run_all([running], told))
+    starting = asyncio.create_task(running.started.wait())
+    await asyncio.wait([task, starting], return_when=asyncio.FIRST_COMPLETED)
+    starting.cancel()
+    try:
+        if running.started.is_set():
+            yield str(running.server.address)
+    finally:
+        told.set()
+        await task
+
+
+@asynccontextmanager
+async def installation(ground: Ground) -> AsyncIterator[RemoteGateway]:
+    """The gateway of an installation whose models are rules."""
+    parts = await everything(ground, JudgeSettings(), QaReaderSettings(), None)
+    async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+        yield gateway
+
+
+async def over(gateway: RemoteGateway, run: str) -> Evaluation:
+    """The run once it is over."""
+    last = None
+    async for found in gateway.watch(run, 0.1):
+        last = found
+    assert last is not None
+    return last
+
+
+async def alone(config: RunConfig, watcher: Watcher, folder: Path) -> bytes:
+    """report.json of the same run in one process without services."""
+    clock = SystemClock()
+    chosen = config.model_copy(update={"out": folder / "alone", "store": folder / "alone-store"})
+    prepared = await prepare(chosen, Access(), clock)
+    finished = await evaluate(prepared, watcher, clock)
+    await prepared.room.close()
+    return (finished.directory / "report.json").read_bytes()

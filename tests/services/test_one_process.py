@@ -1,0 +1,111 @@
+"""All services in one process: the same report as without services, over real gRPC."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.installation import alone, installation, over
+
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.progress import WarningWatcher
+from caliper.core.errors import InvalidInput, NotFound, NotReady
+from caliper.core.run import RunState
+from caliper.pipeline.reading import Wanted
+from caliper.servicers.grounds import memory_ground
+from caliper.standalone.config import RunConfig, read_config
+from caliper.standalone.remote import send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NOBODY = "0" * 16
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path / "store")
+
+
+@pytest.fixture
+async def gateway(store: DirectoryStore) -> AsyncIterator[RemoteGateway]:
+    async with installation(memory_ground(store)) as found:
+        yield found
+
+
+@pytest.fixture
+def careful() -> RunConfig:
+    return read_config(EXAMPLES / "careful.yaml")
+
+
+async def test_the_report_is_that_of_one_process_without_services(
+    gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig, tmp_path: Path
+) -> None:
+    begun = await send(careful, gateway, store)
+    ended = await over(gateway, begun.spec.run_id)
+    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
+    report = await gateway.report(begun.spec.run_id)
+    assert report == await alone(careful, WarningWatcher(), tmp_path)
+    assert {part.name for part in ended.benchmarks} == set(careful.benchmarks)
+    page = await gateway.list()
+    assert [found.spec for found in page.evaluations] == [begun.spec]
+    assert page.evaluations[0].state is RunState.COMPLETE
+
+
+async def test_the_same_spec_is_the_same_run(
+    gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
+) -> None:
+    limited = careful.model_copy(update={"limit": 1})
+    first = await send(limited, gateway, store)
+    again = await send(limited, gateway, None)
+    assert first.spec == again.spec
+    await over(gateway, first.spec.run_id)
+    once_more = await send(limited, gateway, None)
+    assert once_more.state is RunState.COMPLETE
+    assert len((await gateway.list()).evaluations) == 1
+
+
+async def test_verdicts_come_in_pages(
+    gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
+) -> None:
+    run = (await send(careful, gateway, store)).spec.run_id
+    await over(gateway, run)
+    whole, token = await gateway.verdicts(run, Wanted(size=1000))
+    assert token == ""
+    rows, token = await gateway.verdicts(run, Wanted(size=7))
+    while token:
+        page, token = await gateway.verdicts(run, Wanted(size=7, token=token))
+        rows += page
+    assert rows == whole
+    chosen, _ = await gateway.verdicts(run, Wanted(benchmark="captionqa", outcome="correct"))
+    expected = [r for r in whole if (r.benchmark, r.outcome) == ("captionqa", "correct")]
+    assert chosen == expected[:100]
+    assert chosen
+
+
+async def test_what_is_not_there_is_refused(
+    gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
+) -> None:
+    with pytest.raises(NotFound):
+        await gateway.get(NOBODY)
+    with pytest.raises(NotFound):
+        await gateway.get("../../etc/passwd")
+    with pytest.raises(InvalidInput, match="no such dataset"):
+        await send(careful, gateway, None)
+    named = careful.benchmarks["captionqa"].model_copy(update={"reader": "tgi:http://elsewhere"})
+    other = careful.model_copy(update={"benchmarks": {"captionqa": named}})
+    with pytest.raises(InvalidInput, match="unknown reader"):
+        await send(other, gateway, store)
+
+
+async def test_a_report_waits_for_the_end(
+    gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
+) -> None:
+    floor = careful.model_copy(update={"coverage_floor": 1.0, "limit": 2})
+    broken = floor.benchmarks["captionqa"].model_copy(
+        update={"captions": EXAMPLES / "captions" / "careless" / "captionqa.json"}
+    )
+    run = (
+        await send(floor.model_copy(update={"benchmarks": {"captionqa": broken}}), gateway, store)
+    ).spec.run_id
+    with pytest.raises(NotReady):
+        await gateway.report(run)
+    await over(gateway, run)
