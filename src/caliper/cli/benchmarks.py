@@ -12,17 +12,15 @@ from caliper.cli.options import (
     CaptionQaPart,
     CompreCapPart,
     FromFile,
+    How,
     Part,
     Shared,
-    Shown,
     from_file,
     from_flags,
     taking,
 )
 from caliper.core.errors import InvalidInput
 from caliper.standalone.config import RunConfig
-
-Act = Callable[[RunConfig, Shown], int]
 
 _CAPABILITY = """CAPability: 13 tasks, judged for correctness and thoroughness.
 
@@ -45,13 +43,17 @@ _PARTS: dict[str, tuple[type, str]] = {
 }
 
 
-def benchmark_commands(act: Act, help_text: str) -> typer.Typer:
-    """A group of commands, each of which builds a configuration and hands it to `act`."""
+def benchmark_commands(
+    act: Callable[[RunConfig, How], int], shown: type[How], help_text: str
+) -> typer.Typer:
+    """A group of commands, each of which builds a configuration and hands it to `act`, with
+    the options of `shown`.
+    """
     app = typer.Typer(help=help_text)
 
-    def several(context: typer.Context, given: FromFile, shared: Shared, shown: Shown) -> int:
+    def several(context: typer.Context, given: FromFile, shared: Shared, how: How) -> int:
         if context.invoked_subcommand is not None:
-            if (given, shared, shown) != (FromFile(), Shared(), Shown()):
+            if (given, shared, how) != (FromFile(), Shared(), shown()):
                 raise InvalidInput(
                     f"options of {context.invoked_subcommand} go behind its name, and --config "
                     "goes without one"
@@ -59,19 +61,19 @@ def benchmark_commands(act: Act, help_text: str) -> typer.Typer:
             return Exit.DONE
         if given.config is None:
             raise InvalidInput(f"name a benchmark ({', '.join(_PARTS)}) or give --config FILE")
-        return act(from_file(given.config, shared), shown)
+        return act(from_file(given.config, shared), how)
 
     app.callback(invoke_without_command=True)(
-        taking(several, FromFile, Shared, Shown, with_context=True)
+        taking(several, FromFile, Shared, shown, with_context=True)
     )
     for name, (part, text) in _PARTS.items():
-        command = taking(_one(name, act), part, Shared, Shown)
+        command = taking(_one(name, act), part, Shared, shown)
         app.command(name, help=text)(command)
     return app
 
 
-def _one(name: str, act: Act) -> Callable[[Part, Shared, Shown], int]:
-    def one(part: Part, shared: Shared, shown: Shown) -> int:
-        return act(from_flags(name, part, shared), shown)
+def _one(name: str, act: Callable[[RunConfig, How], int]) -> Callable[[Part, Shared, How], int]:
+    def one(part: Part, shared: Shared, how: How) -> int:
+        return act(from_flags(name, part, shared), how)
 
     return one

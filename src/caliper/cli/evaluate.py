@@ -13,8 +13,9 @@ from caliper.adapters.exports.json import report_text
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
-from caliper.cli.options import Shown
+from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
+from caliper.cli.remote import evaluate_there
 from caliper.cli.show import show_report
 from caliper.core.errors import BackendError
 from caliper.ports.telemetry import Watcher
@@ -26,7 +27,9 @@ from caliper.standalone.prepare import Prepared, prepare
 from caliper.standalone.run import Finished, evaluate
 
 
-def _evaluate(config: RunConfig, shown: Shown) -> int:
+def _evaluate(config: RunConfig, shown: Evaluated) -> int:
+    if shown.server is not None:
+        return asyncio.run(evaluate_there(config, shown.server, shown))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             finished = runner.run(_run(config, shown))
@@ -71,5 +74,7 @@ def _tell(finished: Finished, shown: Shown) -> None:
 
 
 app = benchmark_commands(
-    _evaluate, "Evaluate captions, or a checkpoint, on one benchmark or on several from a file."
+    _evaluate,
+    Evaluated,
+    "Evaluate captions, or a checkpoint, on one benchmark or on several from a file.",
 )

@@ -164,6 +164,16 @@ Store = Annotated[
         rich_help_panel=_HOW,
     ),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="HOST:PORT",
+        help="The gateway of an installation that does it instead of this process. Data are "
+        "pushed to the store that CALIPER_STORE names.",
+        rich_help_panel=_HOW,
+    ),
+]
 Json = Annotated[
     bool,
     typer.Option(

@@ -13,15 +13,18 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 from typer.rich_utils import rich_format_error
 
-from caliper.cli import compare, evaluate, plan, report, validate
+from caliper.cli import compare, evaluate, plan, remote, report, serve, validate
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.core.errors import (
+    AlreadyExists,
     BackendError,
     CaliperError,
     InvalidInput,
     MediaMissing,
     ModelChanged,
+    NotFound,
+    NotReady,
     StoreUnavailable,
     StreamUnavailable,
 )
@@ -42,6 +45,10 @@ app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("validate")(validate.validate)
+app.command("serve")(serve.serve)
+app.command("runs")(remote.runs)
+app.command("watch")(remote.watch)
+app.command("cancel")(remote.cancel)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - typer hands the flag over by position
@@ -100,7 +107,7 @@ def run() -> None:
 
 def _code(error: CaliperError) -> Exit:
     match error:
-        case InvalidInput() | MediaMissing():
+        case InvalidInput() | MediaMissing() | NotFound() | NotReady() | AlreadyExists():
             return Exit.BAD_INPUT
         case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
             return Exit.SURROUNDINGS

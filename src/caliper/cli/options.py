@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import typer
 
@@ -101,6 +101,16 @@ class Shown:
 
     json: flags.Json = False
     quiet: flags.Quiet = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated(Shown):
+    """How `evaluate` goes: where it runs, and how it shows its result."""
+
+    server: flags.Server = None
+
+
+How = TypeVar("How", bound=Shown)
 
 
 def taking(

@@ -64,5 +64,5 @@ def _table(found: list[Estimated]) -> Table:
 
 
 app = benchmark_commands(
-    _plan, "Say what a run would take: samples, questions, calls, tokens, storage."
+    _plan, Shown, "Say what a run would take: samples, questions, calls, tokens, storage."
 )

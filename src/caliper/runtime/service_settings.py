@@ -8,6 +8,7 @@ What services have in common stands in parts, which a service's class puts toget
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
@@ -16,7 +17,7 @@ from caliper.core.errors import InvalidInput
 from caliper.runtime.addresses import Address
 from caliper.runtime.grpc_server import ServerOptions, Tls
 from caliper.runtime.models import Access
-from caliper.runtime.settings import PREFIX, Settings, variable
+from caliper.runtime.settings import PREFIX, SERVICES, ModelSettings, Settings, variable
 
 
 class ServerSettings(Settings):
@@ -147,3 +148,19 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     peer_token: SecretStr | None = None
     peer_token_file: Path | None = None
     peer_ca: Path | None = None
+
+
+class ClientSettings(StoreSettings):
+    """How the command line reaches an installation: CALIPER_STORE... is its store, for data
+    that are pushed; CALIPER_SERVER_TOKEN its bearer token, CALIPER_SERVER_CA the PEM file of who
+    signed the gateway's certificate: with it, calls are TLS.
+    """
+
+    others: ClassVar[tuple[str, ...]] = (
+        *(f"{PREFIX}{service}_" for service in SERVICES),
+        *(variable(ModelSettings, name) for name in ModelSettings.model_fields),
+    )
+
+    server_token: SecretStr | None = None
+    server_token_file: Path | None = None
+    server_ca: Path | None = None

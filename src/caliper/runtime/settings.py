@@ -50,7 +50,11 @@ class ModelSettings(Settings):
     endpoint failed to answer is tried again, before it becomes Unscored.
     """
 
-    others: ClassVar[tuple[str, ...]] = tuple(f"{PREFIX}{service}_" for service in SERVICES)
+    others: ClassVar[tuple[str, ...]] = (
+        *(f"{PREFIX}{service}_" for service in SERVICES),
+        f"{PREFIX}STORE",
+        f"{PREFIX}SERVER_",
+    )
 
     token: SecretStr | None = None
     token_file: Path | None = None

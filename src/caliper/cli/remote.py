@@ -1,0 +1,151 @@
+"""Runs of an installation: evaluated, listed, watched and cancelled through its gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from caliper.adapters.files import write_atomically
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.wording import number
+from caliper.cli.console import OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json, Quiet
+from caliper.cli.options import Shown
+from caliper.core.run import RunState
+from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.reading import FILES
+from caliper.runtime.addresses import Address
+from caliper.runtime.service_settings import ClientSettings
+from caliper.runtime.settings import read_settings
+from caliper.servicers.grounds import open_store
+from caliper.standalone.config import RunConfig
+from caliper.standalone.remote import send
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
+Server = Annotated[
+    str, typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation.")
+]
+Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
+_INTERVAL = 1.0
+
+
+def target_at(server: str, settings: ClientSettings) -> Target:
+    """The gateway at host:port. Raises InvalidInput."""
+    address = str(Address.parse(server, "--server"))
+    return Target(address, settings.server_token, settings.server_ca)
+
+
+async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
+    """Push data and captions, start the run, and wait for its end. With --out its report files
+    are written there. Raises what `send` and `RemoteGateway.watch` raise.
+    """
+    settings = read_settings(ClientSettings)
+    store = open_store(settings) if settings.store else None
+    async with RemoteGateway(target_at(server, settings)) as gateway:
+        begun = await send(config, gateway, store)
+        ended = await _watch(gateway, begun.spec.run_id, shown)
+        if ended.state in (RunState.COMPLETE, RunState.FINISHED):
+            if config.out is not None:
+                await _write(gateway, begun.spec.run_id, config.out)
+            if shown.json:
+                report = await gateway.report(begun.spec.run_id, partial=True)
+                sys.stdout.write(report.decode())
+    return _code(ended)
+
+
+async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
+    for file in FILES:
+        data = await gateway.report(run, file, partial=True)
+        await asyncio.to_thread(write_atomically, folder / file, data)
+
+
+async def _watch(gateway: RemoteGateway, run: str, shown: Shown) -> Evaluation:
+    """Print every change until the run is over."""
+    last = await gateway.get(run)
+    async for found in gateway.watch(run, _INTERVAL):
+        if not (shown.quiet or shown.json):
+            OUT.print(_line(found), soft_wrap=True, highlight=False)
+        last = found
+    return last
+
+
+def _line(found: Evaluation) -> str:
+    parts = [f"{found.spec.run_id} {escape(found.spec.name)} [bold]{found.state}[/bold]"]
+    for part in found.benchmarks:
+        known = part.coverage.scored + sum(part.coverage.unscored.values())
+        headline = part.estimates.get(part.headline)
+        value = number(headline.value) if headline and headline.value is not None else "-"
+        parts.append(f"{part.title} {value} ({known}/{part.coverage.planned})")
+    return "  ".join([*parts, f"[red]{escape(found.error)}[/red]"] if found.error else parts)
+
+
+def _told(found: Evaluation) -> dict[str, str]:
+    return {
+        "run": found.spec.run_id,
+        "name": found.spec.name,
+        "state": str(found.state),
+        "started": found.started.isoformat(),
+        "error": found.error,
+    }
+
+
+def _code(found: Evaluation) -> Exit:
+    return Exit.DONE if found.state is RunState.COMPLETE else Exit.NO
+
+
+def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
+    """Watch a run of an installation until it is over. Exit code 1 when it is not complete."""
+
+    async def watching() -> Evaluation:
+        async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+            return await _watch(gateway, run, Shown(json=json, quiet=quiet))
+
+    ended = asyncio.run(watching())
+    if json:
+        sys.stdout.write(json_module.dumps(_told(ended), indent=2) + "\n")
+    return _code(ended)
+
+
+def runs(server: Server, name: Name = "", json: Json = False) -> int:
+    """List the runs of an installation, the newest first."""
+
+    async def listing() -> list[Evaluation]:
+        found: list[Evaluation] = []
+        token = ""
+        async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+            while True:
+                page = await gateway.list(token=token, name=name)
+                found += page.evaluations
+                token = page.next
+                if not token:
+                    return found
+
+    found = asyncio.run(listing())
+    if json:
+        told = [_told(one) for one in found]
+        sys.stdout.write(json_module.dumps(told, indent=2) + "\n")
+        return Exit.DONE
+    for one in found:
+        OUT.print(f"{one.started:%Y-%m-%d %H:%M}  {_line(one)}", soft_wrap=True, highlight=False)
+    return Exit.DONE
+
+
+def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
+    """End a run of an installation before its end."""
+
+    async def cancelling() -> Evaluation:
+        async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+            return await gateway.cancel(run)
+
+    found = asyncio.run(cancelling())
+    if not quiet:
+        OUT.print(_line(found), soft_wrap=True, highlight=False)
+    return Exit.DONE

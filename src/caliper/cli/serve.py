@@ -1,0 +1,95 @@
+"""`caliper serve`: all services in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Annotated
+
+import typer
+import uvloop
+
+from caliper.cli.console import ERR
+from caliper.cli.exits import Exit
+from caliper.runtime.lifecycle import Running
+from caliper.runtime.service_settings import (
+    CaptionerSettings,
+    ClientSettings,
+    GatewaySettings,
+    JudgeSettings,
+    QaReaderSettings,
+)
+from caliper.runtime.settings import read_settings
+from caliper.servicers.grounds import kafka_ground, memory_ground, open_store
+from caliper.servicers.starting import everything
+from caliper.servicers.starting import serve as serve_parts
+
+Listen = Annotated[
+    str, typer.Option("--listen", metavar="HOST:PORT", help="Where the gateway is called.")
+]
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        metavar="DIR|URL",
+        help="Where everything is kept: a directory, or an S3 endpoint (bucket and keys in "
+        "CALIPER_STORE_BUCKET, CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY).",
+    ),
+]
+Kafka = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka",
+        metavar="SERVERS",
+        help="Bootstrap servers of a Kafka cluster instead of the stream in memory.",
+    ),
+]
+Judge = Annotated[str, typer.Option("--judge", metavar="SPEC", help="lexical or tgi:URL.")]
+Reader = Annotated[str, typer.Option("--reader", metavar="SPEC", help="lexical or tgi:URL.")]
+Captioner = Annotated[
+    str | None, typer.Option("--captioner", metavar="SPEC", help="tgi:URL; none without it.")
+]
+
+
+def serve(
+    listen: Listen = "127.0.0.1:50051",
+    store: Store = "caliper-store",
+    kafka: Kafka = None,
+    judge: Judge = "lexical",
+    reader: Reader = "lexical",
+    captioner: Captioner = None,
+) -> int:
+    """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
+
+    TLS, tokens and the health port come from the environment, as those of the gateway
+    (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
+    again.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(listen, store, kafka, (judge, reader, captioner)))
+    return Exit.DONE
+
+
+async def _serve(
+    listen: str, store: str, kafka: str | None, models: tuple[str, str, str | None]
+) -> None:
+
+    kept = open_store(read_settings(ClientSettings).model_copy(update={"store": store}))
+    ground = memory_ground(kept) if kafka is None else kafka_ground(kept, kafka)
+    judge, reader, captioner = models
+    captioning = None
+    if captioner is not None:
+        captioning = CaptionerSettings(model=captioner)
+    parts = await everything(
+        ground,
+        read_settings(JudgeSettings).model_copy(update={"model": judge}),
+        read_settings(QaReaderSettings).model_copy(update={"model": reader}),
+        captioning,
+    )
+    settings = read_settings(GatewaySettings).model_copy(update={"listen": listen})
+    await serve_parts(settings.server(), parts, _tell)
+
+
+def _tell(running: Running) -> None:
+    ERR.print(f"Serving on {running.server.address}", highlight=False)

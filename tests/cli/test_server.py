@@ -1,0 +1,60 @@
+"""An installation in one process, served and called by the command line."""
+
+import json
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.command import Command, end
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EVALUATE = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--limit", 2)
+
+
+@pytest.fixture
+def server(caliper: Command) -> Iterator[str]:
+    process = caliper.start("serve", "--listen", "127.0.0.1:0", "--store", "there")
+    assert process.stderr is not None
+    said = ""
+    address = None
+    while address is None:
+        line = process.stderr.readline()
+        assert line, f"it did not serve:\n{said}"
+        said += line
+        address = re.search(r"Serving on (\S+)", line)
+    yield address[1]
+    assert end(process, signal.SIGTERM).code == 0
+
+
+@pytest.fixture
+def pushing(tmp_path: Path) -> Command:
+    return Command(tmp_path, {"CALIPER_STORE": "there"})
+
+
+def test_a_run_over_there_has_the_report_of_one_here(
+    server: str, pushing: Command, tmp_path: Path
+) -> None:
+    here = pushing(*EVALUATE, "--out", "here", "--json")
+    there = pushing(*EVALUATE, "--server", server, "--out", "elsewhere", "--json")
+    assert there.out == here.out, there.err
+    assert there.code == here.code
+    written = (tmp_path / "elsewhere" / "report.json").read_text("utf-8")
+    assert written == here.out
+    (listed,) = pushing("runs", "--server", server, "--json", code=0).told
+    told = json.loads(here.out)
+    assert listed["state"] == told["state"]
+    watched = pushing("watch", listed["run"], "--server", server)
+    assert watched.code == there.code
+    assert listed["run"] in watched.out
+    assert pushing("cancel", listed["run"], "--server", server, code=0).out.count(told["state"])
+
+
+def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:
+    ended = pushing("watch", "0" * 16, "--server", server, code=2)
+    assert "no run" in ended.err
+
+
+def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:
+    pushing(*EVALUATE, "--server", "127.0.0.1:1", code=4)
