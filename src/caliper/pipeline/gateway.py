@@ -107,11 +107,8 @@ class Gateway:
         scores = await self._outside.scores.scores(run)
         if scores is None:
             return Evaluation(spec, RunState.PLANNING, started)
-        state = scores.state
-        if state not in OVER and await self._runs.cancelled(run, anew=True):
-            # What has no plan yet gets none: nothing is in flight.
-            planning = state is RunState.PLANNING
-            state = RunState.CANCELLED if planning else RunState.CANCELLING
+        cancelled = await self._runs.cancelled(run, anew=True)
+        state = _state(scores.state, cancelled=cancelled)
         return Evaluation(spec, state, started, scores.benchmarks, scores.error)
 
     async def watch(self, run: str, interval: float) -> AsyncIterator[Evaluation]:
@@ -204,3 +201,15 @@ class Gateway:
     async def _send(self, topic: str, key: str, message: PlanJob | RunCancelled) -> None:
         data = self._outside.codec.write(message)
         await self._outside.stream.publish(Message(topic, key, data))
+
+
+def _state(told: RunState, *, cancelled: bool) -> RunState:
+    """Where a run stands, by the aggregator and by whether it is to be cancelled now."""
+    if not cancelled:
+        # Taken up again, and the aggregator has not heard of it yet.
+        early = told in (RunState.CANCELLED, RunState.CANCELLING)
+        return RunState.RUNNING if early else told
+    if told is RunState.PLANNING:
+        # What has no plan yet gets none: nothing is in flight.
+        return RunState.CANCELLED
+    return told if told in OVER else RunState.CANCELLING

@@ -1,0 +1,182 @@
+"""What becomes of runs in an installation: cancelled, refused, failed, captioned, named."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.installation import alone, listening, over
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.progress import WarningWatcher
+from caliper.core.errors import AlreadyExists
+from caliper.core.keys import canonical_json
+from caliper.core.run import Identity, RunSpec, RunState
+from caliper.pipeline.planner import REFUSED
+from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS
+from caliper.pipeline.resolve import Asked, BenchmarkAsked
+from caliper.pipeline.supplies import push_dataset, put_captions
+from caliper.ports.codec import PlanJob
+from caliper.ports.stream import Message
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.servicers.building import Ground
+from caliper.servicers.grounds import memory_ground
+from caliper.servicers.starting import everything
+from caliper.standalone.config import RunConfig, read_config
+from caliper.standalone.prepare import open_sources
+from caliper.standalone.remote import parcel_of, send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    return memory_ground(DirectoryStore(tmp_path / "store"))
+
+
+class AheadClock(SystemClock):
+    """Time that a test can put forward, so that what is remembered is looked up again."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead
+
+
+def only(name: str, **changes: Any) -> RunConfig:
+    config = read_config(EXAMPLES / "careful.yaml")
+    part = config.benchmarks[name].model_copy(update=changes)
+    return config.model_copy(update={"benchmarks": {name: part}})
+
+
+async def asked(ground: Ground, name: str = "captionqa", **changes: Any) -> Asked:
+    """A request whose data and captions are in the store."""
+    part = only(name).benchmarks[name]
+    parcel = parcel_of(name, part)
+    await push_dataset(ground.store, parcel)
+    captions = await put_captions(ground.store, open_sources(name, part).captions or {})
+    return Asked("ours", (BenchmarkAsked(name, parcel.digest, captions),), **changes)
+
+
+def serving(
+    ground: Ground, judge: str = "lexical", captioner: str | None = None, in_flight: int = 64
+) -> Any:
+    captioning = None if captioner is None else CaptionerSettings(model=captioner)
+    judging = JudgeSettings(model=judge, in_flight=in_flight)
+    return everything(ground, judging, QaReaderSettings(), captioning)
+
+
+async def test_a_client_key_stands_for_one_spec(ground: Ground) -> None:
+    request = await asked(ground, client_key="mine")
+    async with listening(await serving(ground)) as address, RemoteGateway(Target(address)) as there:
+        first, created = await there.start(request)
+        again, once_more = await there.start(request)
+        with pytest.raises(AlreadyExists, match=first.spec.run_id):
+            await there.start(replace(request, seed=1))
+        await over(there, first.spec.run_id)
+    assert (first.spec, created, once_more) == (again.spec, True, False)
+
+
+async def test_a_cancelled_run_ends_and_can_be_taken_up_again(ground: Ground) -> None:
+    clock = AheadClock()
+    ground = replace(ground, clock=clock)
+    request = await asked(ground, "capability")
+    arrived, released = asyncio.Event(), asyncio.Event()
+
+    async def held(*given: Any) -> Any:
+        arrived.set()
+        await released.wait()
+        return await answer("1")(*given)
+
+    async with ChatServer(otherwise=held) as chat:
+        parts = await serving(ground, judge=f"tgi:{chat.url}", in_flight=2)
+        async with listening(parts) as address, RemoteGateway(Target(address)) as there:
+            begun, _ = await there.start(request)
+            run = begun.spec.run_id
+            await arrived.wait()
+            assert (await there.cancel(run)).state is RunState.CANCELLING
+            clock.ahead += 60
+            released.set()
+            assert (await over(there, run)).state is RunState.CANCELLED
+            asked_before = len(chat.requests)
+            again, created = await there.start(request)
+            assert not created
+            assert again.spec == begun.spec
+            ended = await over(there, run)
+    assert ended.state in (RunState.COMPLETE, RunState.FINISHED)
+    assert 0 < asked_before < len(chat.requests)
+
+
+async def test_data_that_cannot_be_planned_fail_the_run(ground: Ground, tmp_path: Path) -> None:
+    broken = tmp_path / "questions.json"
+    broken.write_text(json.dumps([{"id": "a"}, {"id": "a"}]), "utf-8")
+    config = only("captionqa", data=broken)
+    async with listening(await serving(ground)) as address, RemoteGateway(Target(address)) as there:
+        begun = await send(config, there, ground.store)
+        ended = await over(there, begun.spec.run_id)
+        (listed,) = (await there.list()).evaluations
+    assert ended.state is listed.state is RunState.FAILED
+    assert "questions.json" in ended.error
+    assert await ground.store.get(f"runs/{begun.spec.run_id}/{REFUSED}")
+
+
+async def test_a_run_of_another_model_fails(ground: Ground) -> None:
+    request = await asked(ground)
+    async with listening(await serving(ground)) as address, RemoteGateway(Target(address)) as there:
+        found, _ = await there.start(request)
+        (part,) = found.spec.benchmarks
+        models = {**part.models, "reader": Identity("tgi", "another", "1")}
+        stranger: RunSpec = replace(
+            found.spec, name="theirs", benchmarks=(replace(part, models=models),)
+        )
+        kept = f"runs/{stranger.run_id}"
+        await ground.store.put(f"{kept}/spec.json", canonical_json(stranger.to_json()))
+        written = await ground.store.get(f"runs/{found.spec.run_id}/started.json")
+        await ground.store.put(f"{kept}/started.json", written or b"")
+        job = ground.codec.write(PlanJob(stranger.run_id))
+        await ground.stream.publish(Message(PLAN_JOBS, "plan", job))
+        ended = await over(there, stranger.run_id)
+        whole = await over(there, found.spec.run_id)
+    assert ended.state is RunState.FAILED
+    assert "another" in ended.error
+    assert whole.state is RunState.COMPLETE
+
+
+async def test_poison_stops_nobody(ground: Ground) -> None:
+    request = await asked(ground, "capability")
+    letters = ground.stream.consumer("dead-letters", "test")
+    for topic in (JUDGE_JOBS, PLAN_JOBS):
+        await ground.stream.publish(Message(topic, "poison", b"\xff\xff"))
+    unknown = ground.codec.write(PlanJob("0" * 16))
+    await ground.stream.publish(Message(PLAN_JOBS, "unknown", unknown))
+    async with listening(await serving(ground)) as address, RemoteGateway(Target(address)) as there:
+        begun, _ = await there.start(request)
+        ended = await over(there, begun.spec.run_id)
+        found = [await letters.receive() for _ in range(3)]
+    assert ended.state is RunState.COMPLETE
+    assert {one.message.key for one in found if one} == {"poison", "unknown"}
+
+
+async def test_a_captioner_sees_the_pushed_media(ground: Ground, tmp_path: Path) -> None:
+    async with ChatServer(otherwise=answer("A small dog on green grass.")) as chat:
+        model = f"tgi:{chat.url}"
+        parts = await serving(ground, captioner=model)
+        config = only("comprecap", captions=None, captioner=model).model_copy(
+            update={"name": "ours"}
+        )
+        named = only("comprecap", captions=None, captioner="fake/judge-8b").model_copy(
+            update={"name": "ours"}
+        )
+        async with listening(parts) as address, RemoteGateway(Target(address)) as there:
+            begun = await send(named, there, ground.store)
+            ended = await over(there, begun.spec.run_id)
+            report = await there.report(begun.spec.run_id, partial=True)
+        expected = await alone(config, WarningWatcher(), tmp_path)
+    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
+    assert report == expected
