@@ -23,6 +23,7 @@ from caliper.lexical import (
     mentions,
     movements,
     names,
+    near,
     numbers,
     objects,
     overlap,
@@ -32,6 +33,7 @@ from caliper.lexical import (
     spatial,
     style,
     synonyms,
+    telling,
     text,
     vocabulary,
     words,
@@ -42,8 +44,8 @@ from caliper.lexical.text import Parsed, parse
 from caliper.ports.models import Identity
 
 _RULES: tuple[ModuleType, ...] = (
-    angles, colours, events, finding, mentions, movements, names, numbers, objects, overlap,
-    phrases, reader, scenes, spatial, style, synonyms, text, vocabulary, words, writing,
+    angles, colours, events, finding, mentions, movements, names, near, numbers, objects,
+    overlap, phrases, reader, scenes, spatial, style, synonyms, telling, text, vocabulary, words, writing,
 )  # fmt: skip
 
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {

@@ -27,7 +27,7 @@ person: traveler visitor guest shopper commuter bystander resident man woman chi
     anchor coach referee umpire defender goalkeeper opponent teammate judge lawyer scientist
     engineer mechanic carpenter craftsman painter photographer cameraman audience spectator
     bystander onlooker attendee member owner neighbor colleague coworker companion husband wife
-    brother sister uncle aunt elder senior infant bartender clerk salesman knight archer wrestler
+    brother sister uncle aunt senior infant bartender clerk salesman knight archer wrestler
     boxer golfer drummer guitarist violinist pianist hiker jogger skateboarder goalie batter
     pitcher catcher bowler dribbler speaker presenter customer patient prisoner thief villager;
 man: groom policeman fireman businessman king prince father grandfather cowboy husband brother
@@ -81,7 +81,7 @@ container: box bottle bowl cup pot basket bin bucket barrel tin can;
 instrument: guitar piano violin drum flute trumpet saxophone cello keyboard;
 weapon: gun sword knife bow spear axe dagger staff shield;
 device: phone laptop computer tablet camera monitor;
-screen: monitor television display scoreboard;
+screen: monitor television scoreboard;
 door: gate doorway portal entrance;
 light: lamp chandelier lantern spotlight headlight streetlight bulb;
 lamp: chandelier sconce;
@@ -90,7 +90,7 @@ decoration: ornament garland wreath;
 seat: chair bench stool couch armchair;
 sign: billboard signpost plaque placard;
 ball: basketball football baseball soccer volleyball golfball;
-tool: hammer screwdriver wrench saw drill shovel rake axe knife pliers;
+tool: hammer screwdriver wrench drill shovel rake axe knife pliers;
 utensil: fork spoon knife chopsticks spatula ladle;
 cup: teacup goblet;
 bread: baguette roll bun croissant bagel loaf toast;
@@ -185,7 +185,8 @@ KEPT = {
     form: noun
     for noun in listed("""
         performer traveler reporter resident commuter universe university counter vegetation clothe
-        lighting
+        lighting photographer villager engineer defender presenter dribbler wrestler catcher owner
+        collector hiker senior anchor retriever
     """)
     for form in (noun, f"{noun}s")
 }
