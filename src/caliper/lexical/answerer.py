@@ -52,7 +52,7 @@ _RULES: tuple[ModuleType, ...] = (
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
     "object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object
+        caption, asked.element, asked.object, video=False
     ),
     "object_color": lambda caption, asked: colours.judge_colour(
         caption, asked.element, asked.object
@@ -62,7 +62,7 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "OCR": lambda caption, asked: writing.judge_text(caption, asked.element),
     "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
     "dynamic_object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object
+        caption, asked.element, asked.object, video=True
     ),
     "action": lambda caption, asked: events.judge_action(caption, asked.element),
     "event": lambda caption, asked: events.judge_event(caption, asked.element),

@@ -154,8 +154,8 @@ def _stated_anywhere(parsed: Parsed, number: int) -> list[int]:
     return [at for at in range(len(parsed.words)) if _value_at(parsed, at) == number]
 
 
-def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
-    """Score a count (Fig. A3, object number), over an image or a whole video.
+def judge_number(parsed: Parsed, element: str, named: str, *, video: bool) -> Finding:
+    """Score a count (Fig. A3, object number), over an image or a whole `video`.
 
     The annotated number anywhere with the object named is right, unless the object itself
     carries another number and the annotated one stands in other sentences. Another number
@@ -179,7 +179,7 @@ def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
         return Finding(RIGHT, f"The caption names {named} and the number {number}.")
     if spelled:
         return Finding(WRONG, f"The caption gives {told} for {named}, not {number}.")
-    return _indefinite(parsed, found, counts, number)
+    return _indefinite(parsed, found, counts, number, video=video)
 
 
 def _only_describes(parsed: Parsed, mention: Mention) -> bool:
@@ -233,11 +233,12 @@ def _belongs(parsed: Parsed, at: int) -> bool:
 
 
 def _indefinite(
-    parsed: Parsed, found: tuple[Mention, ...], counts: list[_Count], number: int
+    parsed: Parsed, found: tuple[Mention, ...], counts: list[_Count], number: int, *, video: bool
 ) -> Finding:
     """Score a caption that spells no number: "a cup" is one, "cups" is vague.
 
-    For a greater number one "a cup" is no count, but several in a sentence are.
+    For a greater number "a cup" is another count in an image; over a video it is none, for more
+    may come, but several in a sentence are one.
     """
     plural = any(_plural(parsed.words[mention.head]) for mention in found)
     total = sum(count.value for count in counts)
@@ -250,6 +251,6 @@ def _indefinite(
     listed_apart = any(count.another for count in counts) or len(counts) > len(
         {count.sentence for count in counts}
     )
-    if listed_apart and not plural:
+    if (listed_apart or (counts and not video)) and not plural:
         return Finding(WRONG, f"The caption tells of {total}, not {number}.")
     return Finding(SILENT, "The caption gives no specific number.")
