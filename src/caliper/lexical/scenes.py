@@ -138,7 +138,8 @@ _PRESENTED = re.compile(
     r"\b(?:shows?|showing|depicts?|depicting|captures?|capturing|features?|presents?|portrays?|"
     r"displays?|illustrates?|view of|scene of|image of|photo of|set in|set on|set at|located in|"
     r"takes place (?:in|on|at)|scene is|setting is|appears to be|inside|in|on|at) "
-    r"(?:a|an|the|what appears to be a)(?: (?!(?:near|of|with|by|and|beside|behind|from) )[\w',]+){0,5}$"
+    r"(?:a|an|the|what appears to be a)"
+    r"(?: (?!(?:near|of|with|by|and|beside|behind|from) )[\w',]+){0,5}$"
 )
 _ROOMS = frozenset(
     concept(word)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
+from caliper.lexical.colours import FAMILIES
 from caliper.lexical.mentions import content
 from caliper.lexical.overlap import Wanted, blend, credits_at, weight
 from caliper.lexical.text import Parsed, words_of
-from caliper.lexical.vocabulary import word_set
+from caliper.lexical.vocabulary import listed, word_set
 from caliper.lexical.words import (
     DEEDS,
     GENERIC_VERBS,
@@ -33,6 +34,18 @@ _NEAR = 0.5
 _MAIN = 1.7
 _APART = 0.8
 _REACH = 8
+_ATTRIBUTE = 0.4
+# What an event's telling can leave out without telling another event.
+_ATTRIBUTES = frozenset(
+    concept(word)
+    for word in (
+        *FAMILIES,
+        *listed("""
+            big small tall short long old young new other same happy sad angry bottom top middle
+            end finished whole wooden metal little large wearing dressed
+        """),
+    )
+)
 _BEFORE_NOUNS = word_set("""
     a an the his her its their my your our this that these those some of in on at with by from
     into onto for no each every one two three four five
@@ -84,7 +97,7 @@ def telling(text: str, *, verb_first: bool) -> Telling:
     first = next((meaning for meaning in meanings if meaning not in PERSONS), "")
     if verb_first and first and not any(first in deed for deed in deeds):
         deeds.insert(0, (first, first))
-    weights = {meaning: weight(meaning) for meaning in meanings}
+    weights = {meaning: _weight(meaning) for meaning in meanings}
     accepted = {meaning: _standing_for(meaning) for meaning in meanings}
     for verb, together in deeds:
         if together != verb:
@@ -99,6 +112,10 @@ def telling(text: str, *, verb_first: bool) -> Telling:
         weights[main] = _MAIN
     total = sum(weights.values())
     return Telling(Wanted(MappingProxyType(weights), MappingProxyType(accepted), total), main)
+
+
+def _weight(meaning: str) -> float:
+    return _ATTRIBUTE if meaning in _ATTRIBUTES else weight(meaning)
 
 
 def _doing(meaning: str, verb: str) -> Mapping[str, float]:
