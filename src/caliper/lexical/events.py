@@ -14,7 +14,7 @@ from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import PRONOUNS, concept, related
 
 _ACTION_ENOUGH = 0.55
-_EVENT_ENOUGH = 0.58
+_EVENT_ENOUGH = 0.6
 _NOT_ACTIONS = word_set("""
     being building ceiling morning evening during something nothing everything anything string
     king ring wing spring thing clothing lighting painting setting surrounding surroundings
