@@ -101,7 +101,7 @@ def _heads(parsed: Parsed, wanted: Phrase) -> dict[int, list[int]]:
         for at in sorted(at for word in PRONOUNS for at in parsed.places.get(word, ())):
             if parsed.sentence_of[at] not in named:
                 found.setdefault(parsed.sentence_of[at], []).append(at)
-    return found
+    return {number: sorted(places) for number, places in found.items()}
 
 
 def judge_relation(parsed: Parsed, element: str) -> Finding:
@@ -203,23 +203,18 @@ def _side_of(parsed: Parsed, things: dict[int, list[int]]) -> str:
                 continue
             if "of" in following[:2] and _PICTURE_WORDS.isdisjoint(parsed.words[at + 2 : at + 5]):
                 continue
-            best = min(best, *((abs(at - place), side) for place in places))
+            best = min(best, (_distance(places, at), side))
     return best[1]
 
 
 def _in_sentence(
     parsed: Parsed, wanted: Relation, number: int, subjects: list[int], targets: list[int]
 ) -> int:
-    low, high = parsed.sentences[number]
-    if targets:
-        one, other = _nearest(subjects, targets)
-        if one == other:
-            return SILENT
-        forward = one < other
-    else:
-        one, other, forward = subjects[0], high, True
-    if wanted.side in {"left", "right"}:
-        return _lateral(parsed, wanted, (low, high), subjects, targets)
+    one, other = _nearest(subjects, targets)
+    if one == other:
+        return SILENT
+    if wanted.side in _SIDES:
+        return _lateral(parsed, wanted, parsed.sentences[number], subjects, targets)
     reach = range(min(one, other) + 1, max(one, other))
     sides = {
         _FAMILY[parsed.words[at]]
@@ -227,7 +222,7 @@ def _in_sentence(
         if parsed.words[at] in _FAMILY and not parsed.negated[at]
     }
     if wanted.side not in sides and _OPPOSITE.get(wanted.side, "") in sides:
-        return WRONG if forward else RIGHT
+        return WRONG if one < other else RIGHT
     return RIGHT
 
 
@@ -256,14 +251,19 @@ def _lateral(
         if "of" in following[:3] and of_target != of_subject:
             told.add(side if of_target < of_subject else _OPPOSITE[side])
             continue
-        nearest = min(abs(place - at) for place in subjects)
-        other = min((abs(place - at) for place in targets), default=nearest + 1)
+        nearest, other = _distance(subjects, at), _distance(targets, at)
         relative = parsed.words[max(0, at - 2) : at] == ("to", "the")
         (told if relative else hinted).add(side if nearest <= other else _OPPOSITE[side])
     if wanted.side in told | hinted:
         return RIGHT
     both_named = set(parsed.words[within[0] : within[1]]) >= _SIDES
     return WRONG if told or (hinted and both_named) else SILENT
+
+
+def _distance(places: list[int], at: int) -> int:
+    """How far the nearest of the sorted places is from a position."""
+    after = bisect_left(places, at)
+    return min(abs(place - at) for place in places[max(0, after - 1) : after + 1])
 
 
 def _first_within(places: list[int], low: int, high: int) -> int:
