@@ -36,6 +36,9 @@ _PICTURE_WORDS = word_set("""
     image picture photo photograph frame scene painting drawing screen video composition
 """)
 _PICTURES = frozenset(concept(word) for word in _PICTURE_WORDS)
+# "On the left of the painting" is a place in the picture, "to the left of the painting" is not.
+_IN_PICTURE = word_set("on in side corner part edge half")
+_FLAT = frozenset(("left", "right", "above", "below"))
 _DEPTHS = {
     "behind": word_set("background backdrop distance behind"),
     "front": word_set("foreground front"),
@@ -62,11 +65,15 @@ _CUTS = word_set("""
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """An annotated relation: its two things, and the families of its side words (none for "on")."""
+    """An annotated relation: its two things, and the families of its side words (none for "on").
+
+    `in_picture` tells that it has no second thing but gives a place in the picture.
+    """
 
     subject: Phrase
     target: Phrase
     sides: tuple[str, ...]
+    in_picture: bool
 
     @property
     def side(self) -> str:
@@ -81,7 +88,10 @@ def relation(sentence: str) -> Relation:
     first = next((at for at, word in enumerate(words) if at and word in _CUTS), len(words))
     last = next((at for at in range(len(words) - 1, first - 1, -1) if words[at] in _CUTS), first)
     sides = tuple(_FAMILY[word] for word in words[first : last + 1] if word in _FAMILY)
-    return Relation(phrase(" ".join(words[:first])), phrase(" ".join(words[last + 1 :])), sides)
+    target = phrase(" ".join(words[last + 1 :]))
+    placed = sides and _FLAT.issuperset(sides) and not _IN_PICTURE.isdisjoint(words[first:last])
+    in_picture = not target.head or (bool(placed) and target.head in _PICTURES)
+    return Relation(phrase(" ".join(words[:first])), target, sides, in_picture)
 
 
 def _heads(parsed: Parsed, wanted: Phrase) -> dict[int, list[int]]:
@@ -115,7 +125,7 @@ def judge_relation(parsed: Parsed, element: str) -> Finding:
     """
     wanted = relation(element)
     subjects, targets = _heads(parsed, wanted.subject), _heads(parsed, wanted.target)
-    if wanted.target.head in _PICTURES or not wanted.target.head:
+    if wanted.in_picture:
         score = _in_picture(parsed, wanted, subjects)
     elif not subjects or not targets:
         return Finding(SILENT, "The caption does not name both things.")
