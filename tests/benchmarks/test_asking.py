@@ -64,7 +64,7 @@ def test_only_the_unreadable_ones_are_asked_once_more() -> None:
 
 def test_when_the_second_ask_fails_the_first_reply_stays_the_evidence() -> None:
     results, _ = asked([Reply("hm")], [Failure(Reason.TIMEOUT)])
-    assert results == [(UNREADABLE, Evidence("hm", "no yes in it"))]
+    assert results == [(Unscored(Reason.TIMEOUT), Evidence("hm", "no yes in it"))]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t"])

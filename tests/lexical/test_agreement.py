@@ -5,6 +5,10 @@ thighs and kiss_* are quoted from the paper's Fig. A6 and A7), vectors.tsv a per
 verdicts under the protocol's prompts: task, caption, object, element, score, and whether the
 rules were written with an eye on it. The hand is that of whoever wrote the rules, so this
 guards against decay; it does not tell how well the rules agree with an LLM.
+
+others_captions.txt and others_vectors.tsv (without the last column) are ours too, but were
+written by others who had not seen the rules. The rules were mended with an eye on them since,
+so they too only guard against decay. They are no verdicts of GPT-4-Turbo.
 `pytest -s` prints the table.
 """
 
@@ -23,13 +27,13 @@ from caliper.lexical.answerer import reply_to
 
 HERE = Path(__file__).parent
 Pair = tuple[int, int]
-Judged = tuple[dict[str, list[Pair]], dict[str, list[Pair]]]
+Judged = dict[str, list[Pair]]
 # The least accuracy over all vectors of a task: under it something broke.
-FLOOR = 0.7
+FLOOR = 0.75
 
 
-def captions() -> dict[str, str]:
-    blocks = (HERE / "captions.txt").read_text(encoding="utf-8").split("== ")[1:]
+def captions(name: str) -> dict[str, str]:
+    blocks = (HERE / name).read_text(encoding="utf-8").split("== ")[1:]
     return {name: text.strip() for name, text in (block.split("\n", 1) for block in blocks)}
 
 
@@ -47,16 +51,16 @@ def verdict(task: str, caption: str, thing: str, element: str) -> int:
     return 1 if element in reply["pred"] else -1
 
 
-def judged() -> Judged:
+def judged(prefix: str) -> tuple[Judged, Judged]:
     """(by hand, by rules) by task: of every vector, and of those the rules had not seen."""
-    texts = captions()
-    pairs: dict[str, list[Pair]] = defaultdict(list)
-    unseen: dict[str, list[Pair]] = defaultdict(list)
-    for line in (HERE / "vectors.tsv").read_text(encoding="utf-8").splitlines():
-        task, caption, thing, element, score, eye = line.split("\t")
+    texts = captions(f"{prefix}captions.txt")
+    pairs: Judged = defaultdict(list)
+    unseen: Judged = defaultdict(list)
+    for line in (HERE / f"{prefix}vectors.tsv").read_text(encoding="utf-8").splitlines():
+        task, caption, thing, element, score, *eye = line.split("\t")
         pair = (int(score), verdict(task, texts[caption], thing, element))
         pairs[task].append(pair)
-        if eye == "unseen":
+        if eye == ["unseen"]:
             unseen[task].append(pair)
     return pairs, unseen
 
@@ -76,25 +80,41 @@ def kappa(pairs: list[Pair]) -> float:
     return (accuracy(pairs) - chance) / (1 - chance) if chance < 1 else 1.0
 
 
-JUDGED, UNSEEN = judged()
+def macro(judged_by_task: Judged) -> tuple[float, float]:
+    """Mean kappa and mean accuracy over the tasks."""
+    tasks = judged_by_task.values()
+    return sum(map(kappa, tasks)) / len(tasks), sum(map(accuracy, tasks)) / len(tasks)
 
 
-@pytest.mark.parametrize("task", sorted(JUDGED))
+OURS, UNSEEN = judged("")
+OTHERS, _ = judged("others_")
+
+
+@pytest.mark.parametrize("task", sorted(OURS))
 def test_each_task_agrees_with_the_hand(task: str) -> None:
-    assert len(JUDGED[task]) >= 12
-    assert accuracy(JUDGED[task]) >= FLOOR
+    assert len(OURS[task]) >= 12
+    assert accuracy(OURS[task]) >= FLOOR
+
+
+@pytest.mark.parametrize("task", sorted(OTHERS))
+def test_each_task_agrees_with_other_hands(task: str) -> None:
+    assert len(OTHERS[task]) >= 12
+    assert accuracy(OTHERS[task]) >= FLOOR
 
 
 def test_the_macro_agreement_is_well_over_the_floor() -> None:
-    lines = ["task                       n   kappa accuracy  (unseen ones)"]
-    for task, pairs in JUDGED.items():
-        unseen = UNSEEN[task]
+    lines = ["task                       n   kappa accuracy  (unseen ones)  (other hands)"]
+    for task, pairs in OURS.items():
+        unseen, others = UNSEEN[task], OTHERS[task]
         lines.append(
             f"{task:26s} {len(pairs):3d} {kappa(pairs):6.2f} {accuracy(pairs):6.2f}"
             f"   {kappa(unseen):6.2f} {accuracy(unseen):6.2f}"
+            f"   {kappa(others):6.2f} {accuracy(others):6.2f}"
         )
-    mean_kappa = sum(map(kappa, JUDGED.values())) / len(JUDGED)
-    mean_accuracy = sum(map(accuracy, JUDGED.values())) / len(JUDGED)
-    sys.stdout.write("\n".join([*lines, f"macro {mean_kappa:.2f} {mean_accuracy:.2f}", ""]))
-    assert mean_kappa >= 0.8
-    assert mean_accuracy >= 0.9
+    ours, others = macro(OURS), macro(OTHERS)
+    lines.append(f"macro {ours[0]:.3f} {ours[1]:.3f}, other hands {others[0]:.3f} {others[1]:.3f}")
+    sys.stdout.write("\n".join([*lines, ""]))
+    assert ours[0] >= 0.87
+    assert ours[1] >= 0.93
+    assert others[0] >= 0.9
+    assert others[1] >= 0.94

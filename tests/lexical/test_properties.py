@@ -77,6 +77,7 @@ LONG = {
     "camera": "camera " * 28_000,
     "camera moves": "camera pans slowly to the " * 8_000,
     "one sentence of two things": "dog cat " * 25_000,
+    "one sentence of sides": "dog left cat " * 15_000,
     "numbers": "two dogs and " * 15_000,
     "negations": "no " * 66_000,
     "no spaces": "老王面馆" * 50_000,

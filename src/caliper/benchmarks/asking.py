@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from caliper.core.outcome import Evidence, Outcome, Reason, Unscored, Verdict
-from caliper.core.question import Answer, Ask, Failure, Reply
+from caliper.core.question import Answer, Ask, Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,11 @@ def ask_and_read(
         second = tuple(replace(asks[place], attempt=1) for place in again)
         answers = yield second
         for place, ask, answer in zip(again, second, answers, strict=True):
-            if isinstance(answer, Reply):
+            if isinstance(answer, Failure):
+                # Its reason tells whether asking at another time may help; the first reply
+                # stays for people to look at.
+                results[place] = Unscored(answer.reason), results[place][1]
+            else:
                 results[place] = _read(ask, answer, read)
     return results
 

@@ -46,7 +46,7 @@ _ANGLE_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
             rf"\b(?:high|higher) (?!contrast|quality|resolution|definition|speed){_SHADE}{_VIEW}|"
             rf"{_IS}high(?:er)?\b|\bbird'?s? eye\b|"
             r"\bbirds eye\b|\btop down\b|\btop view\b|"
-            r"\b(?:overhead|aerial) (?:camera |top down )?"
+            r"\b(?:overhead|aerial) (?:camera |top down |flat lay )?"
             r"(?:angle|view|shot|perspective|photo\w*|image|footage|vantage|position|scene)\b|"
             r"\b(?:from|shot|taken|viewed|captured|positioned|directly) overhead\b"
         ),

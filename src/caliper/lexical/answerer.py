@@ -23,6 +23,7 @@ from caliper.lexical import (
     mentions,
     movements,
     names,
+    near,
     numbers,
     objects,
     overlap,
@@ -32,6 +33,7 @@ from caliper.lexical import (
     spatial,
     style,
     synonyms,
+    telling,
     text,
     vocabulary,
     words,
@@ -42,14 +44,15 @@ from caliper.lexical.text import Parsed, parse
 from caliper.ports.models import Identity
 
 _RULES: tuple[ModuleType, ...] = (
-    angles, colours, events, finding, mentions, movements, names, numbers, objects, overlap,
-    phrases, reader, scenes, spatial, style, synonyms, text, vocabulary, words, writing,
+    angles, colours, events, finding, mentions, movements, names, near, numbers, objects,
+    overlap, phrases, reader, scenes, spatial, style, synonyms, telling, text, vocabulary, words,
+    writing,
 )  # fmt: skip
 
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
     "object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object
+        caption, asked.element, asked.object, video=False
     ),
     "object_color": lambda caption, asked: colours.judge_colour(
         caption, asked.element, asked.object
@@ -59,7 +62,7 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "OCR": lambda caption, asked: writing.judge_text(caption, asked.element),
     "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
     "dynamic_object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object
+        caption, asked.element, asked.object, video=True
     ),
     "action": lambda caption, asked: events.judge_action(caption, asked.element),
     "event": lambda caption, asked: events.judge_event(caption, asked.element),

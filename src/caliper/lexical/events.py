@@ -8,11 +8,12 @@ are too rare for a rule to tell, so an event is right or not mentioned.
 from __future__ import annotations
 
 from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
-from caliper.lexical.overlap import blended
+from caliper.lexical.telling import told_action, told_event
 from caliper.lexical.text import Parsed
 from caliper.lexical.vocabulary import word_set
+from caliper.lexical.words import PRONOUNS, concept, related
 
-_ACTION_ENOUGH = 0.52
+_ACTION_ENOUGH = 0.55
 _EVENT_ENOUGH = 0.6
 _NOT_ACTIONS = word_set("""
     being building ceiling morning evening during something nothing everything anything string
@@ -32,10 +33,18 @@ _STATES = word_set("""
     sing engages interacts performs reaches touches raises lowers steps
 """)
 
+_ACTORS = frozenset(
+    actor
+    for kind in ("person", "animal", "vehicle", "robot", "monster", "insect", "team", "hand")
+    for actor in (*related(concept(kind)), *PRONOUNS)
+)
+
 
 def names_action(parsed: Parsed) -> bool:
-    """Whether the caption names any action: a present participle or a common action verb."""
-    return any(
+    """Whether the caption names any action: a present participle or a common action verb, and
+    somebody or something that can act.
+    """
+    return any(parsed.stated(one) for one in _ACTORS) and any(
         word in _STATES or (word.endswith("ing") and len(word) > 4 and word not in _NOT_ACTIONS)
         for word in parsed.words
     )
@@ -43,7 +52,7 @@ def names_action(parsed: Parsed) -> bool:
 
 def judge_action(parsed: Parsed, element: str) -> Finding:
     """Score an action by the blended overlap of its words with the caption."""
-    held = blended(parsed, element, verb_first=True)
+    held = told_action(parsed, element)
     if held >= _ACTION_ENOUGH:
         return Finding(RIGHT, f"The caption tells {element!r} (overlap {held:.2f}).")
     if names_action(parsed):
@@ -53,7 +62,7 @@ def judge_action(parsed: Parsed, element: str) -> Finding:
 
 def judge_event(parsed: Parsed, element: str) -> Finding:
     """Score an event by the blended overlap of its words with the caption."""
-    held = blended(parsed, element)
+    held = told_event(parsed, element)
     if held >= _EVENT_ENOUGH:
         return Finding(RIGHT, f"The caption tells the event (overlap {held:.2f}).")
     return Finding(SILENT, f"The caption does not tell the event (overlap {held:.2f}).")

@@ -48,6 +48,7 @@ _TO = rf"(?:(?:{_BETWEEN}|{_JOINED}) ){{0,6}}?"
 _SELF_MOVED = (
     rf"(?:\b{_OWN}\b |\bcamera(?:'s)? {_ADVERBS % 4}\b{_GENERIC}\b |"
     rf"\b{_CAMERA} {_ADVERBS % 2}\b{_GENERIC}\b |"
+    rf"\bcamera is {_ADVERBS % 7}and (?:\w+ly )?\b{_GENERIC}\b |"
     rf"\b{_CAMERA} (?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|,)[\w']+ ){{0,12}}?"
     rf", (?:\w+ly )?(?:moving|travel+ing|gliding|panning|flying|drifting|sweeping) )"
 )

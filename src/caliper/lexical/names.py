@@ -37,7 +37,7 @@ _INTRODUCED = re.compile(
     r"[Aa]ppears to be|[Ll]ikely|[Pp]ossibly|[Pp]robably|[Ii]s|[Pp]resident|[Pp]layer|"
     r"[Ll]ooks like|[Ss]imilar to|[Bb]elieved to be|[Mm]an|[Ww]oman|[Ii]mage of|"
     r"[Pp]hotograph of|[Pp]icture of|[Ii]llustration of|[Aa]s|[Dd]uo|[Ss]uperhero|[Vv]illain|"
-    r"[Gg]irl|[Bb]oy|[Ss]hows?|[Ss]howcas(?:es|ing)|[Pp]resents|[Cc]aptures)"
+    r"[Ss]pecifically|[Gg]irl|[Bb]oy|[Ss]hows?|[Ss]howcas(?:es|ing)|[Pp]resents|[Cc]aptures)"
     r"(?:,| as| is| named| called| the| character| characters| anime| animated| cartoon| popular|"
     r" iconic| famous| beloved| well-known| fictional| a| of| be| named,){0,4} )" + _QUOTED_NAME
 )
@@ -83,7 +83,8 @@ _PLACE_ENDINGS = word_set("""
 _NOT_SHOWN = re.compile(
     r"\b(?:in|at|near|from|on|to|into|by|of the|style of|works? of|art of|painter|photographer|"
     r"brand|logo|studio|directed by|inspired by|reminiscent of|artist|signed|reads|word|words|"
-    r"text|titled|title)[ ,:]*[\"“'\u2018]?$"
+    r"text|titled|title|(?:logos?|brands?|sponsors?|signs?) (?:such as|like|including)|"
+    r"(?:location|place|city|landmark|venue)(?: \w+){0,3} (?:be|is|as))[ ,:]*[\"“'\u2018]?$"
 )
 _PEOPLE_TALK = re.compile(
     r"\b(?:character|person|man|woman|actor|actress|singer|celebrity|figure|portrait|boy|girl|"

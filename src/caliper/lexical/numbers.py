@@ -41,8 +41,10 @@ _MEASURES = word_set("""
 """)
 _STOPS = word_set("""
     ; : ( ) and or with in on at is are was were has have by from to for as while near behind
-    under beside the his her their its
+    under beside the his her their its holding containing featuring wearing carrying showing
 """)
+_DEFINITE = word_set("the these those both all other")
+_MADE_OF = word_set("drawn shaped themed style print printed patterned")
 _REACH = 5
 _UNCOMMON = 4
 
@@ -152,8 +154,8 @@ def _stated_anywhere(parsed: Parsed, number: int) -> list[int]:
     return [at for at in range(len(parsed.words)) if _value_at(parsed, at) == number]
 
 
-def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
-    """Score a count (Fig. A3, object number), over an image or a whole video.
+def judge_number(parsed: Parsed, element: str, named: str, *, video: bool) -> Finding:
+    """Score a count (Fig. A3, object number), over an image or a whole `video`.
 
     The annotated number anywhere with the object named is right, unless the object itself
     carries another number and the annotated one stands in other sentences. Another number
@@ -161,7 +163,9 @@ def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
     """
     digits = re.search(r"\d{1,6}", element)
     number = int(digits.group()) if digits else number_of(element.strip().lower())
-    found = mentions(parsed, phrase(named))
+    found = tuple(
+        one for one in mentions(parsed, phrase(named)) if not _only_describes(parsed, one)
+    )
     if number is None or not found:
         return Finding(SILENT, f"The caption does not mention {named}.")
     counts = [count for mention in found if (count := _count(parsed, mention)) is not None]
@@ -175,13 +179,24 @@ def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
         return Finding(RIGHT, f"The caption names {named} and the number {number}.")
     if spelled:
         return Finding(WRONG, f"The caption gives {told} for {named}, not {number}.")
-    return _indefinite(parsed, found, counts, number)
+    return _indefinite(parsed, found, counts, number, video=video)
+
+
+def _only_describes(parsed: Parsed, mention: Mention) -> bool:
+    """Whether a mention only describes another thing: "two horse-drawn carriages"."""
+    return not _MADE_OF.isdisjoint(parsed.words[mention.head + 1 : mention.head + 2])
 
 
 def _crowded(parsed: Parsed, found: tuple[Mention, ...]) -> bool:
-    """Whether an uncounted plural ("people wait, a man reads") leaves the sum open."""
+    """Whether an uncounted plural ("people wait, a man reads") leaves the sum open.
+
+    One with an article ("the passengers") may be those that are counted.
+    """
     return any(
-        _plural(parsed.words[mention.head]) and _count(parsed, mention) is None for mention in found
+        _plural(parsed.words[mention.head])
+        and _count(parsed, mention) is None
+        and parsed.words[max(0, mention.start - 1)] not in _DEFINITE
+        for mention in found
     )
 
 
@@ -209,15 +224,21 @@ def _elsewhere(
 
 def _belongs(parsed: Parsed, at: int) -> bool:
     """Whether a number counts a plural that follows it closely."""
-    return any(_plural(word) for word in parsed.words[at + 1 : at + 4])
+    for word in parsed.words[at + 1 : at + 6]:
+        if word in _STOPS:
+            return False
+        if _plural(word):
+            return True
+    return False
 
 
 def _indefinite(
-    parsed: Parsed, found: tuple[Mention, ...], counts: list[_Count], number: int
+    parsed: Parsed, found: tuple[Mention, ...], counts: list[_Count], number: int, *, video: bool
 ) -> Finding:
     """Score a caption that spells no number: "a cup" is one, "cups" is vague.
 
-    For a greater number one "a cup" is no count, but several in a sentence are.
+    For a greater number "a cup" is another count in an image; over a video it is none, for more
+    may come, but several in a sentence are one.
     """
     plural = any(_plural(parsed.words[mention.head]) for mention in found)
     total = sum(count.value for count in counts)
@@ -230,6 +251,6 @@ def _indefinite(
     listed_apart = any(count.another for count in counts) or len(counts) > len(
         {count.sentence for count in counts}
     )
-    if listed_apart and not plural:
+    if (listed_apart or (counts and not video)) and not plural:
         return Finding(WRONG, f"The caption tells of {total}, not {number}.")
     return Finding(SILENT, "The caption gives no specific number.")

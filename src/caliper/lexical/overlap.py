@@ -20,7 +20,6 @@ _GENERIC_WEIGHT = 0.35
 _PERSON_WEIGHT = 0.4
 _PRONOUN = 0.8
 _LITTLE = 1.5
-_DEED = 1.2
 _MANNERS = frozenset(
     concept(word)
     for word in listed("""
@@ -42,22 +41,15 @@ class Wanted:
 
 
 @lru_cache(maxsize=2048)
-def wanted(text: str, *, verb_first: bool = False) -> Wanted:
-    """Weigh a text's content words: generic verbs and words for persons tell little.
-
-    `verb_first`: the first word that is no person is what is done, and tells most.
-    """
-    weights = {meaning: _weight(meaning) for meaning in content(text)}
+def wanted(text: str) -> Wanted:
+    """Weigh a text's content words: generic verbs and words for persons tell little."""
+    weights = {meaning: weight(meaning) for meaning in content(text)}
     accepted = {meaning: related(meaning) for meaning in weights}
-    if verb_first:
-        deed = next((meaning for meaning in weights if meaning not in PERSONS), None)
-        if deed is not None:
-            # The kinds of a drink are no kinds of drinking.
-            weights[deed], accepted[deed] = _DEED, {deed: 1.0}
     return Wanted(MappingProxyType(weights), MappingProxyType(accepted), sum(weights.values()))
 
 
-def _weight(meaning: str) -> float:
+def weight(meaning: str) -> float:
+    """How much a meaning tells (0 to 1)."""
     if meaning in GENERIC_VERBS or meaning in _MANNERS:
         return _GENERIC_WEIGHT
     return _PERSON_WEIGHT if meaning in PERSONS else 1.0
@@ -99,13 +91,17 @@ def share(
     return total / asked.total
 
 
-def blended(parsed: Parsed, text: str, *, verb_first: bool = False) -> float:
+def blended(parsed: Parsed, text: str) -> float:
+    """`blend` for a text of which every content word is wanted."""
+    asked = wanted(text)
+    return blend(asked, credits_at(parsed, asked))
+
+
+def blend(asked: Wanted, earned: Mapping[str, Mapping[int, float]]) -> float:
     """The blend (0 to 1) of the best sentence's, the best pair's and the caption's share.
 
     A text of generic words only ("the man looks at the woman") must stand in one sentence.
     """
-    asked = wanted(text, verb_first=verb_first)
-    earned = credits_at(parsed, asked)
     if not earned:
         return 0.0
     numbers = sorted({number for here in earned.values() for number in here})

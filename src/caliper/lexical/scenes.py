@@ -75,6 +75,51 @@ harbor: boat dock pier water ship
 desert: sand dune arid cactus
 battlefield: soldier war explosion weapon battle
 game: player character screen level
+indoor: room wall floor ceiling window curtain couch bed desk shelf cabinet carpet counter hallway
+interior: room wall floor ceiling window curtain couch bed desk shelf cabinet carpet
+home: couch kitchen bedroom livingroom bed armchair cabinet
+apartment: couch kitchen bedroom livingroom balcony
+outdoor: sky tree street grass building mountain car sea sun field cloud park road snow river
+underwater: coral seabed reef fish diver bubble starfish seaweed
+ocean: coral seabed reef wave beach sail
+grassland: grass hill meadow plain field grazing
+seaside: sea wave sailboat sand shore
+airfield: airplane runway propeller jet
+river: water bank boat stream bridge
+lake: water shore boat reflection
+waterfall: water cascade rock
+snowfield: snow ice slope winter
+cliff: rock edge sea
+valley: mountain hill river
+cave: rock dark stalactite
+countryside: field farm barn meadow cow rural village hill
+village: house hut rural cottage
+alley: narrow building street wall
+square: crowd building fountain cobblestone
+cafe: coffee table cup barista espresso latte
+bakery: bread pastry display counter
+aquarium: fish tank water
+circus: tent clown acrobat
+cemetery: grave tombstone
+campsite: tent campfire
+stable: horse stall hay straw
+subway: train platform passenger rail seat
+bus: seat passenger driver window
+lobby: reception chandelier guest desk
+ballroom: chandelier dance gown
+theater: stage curtain audience seat
+gallery: painting exhibit frame artwork
+laboratory: microscope scientist beaker
+garage: car tool workshop
+warehouse: box shelf forklift pallet
+workshop: tool workbench craftsman
+salon: hair mirror stylist
+nightclub: dj dance neon
+racetrack: race car track spectator
+rink: ice skate hockey
+festival: crowd lantern parade costume
+battle: soldier war explosion weapon sword
+interview: microphone reporter question
 """.strip()
 
 _PLACES = frozenset(
@@ -85,14 +130,23 @@ _PLACES = frozenset(
         library museum church stage studio room hall desert harbor factory village town lake river
         bridge cafe bar hotel house shop mall street backyard plaza square court rink arena
         theater countryside highway alley warehouse garage laboratory workshop train bus subway
-        temple palace castle playground zoo aquarium lobby corridor balcony rooftop
+        temple palace castle playground zoo aquarium lobby corridor balcony rooftop livingroom
+        diningroom carpark pond valley cliff cave jungle meadow grassland ballroom cathedral
     """)
 )
 _PRESENTED = re.compile(
     r"\b(?:shows?|showing|depicts?|depicting|captures?|capturing|features?|presents?|portrays?|"
     r"displays?|illustrates?|view of|scene of|image of|photo of|set in|set on|set at|located in|"
     r"takes place (?:in|on|at)|scene is|setting is|appears to be|inside|in|on|at) "
-    r"(?:a|an|the|what appears to be a)(?: [\w']+){0,3}$"
+    r"(?:a|an|the|what appears to be a)"
+    r"(?: (?!(?:near|of|with|by|and|beside|behind|from) )[\w',]+){0,5}$"
+)
+_ROOMS = frozenset(
+    concept(word)
+    for word in listed("""
+        kitchen bedroom bathroom office classroom livingroom diningroom lobby gym hospital library
+        restaurant store corridor garage laboratory
+    """)
 )
 _OPENING = 2
 _FEWEST_SIGNS = 2
@@ -123,11 +177,13 @@ def judge_scene(parsed: Parsed, element: str) -> Finding:
     named = [meaning for meaning in meanings if _named(parsed, meaning)]
     if named and named[-1] == meanings[-1]:
         return Finding(RIGHT, f"The caption names {element}.")
+    if _another_room(parsed, meanings):
+        return Finding(WRONG, f"The caption presents another room than {element}.")
     cues = dict.fromkeys(cue for meaning in meanings for cue in _cues().get(meaning, ()))
     shown = sum(any(parsed.stated(one) for one in cue) for cue in cues)
     if shown + len(named) >= _FEWEST_SIGNS or len(named) * 2 > len(meanings):
         return Finding(RIGHT, f"The caption tells of what belongs to {element}.")
-    if _presents_place(parsed):
+    if _presents(parsed, _PLACES):
         return Finding(WRONG, f"The caption presents another scene than {element}.")
     return Finding(SILENT, "The caption names no scene.")
 
@@ -145,18 +201,23 @@ def _named(parsed: Parsed, meaning: str) -> bool:
     )
 
 
-def _presents_place(parsed: Parsed) -> bool:
-    """Whether the first sentences, or one about the setting, present a place."""
+def _another_room(parsed: Parsed, meanings: tuple[str, ...]) -> bool:
+    """Whether the annotated room is another than the one that the caption presents."""
+    return not _ROOMS.isdisjoint(meanings) and _presents(parsed, _ROOMS.difference(meanings))
+
+
+def _presents(parsed: Parsed, places: frozenset[str]) -> bool:
+    """Whether the first sentences, or one about the setting, present one of the places."""
     for number, (low, high) in enumerate(parsed.sentences):
         said = parsed.sentence(number)
         if number >= _OPENING and "scene" not in said and "setting" not in said:
             continue
-        places = [at for at in range(low, high) if parsed.meanings[at] in _PLACES]
-        if any(_introduced(parsed, at, low) for at in places):
+        found = [at for at in range(low, high) if parsed.meanings[at] in places]
+        if any(_introduced(parsed, at, low) for at in found):
             return True
     return False
 
 
 def _introduced(parsed: Parsed, at: int, low: int) -> bool:
-    before = " ".join(parsed.words[max(low, at - 6) : at])
+    before = " ".join(parsed.words[max(low, at - 8) : at])
     return _PRESENTED.search(before) is not None

@@ -114,7 +114,6 @@ hide conceal
 save rescue
 search seek
 point gesture
-nod bow
 show display reveal
 write scribble
 draw sketch

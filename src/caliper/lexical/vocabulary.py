@@ -23,10 +23,23 @@ person: traveler visitor guest shopper commuter bystander resident man woman chi
     soldier farmer vendor bride groom couple pedestrian tourist customer spectator teenager adult
     individual figure human somebody someone character runner swimmer climber biker skateboarder
     snowboarder model artist reporter host mother father parent friend pilot firefighter guard
-    warrior crowd;
-man: groom policeman fireman businessman king prince father grandfather cowboy;
-woman: bride queen princess actress mother grandmother waitress businesswoman;
-child: boy girl baby;
+    warrior crowd sailor captain crew pirate barista baker cashier butcher monk nun priest servant
+    anchor coach referee umpire defender goalkeeper opponent teammate judge lawyer scientist
+    engineer mechanic carpenter craftsman painter photographer cameraman audience spectator
+    bystander onlooker attendee member owner neighbor colleague coworker companion husband wife
+    brother sister uncle aunt senior infant bartender clerk salesman knight archer wrestler
+    boxer golfer drummer guitarist violinist pianist hiker jogger skateboarder goalie batter
+    pitcher catcher bowler dribbler speaker presenter customer patient prisoner thief villager;
+man: groom policeman fireman businessman king prince father grandfather cowboy husband brother
+    uncle monk priest son;
+woman: bride queen princess actress mother grandmother waitress businesswoman wife sister aunt
+    nun daughter;
+child: boy girl baby student son daughter;
+boy: son;
+girl: daughter;
+dog: terrier poodle retriever husky labrador bulldog corgi dachshund beagle chihuahua shepherd
+    dalmatian pug spaniel collie;
+cat: tabby;
 animal: dog cat horse cow sheep goat pig bird elephant giraffe zebra lion tiger bear monkey rabbit
     deer fish duck chicken wolf fox panda squirrel leopard cheetah turtle penguin camel donkey rat
     kangaroo koala dolphin whale shark seal hippo;
@@ -68,10 +81,39 @@ container: box bottle bowl cup pot basket bin bucket barrel tin can;
 instrument: guitar piano violin drum flute trumpet saxophone cello keyboard;
 weapon: gun sword knife bow spear axe dagger staff shield;
 device: phone laptop computer tablet camera monitor;
+screen: monitor television scoreboard;
+door: gate doorway portal entrance;
+light: lamp chandelier lantern spotlight headlight streetlight bulb;
+lamp: chandelier sconce;
+picture: painting poster print portrait drawing illustration photo;
+decoration: ornament garland wreath;
+seat: chair bench stool couch armchair;
+sign: billboard signpost plaque placard;
+ball: basketball football baseball soccer volleyball golfball;
+tool: hammer screwdriver wrench drill shovel rake axe knife pliers;
+utensil: fork spoon knife chopsticks spatula ladle;
+cup: teacup goblet;
+bread: baguette roll bun croissant bagel loaf toast;
+dessert: cake cupcake macaron cookie pie pastry donut ice-cream pudding tart brownie;
+cake: cupcake cheesecake;
+meat: steak beef pork ham bacon sausage chicken;
+nut: almond walnut peanut cashew;
+top: shirt blouse sweater hoodie jersey;
+shirt: jersey polo;
+jacket: cardigan windbreaker;
+appliance: refrigerator microwave oven stove toaster dishwasher blender;
+stair: escalator;
+hand: fist;
+fence: hedge;
+glass: wineglass goblet;
+body: torso;
+painting: canvas mural;
+stone: cobblestone;
 road: highway alley intersection crossroad freeway;
 water: sea lake river pool ocean waterfall;
 insect: butterfly bee ant spider beetle dragonfly moth fly;
-room: bedroom bathroom kitchen hallway livingroom;
+room: bedroom bathroom kitchen hallway livingroom diningroom classroom office lobby studio;
+window: windowpane skylight;
 move: walk run jump fly drive ride climb swim slide crawl;
 speak: shout whisper argue;
 look: examine inspect
@@ -143,7 +185,8 @@ KEPT = {
     form: noun
     for noun in listed("""
         performer traveler reporter resident commuter universe university counter vegetation clothe
-        lighting
+        lighting photographer villager engineer defender presenter dribbler wrestler catcher owner
+        collector hiker senior anchor retriever
     """)
     for form in (noun, f"{noun}s")
 }

@@ -10,7 +10,7 @@ from types import MappingProxyType
 # The package ships no types.
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
 
-from caliper.lexical import vocabulary
+from caliper.lexical import near, vocabulary
 from caliper.lexical.synonyms import SYNONYMS
 
 MORE_GENERAL = 0.6
@@ -109,6 +109,30 @@ def related(meaning: str) -> Mapping[str, float]:
             if person not in _GENDERED:
                 held.setdefault(person, MORE_GENERAL)
     return MappingProxyType(held)
+
+
+def _neighbours(table: str) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for group in table.split(";"):
+        meanings = {concept(word) for word in group.split()}
+        for meaning in meanings:
+            found.setdefault(meaning, set()).update(meanings)
+    return {meaning: frozenset(others - {meaning}) for meaning, others in found.items()}
+
+
+_NEAR_DEEDS = _neighbours(near.DEEDS)
+_NEAR_THINGS = _neighbours(near.THINGS)
+DEEDS = frozenset(_NEAR_DEEDS) | GENERIC_VERBS
+
+
+def near_deeds(meaning: str) -> frozenset[str]:
+    """The doings that may stand for a doing in a telling ("grab" for "steal")."""
+    return _NEAR_DEEDS.get(meaning, frozenset())
+
+
+def near_things(meaning: str) -> frozenset[str]:
+    """What may stand for a thing in a telling though it does not mean the same."""
+    return _NEAR_THINGS.get(meaning, frozenset())
 
 
 COMPOUNDS: Mapping[tuple[str, str], str] = MappingProxyType(
