@@ -97,6 +97,8 @@ class KafkaAccess:
             "request_timeout_ms": _ms(self.patience / 2),
             # By default a broker that was away is tried every 30 s only.
             "reconnect_backoff_max_ms": 1000,
+            # Partitions that are added to a topic are noticed within a minute.
+            "metadata_max_age_ms": 60_000,
             "allow_auto_create_topics": False,
             "metrics_enabled": False,
             **self.security,
