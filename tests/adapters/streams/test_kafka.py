@@ -181,6 +181,30 @@ async def test_members_come_and_go_and_every_message_is_settled(kafka: str) -> N
     assert sorted(settled) == names(count)
 
 
+async def test_a_long_backlog_flows_through_pauses_to_its_end(kafka: str) -> None:
+    # kafka-python 3.0.12 parks what it fetched for a paused partition, and forgot some of it.
+    topic, results, count = new_topic(kafka, 4), new_topic(kafka, 4), 1500
+    async with streaming(KafkaAccess(kafka)) as stream:
+        room = asyncio.Semaphore(64)
+
+        async def publish_one(number: int) -> None:
+            async with room:
+                await stream.publish(Message(topic, f"key{number}", b"x" * 3000))
+
+        await asyncio.gather(*(publish_one(number) for number in range(count)))
+        member = stream.consumer(topic, "judge")
+
+        async def work(delivery: Delivery) -> None:
+            async with room:
+                await stream.publish(Message(results, delivery.message.key, b"y"))
+            await member.acknowledge(delivery)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(count):
+                group.create_task(work(await received(member)))
+        await member.leave()
+
+
 async def started(
     servers: str, topic: str, count: int
 ) -> tuple[asyncio.subprocess.Process, list[str]]:

@@ -26,7 +26,7 @@ class KafkaAccess:
     `patience`: until a cluster that does not answer raises StreamUnavailable. `session`: until
     a member that is not heard of loses its partitions. `longest_pause`: until a member that
     does not poll loses them; it polls while jobs run, however long they take. `prefetch`:
-    messages that wait in a consumer to be received.
+    no more is fetched while so many messages wait in a consumer.
     """
 
     servers: str
@@ -58,6 +58,9 @@ class KafkaAccess:
             group_id=group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
+            # What comes at once is kept in memory; a larger message still comes whole.
+            max_partition_fetch_bytes=256 * 1024,
+            fetch_max_bytes=4 * 1024 * 1024,
             # Members that stay keep their partitions while others come and go.
             partition_assignment_strategy=(CooperativeStickyAssignor,),
             session_timeout_ms=_ms(self.session),
