@@ -195,12 +195,13 @@ async def test_a_long_backlog_flows_through_pauses_to_its_end(kafka: str) -> Non
         member = stream.consumer(topic, "judge")
 
         async def work(delivery: Delivery) -> None:
-            async with room:
-                await stream.publish(Message(results, delivery.message.key, b"y"))
+            await stream.publish(Message(results, delivery.message.key, b"y"))
             await member.acknowledge(delivery)
+            room.release()
 
         async with asyncio.TaskGroup() as group:
             for _ in range(count):
+                await room.acquire()
                 group.create_task(work(await received(member)))
         await member.leave()
 
