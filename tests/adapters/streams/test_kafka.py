@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from uuid import uuid4
 
 import pytest
+from kafka import TopicPartition
 from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
@@ -180,6 +181,31 @@ async def test_members_come_and_go_and_every_message_is_settled(kafka: str) -> N
     assert sorted(settled) == names(count)
 
 
+async def test_a_long_backlog_flows_through_pauses_to_its_end(kafka: str) -> None:
+    # kafka-python 3.0.12 parks what it fetched for a paused partition, and forgot some of it.
+    topic, results, count = new_topic(kafka, 4), new_topic(kafka, 4), 1500
+    async with streaming(KafkaAccess(kafka)) as stream:
+        room = asyncio.Semaphore(64)
+
+        async def publish_one(number: int) -> None:
+            async with room:
+                await stream.publish(Message(topic, f"key{number}", b"x" * 3000))
+
+        await asyncio.gather(*(publish_one(number) for number in range(count)))
+        member = stream.consumer(topic, "judge")
+
+        async def work(delivery: Delivery) -> None:
+            await stream.publish(Message(results, delivery.message.key, b"y"))
+            await member.acknowledge(delivery)
+            room.release()
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(count):
+                await room.acquire()
+                group.create_task(work(await received(member)))
+        await member.leave()
+
+
 async def started(
     servers: str, topic: str, count: int
 ) -> tuple[asyncio.subprocess.Process, list[str]]:
@@ -236,6 +262,24 @@ async def test_a_job_that_was_alone_with_dying_processes_is_charged(kafka: str) 
         await member.leave()
 
 
+async def test_suspects_that_the_broker_dropped_do_not_hold_up_the_rest(kafka: str) -> None:
+    topic = new_topic(kafka)
+    async with streaming(hasty(kafka)) as stream:
+        await publish(stream, topic, 2)
+        process, _ = await started(kafka, topic, 2)
+        await kill(process)
+        admin = await asyncio.to_thread(KafkaAccess(kafka).admin)
+        await asyncio.to_thread(admin.delete_records, {TopicPartition(topic, 0): 2})
+        await asyncio.to_thread(admin.close)
+        member = stream.consumer(topic, "judge")
+        waiting = asyncio.create_task(received(member))
+        await publish(stream, topic, 1)
+        delivery = await waiting
+        assert (delivery.offset, delivery.crashes) == (2, 0)
+        await member.acknowledge(delivery)
+        await member.leave()
+
+
 async def everything_until_it_is_away(member: KafkaMember) -> list[Delivery]:
     found = []
     try:
@@ -255,10 +299,14 @@ async def test_a_broker_that_is_away_for_a_while_loses_nothing(
         await publish(stream, topic, count // 2)
         member = stream.consumer(topic, "judge")
         held = [await received(member) for _ in range(20)]
+        watcher = stream.consumer(topic, "watch")
+        await watcher.acknowledge(await received(watcher))
         await asyncio.to_thread(getattr(broker, end))
         with pytest.raises(StreamUnavailable):
             await stream.publish(Message(topic, "a", b"not confirmed"))
         held += await everything_until_it_is_away(member)
+        async with asyncio.timeout(PATIENCE):
+            await watcher.leave()
         await asyncio.to_thread(broker.start)
         for number in range(count // 2, count):
             await stream.publish(Message(topic, f"key{number}", str(number).encode()))

@@ -35,7 +35,7 @@ class _Part:
 
 
 class Handout:
-    """Of one member, who calls itself `member`; at most `room` messages wait in it."""
+    """Of one member, who calls itself `member`. No more is wanted while `room` messages wait."""
 
     def __init__(self, member: str, room: int) -> None:
         self._member, self._room = member, room
@@ -86,8 +86,8 @@ class Handout:
                 del self._out[place]
             return {partition: mark for partition, mark in marks.items() if mark is not None}
 
-    def wanted(self) -> tuple[int, set[int]]:
-        """How many messages to take from which partitions."""
+    def wanted(self) -> set[int]:
+        """The partitions to take messages from."""
         with self._lock:
             suspicious = {
                 partition for partition, part in self._parts.items() if part.progress.suspicious
@@ -100,13 +100,11 @@ class Handout:
                 self._filling = False
             elif waiting <= self._room // 2:
                 self._filling = True
-            room = self._room - waiting if self._filling else 0
-            partitions = {
+            return {
                 partition
                 for partition in suspicious or self._parts
-                if not self._parts[partition].progress.full
+                if self._filling and not self._parts[partition].progress.full
             }
-            return room, partitions if room > 0 else set()
 
     def arrived(self, partition: int, offset: int, message: Message) -> None:
         """A message was taken from the broker."""
@@ -138,11 +136,17 @@ class Handout:
                 self._reserve_one()
             else:
                 self._alone = None
-                self._reserved += self._staged
-                self._staged = []
+                self._reserve_near()
             for offset, partition in self._reserved:
                 self._parts[partition].progress.released.add(offset)
             return bool(self._reserved)
+
+    def _reserve_near(self) -> None:
+        far: list[_Place] = []
+        limits = {partition: part.progress.limit for partition, part in self._parts.items()}
+        for place in self._staged:
+            (self._reserved if place[0] < limits[place[1]] else far).append(place)
+        self._staged = far
 
     def _reserve_one(self) -> None:
         if self._out or self._ready or self._reserved:

@@ -26,7 +26,7 @@ class KafkaAccess:
     `patience`: until a cluster that does not answer raises StreamUnavailable. `session`: until
     a member that is not heard of loses its partitions. `longest_pause`: until a member that
     does not poll loses them; it polls while jobs run, however long they take. `prefetch`:
-    messages that wait in a consumer to be received.
+    no more is fetched while so many messages wait in a consumer.
     """
 
     servers: str
@@ -58,6 +58,9 @@ class KafkaAccess:
             group_id=group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
+            # What comes at once is kept in memory; a larger message still comes whole.
+            max_partition_fetch_bytes=256 * 1024,
+            fetch_max_bytes=4 * 1024 * 1024,
             # Members that stay keep their partitions while others come and go.
             partition_assignment_strategy=(CooperativeStickyAssignor,),
             session_timeout_ms=_ms(self.session),
@@ -106,6 +109,8 @@ class KafkaAccess:
             "request_timeout_ms": _ms(self.patience / 2),
             # By default a broker that was away is tried every 30 s only.
             "reconnect_backoff_max_ms": 1000,
+            # Partitions that are added to a topic are noticed within a minute.
+            "metadata_max_age_ms": 60_000,
             "allow_auto_create_topics": False,
             "metrics_enabled": False,
             **self.security,

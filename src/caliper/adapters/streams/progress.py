@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-# Between the first unsettled message and the last one taken. It keeps the text of a commit
+# Between the first unsettled message and the last one handed out. It keeps the text of a commit
 # under Kafka's limit when every message in between was tried several times.
 SPAN = 192
 
@@ -81,8 +81,13 @@ class Progress:
         return min(self.open, default=self.end)
 
     @property
+    def limit(self) -> int:
+        """The offset from which on nothing may be handed out yet."""
+        return (self.prefix or 0) + SPAN
+
+    @property
     def full(self) -> bool:
-        """Whether nothing more may be taken before the oldest message is settled."""
+        """Whether nothing more need be taken before the oldest message is settled."""
         return bool(self.open) and self.end is not None and self.end - min(self.open) >= SPAN
 
     @property
