@@ -10,7 +10,7 @@ DEV_LOCKS := $(LOCKS) requirements-dev.lock
 LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench docs proto lock clean
+.PHONY: help demo test lint format bench docs proto servers lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/cli_reference.py --check
 	$(BIN)/python tools/protos.py --check --breaking
+
+servers: $(VENV)/.installed-dev ## Fetch the real Kafka and MinIO that the tests use when they are there
+	$(BIN)/python -m tests.servers
 
 docs: $(VENV)/.installed-dev ## Write the generated pages of docs/ anew
 	$(BIN)/python tools/cli_reference.py
