@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from caliper.adapters.datasets.files import open_dataset
@@ -43,13 +44,16 @@ _TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What services stand on. `logs` reads the topics of `stream` as logs."""
+    """What services stand on. `logs` reads the topics of `stream` as logs; `close` is called
+    when the services have left it.
+    """
 
     store: ObjectStore
     stream: JobStream
     logs: LogReader
     codec: Codec
     clock: Clock
+    close: tuple[Callable[[], Awaitable[None]], ...] = ()
 
     @property
     def runs(self) -> RunBook:
@@ -82,7 +86,7 @@ async def examining_parts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
         checks={"store": store_check(ground.store)},
-        close=(room.close,),
+        close=(*ground.close, room.close),
     )
     return parts, Described(answering.identities, pack.digest)
 
@@ -124,7 +128,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
         services=(captioner.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
-        close=(room.close,),
+        close=(*ground.close, room.close),
     )
     return parts, Described(identities, pack.digest)
 
@@ -155,6 +159,7 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
         services=(gateway.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
+        close=ground.close,
     )
 
 
@@ -175,6 +180,7 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
         services=(aggregator.service(aggregator.AggregatorServicer(board, ground.clock)),),
         tasks=(follower.run,),
         checks={"store": store_check(ground.store)},
+        close=ground.close,
     )
     return parts, board
 

@@ -58,7 +58,10 @@ def kafka_ground(store: ObjectStore, servers: str) -> Ground:
     from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
 
     access = KafkaAccess(servers)
-    return Ground(store, KafkaStream(access), KafkaLog(access), ProtobufCodec(), SystemClock())
+    stream = KafkaStream(access)
+    return Ground(
+        store, stream, KafkaLog(access), ProtobufCodec(), SystemClock(), close=(stream.close,)
+    )
 
 
 def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:

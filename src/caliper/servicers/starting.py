@@ -86,6 +86,9 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> in
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
 
+    for chatty in ("kafka", "httpx", "httpx2"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
     async def run() -> None:
         settings = read_settings(kind)
         await until_told([Running(settings.server(), await build(settings))])
