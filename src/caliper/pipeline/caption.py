@@ -44,7 +44,7 @@ class Captioner:
         self._store = store
 
     async def caption(self, job: CaptionJob) -> Caption:
-        """The caption of a sample. An empty one is a caption that says nothing.
+        """The caption of a sample. An empty one leaves its questions Unscored(no_caption).
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
