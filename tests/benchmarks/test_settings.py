@@ -47,3 +47,8 @@ def test_what_is_no_number(value: str) -> None:
 def test_a_number_that_has_to_be_whole(value: str) -> None:
     with pytest.raises(InvalidInput, match=r"^max_tokens: "):
         resolved_settings("captionqa", {"max_tokens": value})
+
+
+def test_bounds_are_told_in_full() -> None:
+    with pytest.raises(InvalidInput, match=r"^max_tokens: 0 is not from 1 to 1000000$"):
+        resolved_settings("captionqa", {"max_tokens": "0"})

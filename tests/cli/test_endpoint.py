@@ -124,7 +124,8 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     assert (await run(tmp_path, server, "--json")).out == before
     for out, more in (("cut", ()), ("finished", ("--replicate", "1")), ("new", ())):
         ended = await run(tmp_path, server, *more, out=out, code=4)
-        assert ended.err.startswith("Error: the endpoint cannot be talked to: ")
+        assert ended.err.startswith("Error: 127.0.0.1:")
+        assert ": the endpoint cannot be talked to: " in ended.err
         assert "Traceback" not in ended.err
     # The captions are others: it is not that run.
     captions = tmp_path / "captions" / "scene.jsonl"

@@ -99,3 +99,14 @@ async def test_the_caption_of_a_newer_release_is_refused() -> None:
     store.objects[key] = store.objects[key].replace(b'"schema":1', b'"schema":2')
     with pytest.raises(NewerSchema):
         await captioned(model, store)
+
+
+@pytest.mark.parametrize("broken", [b"", b'{"schema":1,"te', b"[]", b'{"schema":1,"text":null}'])
+async def test_a_broken_object_is_asked_for_again(broken: bytes) -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
+    await captioned(model, store)
+    (key,) = store.objects
+    whole, store.objects[key] = store.objects[key], broken
+    assert (await captioned(model, store)).text == "A cat."
+    assert store.objects[key] == whole
+    assert len(model.calls) == 2

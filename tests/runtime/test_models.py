@@ -41,6 +41,13 @@ def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
         split_spec(spec)
 
 
+@pytest.mark.parametrize("spec", ["http://me:secret@h/v1", "vllm:https://me:secret@h"])
+def test_a_url_without_its_kind_is_not_repeated(spec: str) -> None:
+    with pytest.raises(InvalidInput, match=r"tgi:URL\[#model\]") as caught:
+        split_spec(spec)
+    assert "secret" not in str(caught.value)
+
+
 async def test_one_endpoint_is_one_model(room: ModelRoom) -> None:
     async with ChatServer() as server:
         first = await room.chat_model(f"tgi:{server.url}")
@@ -56,7 +63,8 @@ async def test_one_endpoint_is_one_model(room: ModelRoom) -> None:
 
 async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) -> None:
     async with ChatServer(starting=1) as server:
-        with pytest.raises(BackendUnavailable):
+        host = server.url.removeprefix("http://").partition("/")[0]
+        with pytest.raises(BackendUnavailable, match=f"^{host}: the endpoint failed"):
             await room.chat_model(f"tgi:{server.url}")
         assert room.spent == {}
         await room.chat_model(f"tgi:{server.url}")

@@ -40,6 +40,12 @@ async def test_extra_captions() -> None:
     assert line == "captionqa: 1 captions of unknown samples ignored (nat_002)"
 
 
+async def test_captions_of_something_else() -> None:
+    first, *_ = lines = await told(texts(7, 8), 2)
+    assert first.startswith("captionqa: no caption is of a sample in the data; are they captions")
+    assert len(lines) == 3
+
+
 async def test_captions_that_a_draw_left_out_are_expected() -> None:
     assert await told(texts(0, 1, 2), 2, drawn=True) == []
 

@@ -212,3 +212,22 @@ def test_how_it_went_is_kept_with_a_schema(directory: RunDirectory) -> None:
     directory.write_execution({"seconds": 1.5})
     written = (directory.path / "execution.json").read_text()
     assert written == '{\n  "schema": 1,\n  "seconds": 1.5\n}\n'
+
+
+def test_files_of_somebody_else_are_not_written_over(directory: RunDirectory) -> None:
+    directory.path.mkdir(parents=True)
+    theirs = directory.path / "captions.jsonl"
+    theirs.write_text("mine")
+    told = r"holds captions\.jsonl and no run; choose a new"
+    with pytest.raises(InvalidInput, match=told), directory.claim(SPEC):
+        pytest.fail("it must not be held")
+    assert [entry.name for entry in directory.path.iterdir()] == ["captions.jsonl"]
+    assert theirs.read_text() == "mine"
+
+
+def test_an_empty_folder_and_what_a_killed_run_left_are_taken(directory: RunDirectory) -> None:
+    (directory.path / "state" / "plan").mkdir(parents=True)
+    (directory.path / ".DS_Store").touch()
+    with kept(directory, SPEC, {}):
+        pass
+    assert directory.read_spec() == SPEC

@@ -41,5 +41,5 @@ def _check_range(setting: Setting, value: str, bounds: tuple[float, float]) -> N
         kind = "whole number" if whole else "number"
         raise InvalidInput(f"expected a {kind}, found {value!r}", field=setting.name)
     if not bounds[0] <= number <= bounds[1]:
-        message = f"{value} is not from {bounds[0]:g} to {bounds[1]:g}"
+        message = f"{value} is not from {bounds[0]:.15g} to {bounds[1]:.15g}"
         raise InvalidInput(message, field=setting.name)

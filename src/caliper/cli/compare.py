@@ -42,7 +42,10 @@ def compare(first: First, second: Second, json: Json = False, quiet: Quiet = Fal
     elif not quiet:
         for distinction in differing:
             OUT.print(f"[yellow]Differs:[/yellow] {escape(_said(distinction))}", soft_wrap=True)
-        _show(before, after, differences)
+        if differences:
+            _show(before, after, differences)
+        else:
+            OUT.print("The runs have no benchmark in common: there is nothing to compare.")
     return Exit.DONE if differences else Exit.INCONCLUSIVE
 
 

@@ -16,7 +16,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
 from caliper.cli.remote import evaluate_there
-from caliper.cli.show import show_report
+from caliper.cli.show import show_place, show_report
 from caliper.core.errors import BackendError
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
@@ -70,7 +70,7 @@ def _tell(finished: Finished, shown: Shown) -> None:
         show_report(finished.report, OUT)
         if finished.worked == 0:
             OUT.print("[dim]Nothing was missing: no question was asked.[/dim]")
-        OUT.print(f"\n{finished.directory / 'report.html'}", soft_wrap=True, highlight=False)
+        show_place(finished.directory / "report.html", OUT)
 
 
 app = benchmark_commands(

@@ -166,7 +166,8 @@ def from_file(path: Path, shared: Shared) -> RunConfig:
             update["repeats"] = shared.repeats
         parts[name] = part.model_copy(update=update).model_dump()
     values = {**config.model_dump(exclude={"benchmarks"}), **shared.run_values()}
-    return checked({**values, "benchmarks": parts}, file=str(path))
+    # The file was checked by itself: what is wrong now was given on the command line.
+    return checked({**values, "benchmarks": parts}, file="command line")
 
 
 def split_settings(settings: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str]]:

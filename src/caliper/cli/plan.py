@@ -7,6 +7,7 @@ import json
 import sys
 
 from rich.filesize import decimal
+from rich.markup import escape
 from rich.table import Table
 
 from caliper.cli.benchmarks import benchmark_commands
@@ -29,7 +30,7 @@ def _plan(config: RunConfig, shown: Shown) -> int:
         return Exit.DONE
     if shown.quiet:
         return Exit.DONE
-    OUT.print(f"run [bold]{run}[/bold] in {directory}", highlight=False, soft_wrap=True)
+    OUT.print(f"run [bold]{run}[/bold] in {escape(directory)}", highlight=False, soft_wrap=True)
     OUT.print(_table(found))
     return Exit.DONE
 

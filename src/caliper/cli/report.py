@@ -12,7 +12,7 @@ from caliper.adapters.exports.json import report_text
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.cli.show import show_report
+from caliper.cli.show import show_place, show_report
 from caliper.standalone.directory import find_run
 from caliper.standalone.kept import read_run
 
@@ -33,5 +33,5 @@ def report(run: Run, json: Json = False, quiet: Quiet = False) -> int:
         sys.stdout.write(report_text(kept.report))
     elif not quiet:
         show_report(kept.report, OUT)
-        OUT.print(f"\n{directory.path / 'report.html'}", soft_wrap=True, highlight=False)
+        show_place(directory.path / "report.html", OUT)
     return Exit.NO if kept.report.partial else Exit.DONE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
@@ -30,11 +32,17 @@ def show_report(report: Report, console: Console) -> None:
         )
 
 
+def show_place(path: Path, console: Console) -> None:
+    """Print where the page lies: on a line of its own, in one piece, brackets and all."""
+    console.print(f"\n{path}", soft_wrap=True, highlight=False, markup=False)
+
+
 def _grid(part: BenchmarkReport, table: Table) -> Grid:
     grid = Grid(title=escape(table.title), title_justify="left", box=None, pad_edge=False)
     grid.add_column("")
-    for column in table.columns:
-        grid.add_column(column, justify="right")
+    for place, column in enumerate(table.columns):
+        # On a narrow terminal labels break before intervals do.
+        grid.add_column(column, justify="right", no_wrap=place == table.chart)
     for row in table.rows:
         # An interval for every figure would not fit a terminal: the files have them all.
         grid.add_row(

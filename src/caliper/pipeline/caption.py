@@ -44,7 +44,7 @@ class Captioner:
         self._store = store
 
     async def caption(self, job: CaptionJob) -> Caption:
-        """The caption of a sample. An empty one is a caption that says nothing.
+        """The caption of a sample. An empty one leaves its questions Unscored(no_caption).
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
@@ -64,9 +64,10 @@ class Captioner:
                 salt_of(self._spec),
             )
         )
-        kept = await self._store.get(key)
+        written = await self._store.get(key)
+        kept = None if written is None else _read(written, key, job.sample)
         if kept is not None:
-            return _read(kept, key, job.sample)
+            return kept
         completion = await self._model.complete(messages, decoding)
         caption = Caption(job.sample, completion.text.strip(), completion.finish == "length")
         if caption.text:
@@ -88,7 +89,13 @@ def _write(caption: Caption) -> bytes:
     return canonical_json({"schema": SCHEMA, "text": caption.text, "truncated": caption.truncated})
 
 
-def _read(data: bytes, key: str, sample: str) -> Caption:
-    written = json.loads(data)
+def _read(data: bytes, key: str, sample: str) -> Caption | None:
+    """The caption in an object; None for a broken one, whose caption is asked for again."""
+    try:
+        written = json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(written, dict) or not isinstance(written.get("text"), str):
+        return None
     refuse_newer(written.get("schema"), key)
-    return Caption(sample, written["text"], written["truncated"])
+    return Caption(sample, written["text"], bool(written.get("truncated")))

@@ -12,7 +12,7 @@ from caliper.adapters.models.endpoint import parse_endpoint
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.retrying import Budget
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.errors import BackendError, InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
@@ -42,10 +42,16 @@ class Access:
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """The kind of a SPEC, and what stands behind its colon. Raises UnknownName."""
+    """The kind of a SPEC, and what stands behind its colon.
+
+    Raises UnknownName, and InvalidInput for a bare URL. Neither repeats a URL: it may hold a
+    secret.
+    """
     kind, _, rest = spec.partition(":")
+    if rest.startswith("//"):
+        raise InvalidInput("a model behind a URL is written tgi:URL[#model]")
     if kind not in ("lexical", "tgi", "replay") or (kind != "lexical") != bool(rest):
-        raise UnknownName("model", spec, KINDS)
+        raise UnknownName("model", kind if "//" in rest else spec, KINDS)
     return kind, rest
 
 
@@ -72,9 +78,14 @@ class ModelRoom:
 
             access = self.access
             budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
-            model = TgiModel(parse_endpoint(rest), access.token, access.in_flight, budget)
+            endpoint = parse_endpoint(rest)
+            model = TgiModel(endpoint, access.token, access.in_flight, budget)
             try:
                 await model.resolve()
+            except BackendError as error:
+                await model.close()
+                # Only here: what single calls say stands beside verdicts, without the host.
+                raise type(error)(f"{endpoint.host}: {error}") from error
             except BaseException:
                 await model.close()
                 raise

@@ -50,6 +50,11 @@ def _about_captions(
     for name, texts in captions.items():
         planned = samples.get(name, {})
         missing = [sample for sample in planned if sample not in texts]
+        if texts and len(missing) == len(planned) and not drawn:
+            yield (
+                f"{name}: no caption is of a sample in the data; are they captions of another "
+                "benchmark, or of another part of this one?"
+            )
         if missing:
             yield (
                 f"{name}: {len(missing)} samples without a caption "

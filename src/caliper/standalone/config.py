@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from caliper.benchmarks.registry import NAMES
 from caliper.core.errors import InvalidInput
+from caliper.standalone.yamltext import read_yaml
 
 
 class _Strict(BaseModel):
@@ -130,19 +130,7 @@ def read_config(path: Path) -> RunConfig:
 
     Raises InvalidInput naming file, line and field.
     """
-    try:
-        written = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"cannot read it: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput("not UTF-8", file=str(path)) from error
-    except ValueError as error:  # A date that no calendar has, a number that is too long.
-        raise InvalidInput(f"not YAML: {error}", file=str(path)) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        message = getattr(error, "problem", None) or "not YAML"
-        raise InvalidInput(str(message), file=str(path), line=line) from error
+    written = read_yaml(path)
     if isinstance(written, dict) and "fingerprint" in written:
         # The run.yaml of a kept run: what was asked for stands below `config`.
         written = written.get("config")

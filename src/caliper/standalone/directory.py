@@ -56,10 +56,12 @@ class RunDirectory:
     def claim(self, spec: RunSpec) -> Iterator[None]:
         """Hold the directory for this run. It is gone again if nothing was kept in it.
 
-        Raises InvalidInput when it holds another run or another process works in it,
+        Raises InvalidInput when it holds another run or files of somebody else's, which
+        ours could overwrite, or another process works in it,
         NewerSchema when a newer release wrote it, StoreUnavailable when it cannot be
         written.
         """
+        self._refuse_foreign()
         state = self.path / "state"
         try:
             state.mkdir(parents=True, exist_ok=True)
@@ -82,6 +84,23 @@ class RunDirectory:
             finally:
                 if not (self.path / "run.yaml").exists():
                     self._leave_nothing()
+
+    def _refuse_foreign(self) -> None:
+        """A run that was killed before its run.yaml was there left `state/` and no more."""
+        if not self.path.is_dir() or (self.path / "run.yaml").exists():
+            return
+        with suppress(OSError):  # A folder that cannot be read cannot be written either.
+            foreign = sorted(
+                entry.name
+                for entry in self.path.iterdir()
+                if entry.name != "state" and not entry.name.startswith(".")
+            )
+            if foreign:
+                raise InvalidInput(
+                    f"holds {', '.join(foreign[:10])} and no run; choose a new or an empty "
+                    "directory with --out",
+                    file=str(self.path),
+                )
 
     def _refuse_another(self, spec: RunSpec) -> None:
         if (self.path / "run.yaml").exists():

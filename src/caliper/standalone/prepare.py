@@ -100,7 +100,7 @@ async def _prepare_part(
     settings = resolved_settings(name, part.set)
     sources = open_sources(name, part)
     models: dict[str, Identity] = {}
-    answerer = await room.answerer(_answering_spec(name, part), name, pack, config.seed)
+    answerer = await room.answerer(answering_spec(name, part), name, pack, config.seed)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
     models[chosen.role] = answerer.identity
     if part.captioner is not None:
@@ -144,7 +144,7 @@ def _spec_of(
     )
 
 
-def _answering_spec(name: str, part: BenchmarkConfig) -> str:
+def answering_spec(name: str, part: BenchmarkConfig) -> str:
     """The SPEC of who judges or reads; a role that the benchmark does not have is refused."""
     given: dict[str, Any] = {"judge": part.judge, "reader": part.reader}
     role = benchmark(name).role

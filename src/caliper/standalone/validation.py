@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from caliper.adapters.datasets import jsonlines
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.jsontext import read_json
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
+from caliper.runtime.models import split_spec
 from caliper.standalone.config import read_config
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.kept import read_run
+from caliper.standalone.prepare import answering_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +42,23 @@ def validate(path: Path, name: str | None = None) -> Valid:
     if (path / "run.yaml").is_file():
         return _run(RunDirectory(path))
     if path.suffix in (".yaml", ".yml"):
-        config = read_config(path)
-        for known, part in config.benchmarks.items():
-            resolved_settings(known, part.set)
-        return Valid("config", f"a run over {', '.join(config.benchmarks)}")
+        return _config(path)
     if not path.exists():
         raise InvalidInput("no such file or folder", file=str(path))
-    name, kind = (name, None) if name else _recognised(path)
-    if kind != "captions":
-        try:
-            return _data(path, name)
-        except InvalidInput:
-            if kind == "data":
-                raise
-    return _captions(path, name)
+    name, kind = _recognised(path, name)
+    return _captions(path, name) if kind == "captions" else _data(path, name)
+
+
+def _config(path: Path) -> Valid:
+    """Everything that the configuration names is checked, but for endpoints."""
+    config = read_config(path)
+    problems: list[str] = []
+    for name, part in config.benchmarks.items():
+        split_spec(answering_spec(name, part))
+        problems += _data(part.data, name, part.set).problems
+        if part.captions is not None:
+            problems += _captions(part.captions, name).problems
+    return Valid("config", f"a run over {', '.join(config.benchmarks)}", tuple(problems))
 
 
 def _run(directory: RunDirectory) -> Valid:
@@ -64,9 +71,15 @@ def _run(directory: RunDirectory) -> Valid:
     return Valid("run", summary, problems)
 
 
-def _recognised(path: Path) -> tuple[str, str]:
-    """The benchmark and kind (data or captions) that the content looks like."""
+def _recognised(path: Path, name: str | None) -> tuple[str, str]:
+    """The benchmark and kind (data or captions) that the content looks like.
+
+    With `name` the benchmark is that one; what looks like none of its kinds is held against
+    its data, whose layouts are the more various.
+    """
     found = _looks_like(path, _first_value(path))
+    if name is not None:
+        return name, found[1] if found else "data"
     if found is None:
         raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(NAMES)}", file=str(path))
     return found
@@ -87,23 +100,21 @@ def _looks_like(path: Path, first: Any) -> tuple[str, str] | None:
 
 
 def _first_value(path: Path) -> Any:
-    """The first row of a list or of JSON lines, or the first key of an object."""
-    files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
-    if not files or files[0].suffix == ".parquet":
-        return None
-    try:
-        with files[0].open(encoding="utf-8") as file:
-            if files[0].suffix == ".jsonl":
-                return json.loads(file.readline())
-            whole = json.load(file)
-    except (OSError, ValueError):
-        return None
+    """The first row of a list or of JSON lines, or the first key of an object; None for files
+    of other kinds. Raises InvalidInput naming the line that is broken.
+    """
+    files = sorted(path.glob("[!.]*.json*")) if path.is_dir() else [path]
+    suffix = files[0].suffix.lower() if files else ""
+    if suffix == ".jsonl":
+        row = next(jsonlines.rows(files[0]), None)
+        return row.fields if row else None
+    whole = read_json(files[0]) if suffix == ".json" else None
     return next(iter(whole), None) if isinstance(whole, list | dict) else None
 
 
-def _data(path: Path, name: str) -> Valid:
+def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})) -> Valid:
     chosen = benchmark(name)
-    request = PlanRequest(settings=resolved_settings(name, {}))
+    request = PlanRequest(settings=resolved_settings(name, settings))
     items = list(chosen.plan(open_dataset(path).rows(chosen.data), request))
     questions = sum(item.size for item in items)
     problems = tuple(problem for item in items for problem in _problems(item))

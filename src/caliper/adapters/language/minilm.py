@@ -26,7 +26,7 @@ REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
 MAX_TOKENS = 256
 """The most tokens of a text that the model's own configuration lets through."""
-INSTALL = "pip install 'caliper-captions[minilm]'"
+INSTALL = "pip install 'tokenizers>=0.21' 'safetensors>=0.5'"
 FETCH = f"hf download {REPOSITORY} {' '.join(FILES)}"
 
 

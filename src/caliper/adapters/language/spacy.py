@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from caliper.core.errors import InvalidInput
 from caliper.ports.models import Identity
 
-INSTALL = "pip install 'caliper-captions[spacy]'"
+INSTALL = "pip install 'spacy>=3.8'"
 
 
 class Token(Protocol):

@@ -30,6 +30,11 @@ class Endpoint:
     base: str
     model: str = ""
 
+    @property
+    def host(self) -> str:
+        """The host, with its port if one was given: what people may be told of the URL."""
+        return urlsplit(self.base).netloc
+
 
 _ENDINGS = re.compile(r"(/v1)?(/chat/completions)?/*$")
 

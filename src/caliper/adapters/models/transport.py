@@ -12,6 +12,9 @@ import os
 import aiohttp
 import httpx2
 
+LARGEST_BODY = 32 * 1024 * 1024
+"""The most bytes a response may have, as they come over the wire: a thousand long replies."""
+
 
 class AiohttpTransport(httpx2.AsyncBaseTransport):
     """Sends httpx2 requests through an aiohttp session. Bodies are read whole: no streaming.
@@ -33,7 +36,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 headers=request.headers.multi_items(),
                 allow_redirects=False,
             ) as response:
-                body = await response.read()
+                body = await _bounded_body(response, request)
         except TimeoutError as error:
             raise httpx2.ReadTimeout(_story(error), request=request) from error
         except aiohttp.ClientConnectorError as error:
@@ -60,6 +63,16 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding"),
             )
         return self._session
+
+
+async def _bounded_body(response: aiohttp.ClientResponse, request: httpx2.Request) -> bytes:
+    """The body. Raises httpx2.ReadError once it is larger than any answer should be."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > LARGEST_BODY:
+            raise httpx2.ReadError(f"more than {LARGEST_BODY} bytes", request=request)
+    return bytes(body)
 
 
 def _story(error: Exception) -> str:

@@ -33,7 +33,7 @@ class CompreCap:
     title = "CompreCap"
     role = "judge"
     settings = SETTINGS
-    data = Layout(FileFormat.TABLE)
+    data = Layout(FileFormat.TABLE, ("anno",))
     captions = Layout(FileFormat.OBJECT)
     replies = Layout(FileFormat.TABLE)
     qa_data: Layout | None = Layout(FileFormat.TABLE, tuple(STEMS))
