@@ -86,8 +86,12 @@ class RunDirectory:
                     self._leave_nothing()
 
     def _refuse_foreign(self) -> None:
-        """A run that was killed before its run.yaml was there left `state/` and no more."""
-        if not self.path.is_dir() or (self.path / "run.yaml").exists():
+        """A run that was killed before its run.yaml was there left `state/` and no more.
+
+        A journal says itself whose it is, so beside one our reports are ours.
+        """
+        ours = (self.path / "run.yaml", self.path / "state" / "journal.jsonl")
+        if not self.path.is_dir() or any(path.exists() for path in ours):
             return
         with suppress(OSError):  # A folder that cannot be read cannot be written either.
             foreign = sorted(
