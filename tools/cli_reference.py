@@ -93,9 +93,9 @@ def _commands(name: str, command: Any, above: _Rows, known: dict[_Rows, str]) ->
         yield _table(("argument", "meaning"), ((a.metavar, _plain(a.help)) for a in arguments))
     own = tuple(row for row in options if row not in above)
     told = known.setdefault(own, name)
-    if told == name:
+    if own and told == name:
         yield _table(("option", "meaning", "default"), own)
-    else:
+    elif own:
         yield f"The same options as [{told}](#{told.replace(' ', '-')})."
     if shared := [row for row in options if row in above]:
         group = name.rpartition(" ")[0]
