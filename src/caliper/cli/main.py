@@ -16,6 +16,7 @@ from typer.rich_utils import rich_format_error
 from caliper.cli import (
     apply,
     compare,
+    data,
     dead_letters,
     evaluate,
     plan,
@@ -61,6 +62,7 @@ app.command("watch")(remote.watch)
 app.command("cancel")(remote.cancel)
 app.add_typer(apply.topics, name="topics")
 app.add_typer(apply.storage, name="storage")
+app.add_typer(data.app, name="data")
 app.add_typer(dead_letters.app, name="dead-letters")
 
 
