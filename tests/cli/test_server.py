@@ -49,11 +49,20 @@ def test_a_run_over_there_has_the_report_of_one_here(
     assert watched.code == there.code
     assert listed["run"] in watched.out
     assert pushing("cancel", listed["run"], "--server", server, code=0).out.count(told["state"])
+    report = ("report", listed["run"], "--server", server)
+    assert pushing(*report, "--json").out == here.out
+    shown = pushing(*report, "--out", "files")
+    assert shown.code == there.code
+    assert "CaptionQA" in shown.out
+    names = {file.name for file in (tmp_path / "elsewhere").iterdir()}
+    assert {file.name for file in (tmp_path / "files").iterdir()} == names
+    assert (tmp_path / "files" / "report.json").read_text("utf-8") == here.out
 
 
 def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:
-    ended = pushing("watch", "0" * 16, "--server", server, code=2)
-    assert "no run" in ended.err
+    for command in ("watch", "report"):
+        ended = pushing(command, "0" * 16, "--server", server, code=2)
+        assert "no run" in ended.err
 
 
 def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markdown import Markdown
 from rich.markup import escape
 
 from caliper.adapters.files import write_atomically
@@ -32,6 +33,10 @@ from caliper.standalone.remote import send
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
 Server = Annotated[
     str, typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation.")
+]
+InstalledServer = Annotated[
+    str | None,
+    typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation."),
 ]
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
 _INTERVAL = 1.0
@@ -59,6 +64,22 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
                 report = await gateway.report(begun.spec.run_id, partial=True)
                 sys.stdout.write(report.decode())
     return _code(ended)
+
+
+async def report_there(run: str, server: str, out: Path | None, shown: Shown) -> int:
+    """Show the report of a run of an installation, and write its files to `out` if that is
+    given. Raises what `RemoteGateway.report` raises.
+    """
+    async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+        report = (await gateway.report(run, partial=True)).decode()
+        if out is not None:
+            await _write(gateway, run, out)
+        if shown.json:
+            sys.stdout.write(report)
+        elif not shown.quiet:
+            readable = await gateway.report(run, "report.md", partial=True)
+            OUT.print(Markdown(readable.decode()))
+    return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE
 
 
 async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
