@@ -10,7 +10,7 @@ DEV_LOCKS := $(LOCKS) requirements-dev.lock
 LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench docs proto servers lock clean
+.PHONY: help demo up down test lint format bench docs proto servers lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ demo: $(VENV)/.installed ## Score two caption sets on the example pictures: no s
 	$(BIN)/caliper evaluate --quiet --config examples/careful.yaml --out $(DEMO)/careful
 	$(BIN)/caliper compare $(DEMO)/careless $(DEMO)/careful
 	@echo "Open $(CURDIR)/$(DEMO)/careful/report.html in a browser."
+
+up: $(VENV)/.installed-dev ## Serve everything on this machine: each service, Kafka and MinIO a process
+	$(BIN)/python -m tools.up
+
+down: $(VENV)/.installed-dev ## End what `make up` started
+	$(BIN)/python -m tools.up --down
 
 test: $(VENV)/.installed-dev ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

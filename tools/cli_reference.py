@@ -20,9 +20,28 @@ from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.cli.exits import Exit
 from caliper.cli.main import app
 from caliper.runtime.models import EMBEDDERS, KINDS, TAGGERS
-from caliper.runtime.settings import ModelSettings
+from caliper.runtime.service_settings import (
+    AggregatorSettings,
+    CaptionerSettings,
+    ClientSettings,
+    EndpointSettings,
+    GatewaySettings,
+    JudgeSettings,
+    QaReaderSettings,
+    ServerSettings,
+    StoreSettings,
+    StreamSettings,
+)
+from caliper.runtime.settings import ModelSettings, Settings, variable
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 
+SERVICE_SETTINGS: tuple[type[Settings], ...] = (
+    GatewaySettings,
+    CaptionerSettings,
+    JudgeSettings,
+    QaReaderSettings,
+    AggregatorSettings,
+)
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 _INTRODUCTION = """# The command line
 
@@ -70,6 +89,7 @@ def page() -> str:
         *_settings(),
         _ENVIRONMENT,
         _environment(),
+        *_installations(),
         "## Exit codes",
         _exit_codes(root.epilog or ""),
     ]
@@ -93,9 +113,9 @@ def _commands(name: str, command: Any, above: _Rows, known: dict[_Rows, str]) ->
         yield _table(("argument", "meaning"), ((a.metavar, _plain(a.help)) for a in arguments))
     own = tuple(row for row in options if row not in above)
     told = known.setdefault(own, name)
-    if told == name:
+    if own and told == name:
         yield _table(("option", "meaning", "default"), own)
-    else:
+    elif own:
         yield f"The same options as [{told}](#{told.replace(' ', '-')})."
     if shared := [row for row in options if row in above]:
         group = name.rpartition(" ")[0]
@@ -167,6 +187,39 @@ def _environment() -> str:
         variable = f"CALIPER_{name.upper()}"
         rows.append((f"`{variable}`", " ".join(said[variable].split()), _value(field.default)))
     return _table(("variable", "meaning", "default"), rows)
+
+
+def _installations() -> Iterator[str]:
+    """The variables of the command line for an installation, and those of each service."""
+    kinds: tuple[type[Settings], ...] = (ClientSettings, *SERVICE_SETTINGS)
+    for kind in kinds:
+        name = kind.__name__.removesuffix("Settings")
+        words = re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower()
+        yield f"### Of the {'command line, for an installation' if name == 'Client' else words}"
+        yield " ".join(_plain(kind.__doc__ or "").split())
+        rows = (
+            (
+                f"`{variable(kind, field)}`",
+                "required" if info.is_required() else _value(info.default),
+            )
+            for field, info in kind.model_fields.items()
+        )
+        yield _table(("variable", "default"), rows)
+    yield "### What variables of services have in common"
+    parts: tuple[type[Settings], ...] = (
+        ServerSettings,
+        StoreSettings,
+        StreamSettings,
+        EndpointSettings,
+    )
+    for part in parts:
+        names = ", ".join(f"`{field.upper()}`" for field in _own(part))
+        yield f"{names}: {' '.join(_plain(part.__doc__ or '').split())}"
+
+
+def _own(kind: type[Settings]) -> list[str]:
+    """The fields that a class of settings itself declares."""
+    return [field for field in kind.model_fields if field in kind.__annotations__]
 
 
 def _exit_codes(epilog: str) -> str:

@@ -49,11 +49,43 @@ def test_a_run_over_there_has_the_report_of_one_here(
     assert watched.code == there.code
     assert listed["run"] in watched.out
     assert pushing("cancel", listed["run"], "--server", server, code=0).out.count(told["state"])
+    report = ("report", listed["run"], "--server", server)
+    assert pushing(*report, "--json").out == here.out
+    shown = pushing(*report, "--out", "files")
+    assert shown.code == there.code
+    assert "CaptionQA" in shown.out
+    names = {file.name for file in (tmp_path / "elsewhere").iterdir()}
+    assert {file.name for file in (tmp_path / "files").iterdir()} == names
+    assert (tmp_path / "files" / "report.json").read_text("utf-8") == here.out
+
+
+def test_runs_over_there_are_compared(server: str, pushing: Command) -> None:
+    careless = ("evaluate", "--config", EXAMPLES / "careless.yaml", "--limit", 2)
+    for number, command in enumerate((careless, EVALUATE)):
+        pushing(*command, "--out", f"here-{number}", "--quiet")
+        pushing(*command, "--server", server, "--quiet")
+    listed = pushing("runs", "--server", server, "--json", code=0).told
+    runs = sorted((run["name"], run["run"]) for run in listed)
+    (_, careful_run), (_, careless_run) = runs
+    both = ("compare", careless_run, careful_run, "--server", server)
+    there = pushing(*both, "--json", code=0).told
+    here = pushing("compare", "here-0", "here-1", "--json", code=0).told
+    assert there["differs"] == here["differs"]
+    for name, figures in here["figures"].items():
+        assert there["figures"][name].keys() == figures.keys()
+        for path, figure in figures.items():
+            told = there["figures"][name][path]
+            assert [told[key] for key in ("first", "second", "value", "low")] == [
+                *(pytest.approx(figure[key]) for key in ("first", "second", "value")),
+                None,
+            ]
+    assert "CaptionQA" in pushing(*both, code=0).out
 
 
 def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:
-    ended = pushing("watch", "0" * 16, "--server", server, code=2)
-    assert "no run" in ended.err
+    for command in ("watch", "report"):
+        ended = pushing(command, "0" * 16, "--server", server, code=2)
+        assert "no run" in ended.err
 
 
 def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:

@@ -15,8 +15,8 @@ import pytest
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
-from caliper.adapters.streams.letters import DEAD_LETTERS
 from caliper.adapters.streams.memory import MemoryStream
+from caliper.ports.letters import DEAD_LETTERS
 from caliper.ports.stream import Consumer, Delivery, JobStream, Message
 
 # Never measured: it only ends a test whose stream lost a message.

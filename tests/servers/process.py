@@ -57,6 +57,13 @@ class ServerProcess:
                 raise RuntimeError(f"{self.name} did not start; the end of {self.log}:\n{said}")
             time.sleep(0.05)
 
+    @property
+    def pid(self) -> int:
+        """Its process id. Raises RuntimeError when it was not started or was ended."""
+        if self._running is None:
+            raise RuntimeError(f"{self.name} was not started")
+        return self._running.pid
+
     def stop(self) -> None:
         """End it in good order, or by force when that takes too long."""
         if self._running is not None:

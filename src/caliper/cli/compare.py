@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated
 
@@ -17,28 +18,43 @@ from caliper.analysis.compare import Difference, Distinction, distinctions
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
+from caliper.cli.remote import InstalledServer, reports_there
+from caliper.core.report import BenchmarkReport, Path, Report
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import Differences, Kept, compare_runs, read_run
+from caliper.standalone.kept import Differences, compare_runs, read_run
 
-_HELP = "A run directory, its name below runs/, or a run id."
+_HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 First = Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
 Second = Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
 OF_THE_CHECKPOINT = ("name", "captions", "replicate")
 """What of a spec is expected to differ between two checkpoints."""
 
 
-def compare(first: First, second: Second, json: Json = False, quiet: Quiet = False) -> int:
+def compare(
+    first: First,
+    second: Second,
+    server: InstalledServer = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
     """Set two runs side by side: the difference of every figure, second minus first.
 
     Differences are paired on the same media. Whatever else differs between the runs (judge,
     prompts, settings, data) is said first: then they do not tell two checkpoints apart.
+    With --server the runs are those of an installation. It tells figures, not what each medium
+    gave, so that nothing is paired and differences come without intervals.
     Exit code 3 when the runs have no benchmark in common.
     """
-    before, after = (asyncio.run(read_run(find_run(name))) for name in (first, second))
-    differing = distinctions(before.report, after.report, ignored=OF_THE_CHECKPOINT)
-    differences = compare_runs(before, after)
+    if server is None:
+        kept = [asyncio.run(read_run(find_run(name))) for name in (first, second)]
+        before, after = (run.report for run in kept)
+        differences = compare_runs(*kept)
+    else:
+        before, after = asyncio.run(reports_there((first, second), server))
+        differences = _unpaired(before, after)
+    differing = distinctions(before, after, ignored=OF_THE_CHECKPOINT)
     if json:
-        sys.stdout.write(_told(before.spec.name, after.spec.name, differing, differences))
+        sys.stdout.write(_told(before.name, after.name, differing, differences))
     elif not quiet:
         for distinction in differing:
             OUT.print(f"[yellow]Differs:[/yellow] {escape(_said(distinction))}", soft_wrap=True)
@@ -49,30 +65,59 @@ def compare(first: First, second: Second, json: Json = False, quiet: Quiet = Fal
     return Exit.DONE if differences else Exit.INCONCLUSIVE
 
 
+def _unpaired(first: Report, second: Report) -> Differences:
+    """The differences of the figures that two reports have in common."""
+    known = {part.name: part.estimates for part in first.benchmarks}
+    return {
+        part.name: {
+            path: _difference(known[part.name][path].value, found.value)
+            for path, found in part.estimates.items()
+            if path in known[part.name]
+        }
+        for part in second.benchmarks
+        if part.name in known
+    }
+
+
+def _difference(before: float | None, after: float | None) -> Difference:
+    value = None if before is None or after is None else after - before
+    return Difference(before, after, value)
+
+
 def _said(found: Distinction) -> str:
     where = f"{found.benchmark} " if found.benchmark else ""
     return f"{where}{found.kind} {found.name}: {found.first} / {found.second}"
 
 
-def _show(before: Kept, after: Kept, differences: Differences) -> None:
+def _show(before: Report, after: Report, differences: Differences) -> None:
     """Each benchmark's first table, in the column that its chart draws; then the headlines."""
-    names = (before.spec.name, after.spec.name)
-    parts = [part for part in after.report.benchmarks if part.name in differences]
+    names = (before.name, after.name)
+    parts = [part for part in after.benchmarks if part.name in differences]
     headlines = [
         (f"{part.title} {' '.join(part.headline)}", differences[part.name][part.headline])
         for part in parts
     ]
     for part in parts:
-        table = part.tables[0]
-        column = table.chart or 0
-        rows = [
-            (row.label, differences[part.name][path])
-            for row in table.rows
-            if (path := row.cells[column]) in differences[part.name]
-        ]
-        OUT.print(_table(f"{part.title}: {table.columns[column]}", names, rows))
+        title, rows = _first_table(part, differences[part.name])
+        OUT.print(_table(f"{part.title}: {title}", names, rows))
         OUT.print()
     OUT.print(_table("Headline figures", names, headlines))
+
+
+def _first_table(
+    part: BenchmarkReport, differences: Mapping[Path, Difference]
+) -> tuple[str, list[tuple[str, Difference]]]:
+    """Title and rows; an installation tells no tables: then every figure is a row."""
+    if not part.tables:
+        return "all figures", [(" ".join(path), found) for path, found in differences.items()]
+    table = part.tables[0]
+    column = table.chart or 0
+    rows = [
+        (row.label, differences[path])
+        for row in table.rows
+        if (path := row.cells[column]) is not None and path in differences
+    ]
+    return table.columns[column], rows
 
 
 def _table(title: str, names: tuple[str, str], rows: list[tuple[str, Difference]]) -> Table:

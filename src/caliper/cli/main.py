@@ -13,7 +13,18 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 from typer.rich_utils import rich_format_error
 
-from caliper.cli import compare, evaluate, plan, remote, report, serve, validate
+from caliper.cli import (
+    apply,
+    compare,
+    data,
+    dead_letters,
+    evaluate,
+    plan,
+    remote,
+    report,
+    serve,
+    validate,
+)
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.core.errors import (
@@ -49,6 +60,10 @@ app.command("serve")(serve.serve)
 app.command("runs")(remote.runs)
 app.command("watch")(remote.watch)
 app.command("cancel")(remote.cancel)
+app.add_typer(apply.topics, name="topics")
+app.add_typer(apply.storage, name="storage")
+app.add_typer(data.app, name="data")
+app.add_typer(dead_letters.app, name="dead-letters")
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - typer hands the flag over by position

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markdown import Markdown
 from rich.markup import escape
 
 from caliper.adapters.files import write_atomically
@@ -19,6 +21,7 @@ from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
+from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
@@ -32,6 +35,10 @@ from caliper.standalone.remote import send
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
 Server = Annotated[
     str, typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation.")
+]
+InstalledServer = Annotated[
+    str | None,
+    typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation."),
 ]
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
 _INTERVAL = 1.0
@@ -59,6 +66,44 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
                 report = await gateway.report(begun.spec.run_id, partial=True)
                 sys.stdout.write(report.decode())
     return _code(ended)
+
+
+async def report_there(run: str, server: str, out: Path | None, shown: Shown) -> int:
+    """Show the report of a run of an installation, and write its files to `out` if that is
+    given. Raises what `RemoteGateway.report` raises.
+    """
+    async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+        report = (await gateway.report(run, partial=True)).decode()
+        if out is not None:
+            await _write(gateway, run, out)
+        if shown.json:
+            sys.stdout.write(report)
+        elif not shown.quiet:
+            readable = await gateway.report(run, "report.md", partial=True)
+            OUT.print(Markdown(readable.decode()))
+    return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE
+
+
+async def reports_there(runs: tuple[str, str], server: str) -> tuple[Report, Report]:
+    """The reports of two runs of an installation as far as they went.
+
+    Raises what `RemoteGateway.get` and `RemoteGateway.report` raise.
+    """
+    async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+        first, second = [await _report(gateway, run) for run in runs]
+        return first, second
+
+
+async def _report(gateway: RemoteGateway, run: str) -> Report:
+    file = json_module.loads(await gateway.report(run, partial=True))
+    found = await gateway.get(run)
+    told = file["benchmarks"]
+    parts = (
+        replace(part, settings=told[part.name]["settings"], models=told[part.name]["models"])
+        for part in found.benchmarks
+        if part.name in told
+    )
+    return Report(found.spec.name, file["state"], tuple(parts), file["spec"])
 
 
 async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:

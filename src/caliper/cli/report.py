@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,21 +13,43 @@ from caliper.adapters.exports.json import report_text
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
+from caliper.cli.options import Shown
+from caliper.cli.remote import InstalledServer, report_there
 from caliper.cli.show import show_place, show_report
+from caliper.core.errors import InvalidInput
 from caliper.standalone.directory import find_run
 from caliper.standalone.kept import read_run
 
 Run = Annotated[
     str,
-    typer.Argument(metavar="RUN", help="A run directory, its name below runs/, or a run id."),
+    typer.Argument(
+        metavar="RUN",
+        help="A run directory, its name below runs/, or a run id; with --server a run id.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="With --server: folder that the report's files are written to."),
 ]
 
 
-def report(run: Run, json: Json = False, quiet: Quiet = False) -> int:
+def report(
+    run: Run,
+    server: InstalledServer = None,
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
     """Show a run's report, and write its files anew from the plan and the journal.
 
-    Nothing is asked of any model. Of a run that was cut short this is a partial report.
+    Nothing is asked of any model. Of a run that was cut short, or that still runs, this is a
+    partial report: exit code 1. With --server it is that of a run of an installation, shown as
+    report.md tells it, and its files are written where --out says.
     """
+    if server is not None:
+        return asyncio.run(report_there(run, server, out, Shown(json=json, quiet=quiet)))
+    if out is not None:
+        raise InvalidInput("files of a local run stay in its directory", field="--out")
     directory = find_run(run)
     kept = asyncio.run(read_run(directory, write=True))
     if json:

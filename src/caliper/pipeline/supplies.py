@@ -14,7 +14,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -25,6 +25,8 @@ from caliper.pipeline.runs import read_json, write_json
 from caliper.ports.storage import ObjectStore
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_NOTED_EVERY = 500
+"""New media until it is noted which are there: a push that is cut short begins no further back."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 
 
@@ -39,6 +41,11 @@ class Parcel:
     folder: bool
     media: Mapping[str, Path]
 
+    @property
+    def size(self) -> int:
+        """Bytes of all its files and media. Raises InvalidInput for one that is not there."""
+        return sum(map(_size, (*self.files, *self.media.values())))
+
 
 def checked_digest(text: str, field: str) -> str:
     """`text`, when it is a SHA-256 in hexadecimal digits. Raises InvalidInput naming `field`."""
@@ -47,29 +54,43 @@ def checked_digest(text: str, field: str) -> str:
     return text
 
 
-async def push_dataset(store: ObjectStore, parcel: Parcel) -> None:
+def nobody_watches(_: int) -> None:
+    """Tell nobody how far a push is."""
+
+
+async def push_dataset(
+    store: ObjectStore, parcel: Parcel, told: Callable[[int], None] = nobody_watches
+) -> None:
     """Put a dataset into the store, unless it is there. Media are kept once by content; the
-    manifest comes last: where it is, the dataset is whole.
+    manifest comes last: where it is, the dataset is whole. What a push that was cut short
+    has sent is not sent again. `told` hears the bytes of every file that is there by now.
 
     Raises InvalidInput for a file that cannot be read, StoreUnavailable or StoreFull.
     """
     before = f"datasets/{parcel.digest}"
     media = await read_json(store, f"{before}/media.json") or {"media": {}}
     known: dict[str, str] = dict(media["media"])
+    kept = len(known)
     for path, file in parcel.media.items():
         if path not in known:
             data = await _bytes(file)
             known[path] = hashlib.sha256(data).hexdigest()
             await _put_once(store, f"media/{known[path]}", data)
-    if len(known) > len(media["media"]):
+        if len(known) >= kept + _NOTED_EVERY:
+            await write_json(store, f"{before}/media.json", media=known)
+            kept = len(known)
+        told(_size(file))
+    if len(known) > kept:
         await write_json(store, f"{before}/media.json", media=known)
-    if await store.get(f"{before}/manifest.json") is not None:
-        return
+    whole = await has_dataset(store, parcel.digest)
     files = {}
     for file in parcel.files:
         files[file.name] = f"{before}/files/{_plain(file.name)}"
-        await store.put(files[file.name], await _bytes(file))
-    await write_json(store, f"{before}/manifest.json", files=files, folder=parcel.folder)
+        if not whole:
+            await store.put(files[file.name], await _bytes(file))
+        told(_size(file))
+    if not whole:
+        await write_json(store, f"{before}/manifest.json", files=files, folder=parcel.folder)
 
 
 async def has_dataset(store: ObjectStore, name: str) -> bool:
@@ -162,8 +183,16 @@ def _plain(name: str) -> str:
 
 
 async def _put_once(store: ObjectStore, key: str, data: bytes) -> None:
-    if await store.get(key) is None:
+    # Asked by listing: reading it would fetch all that it spares to send.
+    if not any([found == key async for found in store.list(key)]):
         await store.put(key, data)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError as error:
+        raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error
 
 
 async def _bytes(file: Path) -> bytes:

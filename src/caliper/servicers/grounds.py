@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -17,6 +18,9 @@ from caliper.runtime.service_settings import StoreSettings, StreamSettings
 from caliper.runtime.settings import variable
 from caliper.servicers.building import Ground
 
+if TYPE_CHECKING:
+    from caliper.adapters.stores.minio import StoreAccess
+
 
 def open_store(settings: StoreSettings) -> ObjectStore:
     """The store of the settings. Raises InvalidInput naming the variable that is missing."""
@@ -26,15 +30,23 @@ def open_store(settings: StoreSettings) -> ObjectStore:
     if not settings.store.startswith(("http://", "https://")):
         return DirectoryStore(Path(settings.store))
     # Its client library takes long to import.
-    from caliper.adapters.stores.minio import MinioStore, StoreAccess  # noqa: PLC0415
+    from caliper.adapters.stores.minio import MinioStore  # noqa: PLC0415
 
-    access = StoreAccess(
+    return MinioStore(store_access(settings))
+
+
+def store_access(settings: StoreSettings) -> StoreAccess:
+    """How the S3 endpoint of the settings is reached. Raises InvalidInput naming the variable
+    that is missing.
+    """
+    from caliper.adapters.stores.minio import StoreAccess  # noqa: PLC0415 - as above
+
+    return StoreAccess(
         settings.store,
         settings.store_bucket,
         _secret(settings, "store_access_key"),
         _secret(settings, "store_secret_key"),
     )
-    return MinioStore(access)
 
 
 def _secret(settings: StoreSettings, name: str) -> str:

@@ -50,18 +50,26 @@ def parcel_of(name: str, part: BenchmarkConfig) -> Parcel:
 
     Raises InvalidInput for files that are not what the benchmark's layout says.
     """
+    return parcel_at(name, part.data, None if part.captioner is None else part.media_root)
+
+
+def parcel_at(name: str, data: Path, media_root: Path | None) -> Parcel:
+    """A dataset to push, with those of its media that lie below `media_root`; None: without.
+
+    Raises InvalidInput for files that are not what the benchmark's layout says.
+    """
     layout = benchmark(name).data
-    files = DatasetFiles(part.data)
-    media = {} if part.captioner is None else _media(name, part, files)
-    return Parcel(files.digest(layout), tuple(files.files(layout)), part.data.is_dir(), media)
+    files = DatasetFiles(data)
+    media = {} if media_root is None else _media(name, files, media_root)
+    return Parcel(files.digest(layout), tuple(files.files(layout)), data.is_dir(), media)
 
 
-def _media(name: str, part: BenchmarkConfig, files: DatasetFiles) -> Mapping[str, Path]:
+def _media(name: str, files: DatasetFiles, root: Path) -> Mapping[str, Path]:
     chosen = benchmark(name)
     request = PlanRequest(settings={setting.name: setting.default for setting in chosen.settings})
     items = chosen.plan(files.rows(chosen.data), request)
     paths = {path for item in items for path in item.media}
-    there = {path: part.media_root / path for path in sorted(paths)}
+    there = {path: root / path for path in sorted(paths)}
     return {path: file for path, file in there.items() if file.is_file()}
 
 

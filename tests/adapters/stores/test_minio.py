@@ -68,8 +68,10 @@ def test_storage_is_applied_once_and_mended_later(minio: str) -> None:
         *(f"{prefix} expires after {days} days" for prefix, days in EXPIRE.items()),
     ]
     assert apply_storage(access) == []
-    apply_storage(access, {"snapshots/": 3, "media/": 90})
-    assert apply_storage(access) == ["snapshots/ expires after 14 days"]
+    apply_storage(access, {"aggregator/snapshot-": 3, "media/": 90})
+    assert apply_storage(access) == [
+        f"{prefix} expires after {days} days" for prefix, days in EXPIRE.items()
+    ]
     assert apply_storage(access) == []
 
 

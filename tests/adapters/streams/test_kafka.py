@@ -15,8 +15,8 @@ from tests.servers.process import ServerProcess, free_ports
 from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess
 from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
-from caliper.adapters.streams.letters import DEAD_LETTERS
 from caliper.core.errors import InvalidInput, StreamUnavailable
+from caliper.ports.letters import DEAD_LETTERS
 from caliper.ports.stream import Delivery, Message
 
 PATIENCE = 60

@@ -25,8 +25,10 @@ _TRIES = 3
 _PAGE = 1000
 _NO_ROOM = frozenset({"XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded"})
 _NOTHING = frozenset({"NoSuchKey", "XMinioParentIsObject"})
-# A snapshot is of use as long as the topics reach back to it: their retention is 14 days.
-EXPIRE = {"snapshots/": 14}
+# Days until objects under a prefix may go. A snapshot of the aggregator is of use as long as the
+# topics reach back to it, and their retention is 14 days. All else must last: job objects answer
+# what was asked before, and runs rest on plans, captions, media and verdicts.
+EXPIRE = {"aggregator/snapshot-": 14}
 
 _Result = TypeVar("_Result")
 

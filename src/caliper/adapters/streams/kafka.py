@@ -11,8 +11,8 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_polling import Polling
-from caliper.adapters.streams.letters import letter
 from caliper.core.errors import InvalidInput
+from caliper.ports.letters import letter
 from caliper.ports.stream import Delivery, Message
 
 

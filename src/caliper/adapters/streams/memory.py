@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from caliper.adapters.streams.letters import DEAD_LETTERS, letter
+from caliper.ports.letters import DEAD_LETTERS, letter
 from caliper.ports.stream import Delivery, Message, Record
 
 

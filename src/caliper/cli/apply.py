@@ -1,0 +1,122 @@
+"""`caliper topics apply` and `caliper storage apply`: what an installation stands on."""
+
+from __future__ import annotations
+
+import json as json_module
+import logging
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from caliper.cli.console import OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json, Quiet
+from caliper.runtime.addresses import Address
+from caliper.runtime.service_settings import ClientSettings
+from caliper.runtime.settings import read_settings
+from caliper.servicers.grounds import store_access
+
+Kafka = Annotated[
+    str,
+    typer.Option(
+        "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, with commas between."
+    ),
+]
+Partitions = Annotated[
+    int,
+    typer.Option(
+        "--partitions",
+        min=1,
+        max=1000,
+        help="Partitions of the topics that workers share: as many workers of a kind at most. "
+        "Only ever added to.",
+    ),
+]
+Replication = Annotated[
+    int | None,
+    typer.Option(
+        "--replication",
+        min=1,
+        max=100,
+        help="Copies of every new topic. Default: what the brokers have as theirs.",
+    ),
+]
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="The S3 endpoint. Bucket and keys are in CALIPER_STORE_BUCKET, "
+        "CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY, or files that ..._FILE name.",
+    ),
+]
+
+topics = typer.Typer(help="The Kafka topics of an installation.", no_args_is_help=True)
+storage = typer.Typer(help="The bucket of an installation.", no_args_is_help=True)
+
+
+# A group with one command would otherwise be that command.
+@topics.callback()
+@storage.callback()
+def _group() -> None:
+    pass
+
+
+@topics.command("apply")
+def apply_topics(
+    kafka: Kafka,
+    partitions: Partitions = 12,
+    replication: Replication = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Make every topic what it should be: there, with its partitions and settings.
+
+    Says what was made or changed; applied once more it changes nothing. Topics of other names
+    are left alone, and no partition is ever taken away.
+    """
+    # Its client library takes long to import.
+    from caliper.adapters.streams import kafka_topics  # noqa: PLC0415
+    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
+
+    access = KafkaAccess(kafka_servers(kafka))
+    copies = -1 if replication is None else replication
+    changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
+    return _tell(changes, json=json, quiet=quiet)
+
+
+@storage.command("apply")
+def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int:
+    """Make the bucket, and its rules of what may expire, what they should be.
+
+    Says what was made or changed; applied once more it changes nothing. Only snapshots of the
+    aggregator expire, 14 days after the last was written: what runs rest on and the replies
+    of models stay until somebody deletes them. Rules that the bucket had before are replaced.
+    """
+    from caliper.adapters.stores import minio  # noqa: PLC0415 - as above
+
+    settings = read_settings(ClientSettings).model_copy(update={"store": store})
+    return _tell(minio.apply_storage(store_access(settings)), json=json, quiet=quiet)
+
+
+def kafka_servers(given: str) -> str:
+    """Bootstrap servers as they were given, when each is a host:port. Raises InvalidInput.
+
+    From here on Kafka's client is silent: it logs every refused connection, and what we raise
+    says the same once.
+    """
+    for server in given.split(","):
+        Address.parse(server, "--kafka")
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)
+    return given
+
+
+def _tell(changes: list[str], *, json: bool, quiet: bool) -> int:
+    if json:
+        sys.stdout.write(json_module.dumps({"changes": changes}, indent=2) + "\n")
+    elif not quiet:
+        for line in changes or ["Nothing to change."]:
+            OUT.print(escape(line), soft_wrap=True, highlight=False)
+    return Exit.DONE

@@ -1,0 +1,175 @@
+"""`caliper dead-letters`: jobs that were put aside, and putting them back."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.cli.apply import Kafka, kafka_servers
+from caliper.cli.console import OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json
+from caliper.core.errors import InvalidInput
+from caliper.pipeline.dead_letters import Kept, Which, kept_letters, read_job, replay
+from caliper.ports.codec import CaptionJob, ExamineJob
+from caliper.ports.letters import Letter
+from caliper.ports.stream import JobStream, LogReader
+
+_NAMED = "The name of a dead letter as `list` tells it: partition-offset."
+Named = Annotated[str, typer.Argument(metavar="LETTER", help=_NAMED)]
+SomeNamed = Annotated[list[str] | None, typer.Argument(metavar="[LETTER]...", help=_NAMED)]
+Run = Annotated[str, typer.Option("--run", metavar="RUN", help="Only those of this run.")]
+Error = Annotated[
+    str,
+    typer.Option(
+        "--error", metavar="CLASS", help="Only those of this class of error, BackendTimeout say."
+    ),
+]
+All = Annotated[bool, typer.Option("--all", help="All that were not put back yet.")]
+_Result = TypeVar("_Result")
+
+app = typer.Typer(
+    help="Jobs that could not be done and were put aside: why, and doing them again.",
+    no_args_is_help=True,
+)
+
+
+@app.command("list")
+def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = False) -> int:
+    """List the dead letters that the topic keeps, the oldest first.
+
+    Each with its run, the topic, partition and offset of its job, how often that was tried,
+    the error, and whether it was put back.
+    """
+    which = Which(run=run, error=error)
+    found = asyncio.run(_on(kafka, lambda logs, _: kept_letters(logs, which)))
+    if json:
+        _print([_told(kept) for kept in found])
+        return Exit.DONE
+    if not found:
+        OUT.print("No dead letters.")
+        return Exit.DONE
+    table = Table(box=None, pad_edge=False)
+    for name in ("letter", "put aside (UTC)", "run", "from", "attempts", "put back", "error"):
+        table.add_column(name, overflow="fold")
+    for kept in found:
+        told = _told(kept)
+        names = ("letter", "time", "run", "from", "attempts")
+        cells = [escape(str(told[name])) for name in names]
+        error_cell = escape(kept.letter.error)
+        table.add_row(*cells, "yes" if kept.replayed else "no", error_cell)
+    OUT.print(table)
+    return Exit.DONE
+
+
+@app.command("show")
+def show(letter: Named, kafka: Kafka, json: Json = False) -> int:
+    """Show one dead letter whole: its headers, and what its job is about."""
+    which = Which(names=(letter,))
+    (kept,) = asyncio.run(_on(kafka, lambda logs, _: kept_letters(logs, which)))
+    told = _told(kept) | {"job": _job(kept.letter)}
+    if json:
+        _print(told)
+        return Exit.DONE
+    for name, value in (told | told["job"]).items():
+        if name != "job":
+            text = ", ".join(value) if isinstance(value, list) else str(value)
+            OUT.print(f"[bold]{name}[/bold]  {escape(text)}", soft_wrap=True, highlight=False)
+    return Exit.DONE
+
+
+@app.command("replay")
+def replay_letters(
+    kafka: Kafka,
+    letters: SomeNamed = None,
+    every: All = False,
+    run: Run = "",
+    error: Error = "",
+    json: Json = False,
+) -> int:
+    """Put the jobs of dead letters back on the topics that they came from.
+
+    A job is put back once: what was put back before is left out, so that giving the same
+    command again does no harm. What the workers now make of it replaces what was unscored,
+    and the report of its run is written anew. Fix the cause first: a job that fails
+    again becomes a new dead letter.
+    """
+    if not (letters or every or run or error):
+        raise InvalidInput("name letters, or choose by --run, --error or --all")
+    which = Which(tuple(letters or ()), run, error)
+
+    async def replaying(logs: LogReader, stream: JobStream) -> tuple[list[Kept], list[Kept]]:
+        found = await kept_letters(logs, which)
+        return await replay(stream, found), [kept for kept in found if kept.replayed]
+
+    done, before = asyncio.run(_on(kafka, replaying))
+    if json:
+        names = {"replayed": done, "before": before}
+        _print({key: [kept.letter.name for kept in some] for key, some in names.items()})
+    else:
+        OUT.print(f"Put back: {len(done)}; put back before: {len(before)}", highlight=False)
+    return Exit.DONE
+
+
+async def _on(kafka: str, work: Callable[[LogReader, JobStream], Awaitable[_Result]]) -> _Result:
+    # Its client library takes long to import.
+    from caliper.adapters.streams.kafka import KafkaStream  # noqa: PLC0415
+    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
+    from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
+
+    access = KafkaAccess(kafka_servers(kafka))
+    stream = KafkaStream(access)
+    try:
+        return await work(KafkaLog(access), stream)
+    finally:
+        await stream.close()
+
+
+def _told(kept: Kept) -> dict[str, Any]:
+    letter, headers = kept.letter, kept.letter.headers
+    places = (letter.job.topic, headers.get("origin-partition"), headers.get("origin-offset"))
+    put_aside = datetime.fromtimestamp(letter.timestamp / 1000, UTC)
+    return {
+        "letter": letter.name,
+        "time": put_aside.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "run": letter.run,
+        "key": letter.job.key,
+        "from": "/".join(str(place) for place in places if place is not None),
+        "attempts": int(headers.get("attempts", 0)),
+        "crashes": int(headers.get("crashes", 0)),
+        "error_class": letter.error_class,
+        "error": letter.error,
+        "replayed": kept.replayed,
+    }
+
+
+def _job(letter: Letter) -> dict[str, Any]:
+    """What a job is about; of one that cannot be read, why not."""
+    about: dict[str, Any] = {"bytes": len(letter.job.value)}
+    try:
+        job = read_job(letter, ProtobufCodec())
+    except InvalidInput as error:
+        return about | {"unreadable": str(error)}
+    if isinstance(job, CaptionJob | ExamineJob):
+        about |= {
+            "benchmark": job.benchmark,
+            "sample": job.sample,
+            "items": [item.key for item in job.items],
+            "questions": sum(len(tuple(item.positions())) for item in job.items),
+        }
+    if isinstance(job, ExamineJob):
+        about["caption"] = None if job.caption is None else job.caption.text
+    return about
+
+
+def _print(told: object) -> None:
+    sys.stdout.write(json_module.dumps(told, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,72 @@
+"""Topics and buckets, applied to real servers."""
+
+import uuid
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from tests.fakes.command import Command
+from tests.servers.process import ServerProcess, free_ports
+
+from caliper.adapters.stores.minio import EXPIRE
+from caliper.adapters.streams.kafka_topics import TOPICS
+
+NOTHING = "Nothing to change."
+
+
+def storing(folder: Path, url: str, bucket: str) -> tuple[Command, str]:
+    """The command with a file for the secret, and the endpoint."""
+    parts = urlsplit(url)
+    secret = folder / "secret"
+    secret.write_text(f"{parts.password}\n", "utf-8")
+    environment = {
+        "CALIPER_STORE_BUCKET": bucket,
+        "CALIPER_STORE_ACCESS_KEY": parts.username or "",
+        "CALIPER_STORE_SECRET_KEY_FILE": str(secret),
+    }
+    return Command(folder, environment), f"{parts.scheme}://{parts.hostname}:{parts.port}"
+
+
+def test_topics_are_made_once_and_grow(
+    caliper: Command, own_kafka: tuple[ServerProcess, str]
+) -> None:
+    _, servers = own_kafka
+    apply = ("topics", "apply", "--kafka", servers)
+    made = caliper(*apply, "--partitions", 2, "--json", code=0).told["changes"]
+    assert [line.split()[:2] for line in made] == [["created", topic.name] for topic in TOPICS]
+    assert caliper(*apply, "--partitions", 2, code=0).out.strip() == NOTHING
+    grown = caliper(*apply, "--partitions", 3, code=0).out.splitlines()
+    shared = [topic.name for topic in TOPICS if topic.partitions is None]
+    assert grown == [f"{name}: 3 partitions, before 2" for name in shared]
+    assert caliper(*apply, "--partitions", 1, "--json", code=0).told == {"changes": []}
+
+
+def test_a_bucket_is_made_once(tmp_path: Path, minio: str) -> None:
+    bucket = f"caliper-{uuid.uuid4().hex[:8]}"
+    caliper, endpoint = storing(tmp_path, minio, bucket)
+    apply = ("storage", "apply", "--store", endpoint)
+    made = caliper(*apply, "--json", code=0).told["changes"]
+    assert made[0] == f"created bucket {bucket}"
+    assert len(made) == 1 + len(EXPIRE)
+    assert caliper(*apply, code=0).out.strip() == NOTHING
+
+
+def test_what_is_no_address_is_bad_input_and_nobody_there_trouble(
+    tmp_path: Path, caliper: Command
+) -> None:
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    assert "host:port" in caliper("topics", "apply", "--kafka", "here", code=2).err
+    assert nobody in caliper("topics", "apply", "--kafka", nobody, code=4).err
+    storing_there, _ = storing(tmp_path, "http://me:secret@here:1", "any")
+    assert "endpoint" in storing_there("storage", "apply", "--store", "folder", code=2).err
+    refused = storing_there("storage", "apply", "--store", f"http://{nobody}", code=4)
+    assert "secret" not in refused.err
+
+
+@pytest.mark.parametrize("missing", ["CALIPER_STORE_ACCESS_KEY", "CALIPER_STORE_SECRET_KEY"])
+def test_a_key_that_is_missing_is_named(caliper: Command, missing: str) -> None:
+    keys = {"CALIPER_STORE_ACCESS_KEY": "a", "CALIPER_STORE_SECRET_KEY": "b"}
+    del keys[missing]
+    command = Command(caliper.folder, keys)
+    ended = command("storage", "apply", "--store", "http://127.0.0.1:9", code=2)
+    assert missing in ended.err

@@ -1,0 +1,58 @@
+"""Jobs that were put aside heal their run once they are put back."""
+
+import asyncio
+from pathlib import Path
+
+from tests.fakes.chat_server import ChatServer, answer, status
+from tests.fakes.installation import alone, listening, over
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.cli.progress import WarningWatcher
+from caliper.core.run import RunState
+from caliper.pipeline.dead_letters import Which, kept_letters, replay
+from caliper.pipeline.publish import QA_JOBS, RUNS, VERDICTS
+from caliper.ports.letters import DEAD_LETTERS
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
+from caliper.servicers.building import Ground
+from caliper.servicers.starting import everything
+from caliper.standalone.config import read_config
+from caliper.standalone.remote import send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
+    stream = MemoryStream(logs=(VERDICTS, RUNS, DEAD_LETTERS))
+    store = DirectoryStore(tmp_path / "store")
+    ground = Ground(store, stream, stream, ProtobufCodec(), SystemClock())
+    config = read_config(EXAMPLES / "careful.yaml")
+    part = config.benchmarks["captionqa"]
+    config = config.model_copy(update={"benchmarks": {"captionqa": part}, "limit": 2})
+    async with ChatServer(otherwise=status(500)) as chat:
+        model = f"tgi:{chat.url}"
+        reading = QaReaderSettings(model=model, retry_budget=0, in_flight=2)
+        parts = await everything(ground, JudgeSettings(), reading, None)
+        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+            run = (await send(config, gateway, store)).spec.run_id
+            ended = await over(gateway, run)
+            assert ended.state is RunState.FINISHED
+            lost = ended.benchmarks[0].coverage
+            assert (lost.scored, lost.unscored) == (0, {"backend": lost.planned})
+            letters = await kept_letters(stream, Which(run=run))
+            assert {kept.letter.job.topic for kept in letters} == {QA_JOBS}
+            chat.from_now_on(answer("A"))
+            assert len(await replay(stream, letters)) == len(letters) > 0
+            examined = part.model_copy(update={"reader": model})
+            undisturbed = config.model_copy(update={"benchmarks": {"captionqa": examined}})
+            expected = await alone(undisturbed, WarningWatcher(), tmp_path)
+            # The limit only ends a test that would hang.
+            async with asyncio.timeout(60):
+                while await gateway.report(run, partial=True) != expected:  # noqa: ASYNC110 - see
+                    # the gateway: no event says that a report was written anew.
+                    await asyncio.sleep(0.1)
+            assert await replay(stream, await kept_letters(stream)) == []
