@@ -7,12 +7,15 @@ what they prove does not depend on more.
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 from tests.conftest import serve
-from tests.fakes.chat_server import ChatServer, never
+from tests.fakes.chat_server import ChatServer, answer, never
 from tests.fakes.separate import IN_FLIGHT, SERVICES, STAGES, Ground, Installation, example
 from tests.fakes.separate import installation as installed
 from tests.servers.choosing import KAFKA, MINIO
@@ -23,6 +26,7 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.adapters.streams.letters import DEAD_LETTERS
+from caliper.core.run import RunState
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.ports.stream import Message, Record
 
@@ -170,6 +174,52 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
     errors = (("bytes", "InvalidInput"), ("newer", "NewerSchema"), ("unknown", "NotFound"))
     assert told == {(topic, kind, error) for topic in JOBS for kind, error in errors}
     assert len(letters) == len(told)
+
+
+async def test_a_job_that_kills_its_worker_is_put_aside_at_the_third_crash(
+    there: Installation,
+) -> None:
+    config = example("deadly")
+    deadly, arrived, plain = [""], asyncio.Event(), answer("1")
+
+    async def killing(
+        server: ChatServer, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        said = str(body["messages"])
+        deadly[0] = deadly[0] or said
+        if said == deadly[0]:
+            arrived.set()
+            await asyncio.Event().wait()
+        return await plain(server, request, body)
+
+    async def undertaker() -> None:
+        while True:
+            await arrived.wait()
+            arrived.clear()
+            await asyncio.to_thread(there.services["judge"].kill)
+            await there.again("judge")
+
+    there.chats["judge"].from_now_on(killing)
+    digging = asyncio.create_task(undertaker())
+    run = await there.begin(config)
+    assert (await there.over(run)).state is RunState.FINISHED
+    digging.cancel()
+    there.chats["judge"].from_now_on(plain)
+    lost = await there.gateway.report(run, partial=True)
+    (dead,) = [
+        one.message
+        for one in await records(there.ground.kafka, DEAD_LETTERS)
+        if run in one.message.key
+    ]
+    assert dead.headers["crashes"] == "3"
+    # Sent once more to a judge that lives, it heals the run.
+    stream = KafkaStream(KafkaAccess(there.ground.kafka))
+    await stream.publish(replace(dead, topic=dead.headers["origin"], headers={}))
+    await stream.close()
+    # The run was over before: watching it ends at once.
+    while await there.gateway.report(run, partial=True) == lost:  # noqa: ASYNC110
+        await asyncio.sleep(0.1)
+    await there.same_as_alone(run, config)
 
 
 async def records(servers: str, topic: str) -> list[Record]:
