@@ -31,6 +31,8 @@ EXAMPLES = ROOT / "examples"
 STAGES = ("judge", "qa_reader", "captioner")
 SERVICES = (*STAGES, "aggregator", "gateway")
 IN_FLIGHT = 4
+# Seconds, generous: a run that never ends fails its test instead of holding everything up.
+ENDS_WITHIN = 120.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class Installation:
 
     async def asked(self, kind: str, count: int) -> None:
         """Wait until the model of a stage was asked so often."""
-        await self.chats[kind].until_received(count)
+        async with asyncio.timeout(ENDS_WITHIN):
+            await self.chats[kind].until_received(count)
 
     async def again(self, kind: str) -> None:
         """Start a service that ended."""
@@ -103,15 +106,16 @@ class Installation:
         return service
 
     async def over(self, run: str) -> Evaluation:
-        """The run once it is over, however often the gateway goes away."""
-        return await over(self.gateway, run)
+        """The run once it is over. Raises TimeoutError when that takes too long."""
+        async with asyncio.timeout(ENDS_WITHIN):
+            return await over(self.gateway, run)
 
     async def same_as_alone(self, run: str, config: RunConfig) -> dict[str, tuple[int, int]]:
         """Check a run that is over: its report is that of the standalone run, to the last byte.
 
         Gives how often the model of each stage was asked, and how often it had to be.
         """
-        ended = await over(self.gateway, run)
+        ended = await self.over(run)
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
         report = await self.gateway.report(run, partial=True)
         before = {kind: len(chat.requests) for kind, chat in self.chats.items()}

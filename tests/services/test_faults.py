@@ -16,7 +16,15 @@ import pytest_asyncio
 from aiohttp import web
 from tests.conftest import serve
 from tests.fakes.chat_server import ChatServer, answer, never
-from tests.fakes.separate import IN_FLIGHT, SERVICES, STAGES, Ground, Installation, example
+from tests.fakes.separate import (
+    ENDS_WITHIN,
+    IN_FLIGHT,
+    SERVICES,
+    STAGES,
+    Ground,
+    Installation,
+    example,
+)
 from tests.fakes.separate import installation as installed
 from tests.servers.choosing import KAFKA, MINIO
 from tests.servers.process import ServerProcess
@@ -93,8 +101,9 @@ async def test_a_gateway_killed_in_mid_planning(there: Installation) -> None:
     config = example("planning")
     run = await there.begin(config)
     # In another process: nothing here can be awaited.
-    while not [key async for key in there.store.list(f"runs/{run}/plan/")]:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(ENDS_WITHIN):
+        while not [key async for key in there.store.list(f"runs/{run}/plan/")]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     await asyncio.to_thread(there.services["gateway"].kill)
     await there.again("gateway")
     await there.same_as_alone(run, config)
@@ -217,8 +226,9 @@ async def test_a_job_that_kills_its_worker_is_put_aside_at_the_third_crash(
     await stream.publish(replace(dead, topic=dead.headers["origin"], headers={}))
     await stream.close()
     # The run was over before: watching it ends at once.
-    while await there.gateway.report(run, partial=True) == lost:  # noqa: ASYNC110
-        await asyncio.sleep(0.1)
+    async with asyncio.timeout(ENDS_WITHIN):
+        while await there.gateway.report(run, partial=True) == lost:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
     await there.same_as_alone(run, config)
 
 
