@@ -225,6 +225,25 @@ async def test_failures_of_the_run_end_the_worker_and_a_later_one_takes_over(
     assert await bench.dead() == []
 
 
+DOWN = OF_THE_RUN[1:]
+
+
+@pytest.mark.parametrize("error", DOWN, ids=lambda error: type(error).__name__)
+async def test_a_worker_may_wait_for_store_and_stream_without_counting(error: Exception) -> None:
+    bench = Bench(*"abc", limits=Limits(in_flight=4, budget=60.0, pause=5.0))
+    await bench.work(lambda name, before, final: error if name == "b" and before < 100 else None)
+    assert sorted(bench.done) == list("abc")
+    assert bench.clock.slept == [5.0] * 100
+    assert (bench.given_up, bench.finals, await bench.dead()) == ([], [], [])
+
+
+async def test_time_without_store_leaves_a_job_its_budget() -> None:
+    bench = Bench("a", limits=Limits(in_flight=1, budget=60.0, pause=50.0))
+    failures = [StoreUnavailable("x"), StoreUnavailable("x"), BackendTimeout("x")]
+    await bench.work(lambda name, before, final: dict(enumerate(failures)).get(before))
+    assert (bench.done, bench.finals, bench.tries["a"]) == (["a"], [], 4)
+
+
 class Stalled(FakeClock):
     """A clock whose sleepers never wake."""
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from caliper.core.errors import StoreUnavailable, StreamUnavailable
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer
@@ -18,15 +16,12 @@ from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.runtime.health import Check
 from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
 
-_LOG = logging.getLogger(__name__)
 _PATIENCE = 1.0
 
 
 class Working:
-    """Works on one topic for as long as the service lives.
-
-    A worker that ended because store or stream are down is followed by another; what the
-    first had not acknowledged comes again. `check` fails while that is so.
+    """Works on one topic for as long as the service lives, and pauses while store or stream are
+    down. `check` fails while that is so.
     """
 
     def __init__(
@@ -37,26 +32,16 @@ class Working:
         limits: Limits,
     ) -> None:
         self._consumer, self._clock = consumer, clock
-        self._handlers, self._limits = handlers, limits
+        self._handlers, self._limits = handlers, replace(limits, pause=_PATIENCE)
         self._worker: Worker | None = None
         self._stopped = False
-        self._trouble: Exception | None = None
 
     async def run(self) -> None:
         """Work until `stop`, and until what was in flight then is done."""
-        while not self._stopped:
-            worker = Worker(self._consumer(), *self._handlers, self._clock, self._limits)
-            self._worker = worker
-            try:
-                await worker.run()
-            except (StoreUnavailable, StreamUnavailable) as error:
-                _LOG.warning("no work for now: %s", error)
-                self._trouble = error
-                await self._clock.sleep(_PATIENCE)
-                # Held against nobody: the next one tries, and says so if it is still down.
-                self._trouble = None
-            else:
-                return
+        if not self._stopped:
+            # A consumer belongs to the event loop that it is made in.
+            self._worker = Worker(self._consumer(), *self._handlers, self._clock, self._limits)
+            await self._worker.run()
 
     def stop(self) -> None:
         """Take no more jobs."""
@@ -66,8 +51,8 @@ class Working:
 
     async def check(self) -> None:
         """Raises what keeps the work from going on."""
-        if self._trouble is not None:
-            raise self._trouble
+        if self._worker is not None and self._worker.trouble is not None:
+            raise self._worker.trouble
 
 
 @dataclass(frozen=True, slots=True)

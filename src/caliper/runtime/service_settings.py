@@ -77,9 +77,13 @@ class StoreSettings(Settings):
 
 
 class StreamSettings(Settings):
-    """Where jobs come from: Kafka's bootstrap servers, host:port with commas between them."""
+    """Where jobs come from: Kafka's bootstrap servers, host:port with commas between them.
+
+    `kafka_session` is in seconds: until another takes over from a worker that is not heard of.
+    """
 
     kafka: str = ""
+    kafka_session: float = Field(default=15.0, ge=1, le=3600)
 
 
 class EndpointSettings(Settings):

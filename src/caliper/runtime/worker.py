@@ -6,9 +6,12 @@ What becomes of a job that fails is decided by the table of failures, nowhere el
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from caliper.core.errors import CaliperError, JobFate, handling
 from caliper.ports.clock import Clock
@@ -23,9 +26,11 @@ class Attempt:
     final: bool = False
 
 
+_LOG = logging.getLogger(__name__)
 _DOUBLINGS = 32  # More would overflow one day, and no wait is that long.
 _MOMENT = 0.001  # Clocks wake sleepers a little early: what is left then is no time to try in.
 _OF_THE_RUN = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
+_Result = TypeVar("_Result")
 
 Handle = Callable[[Attempt], Awaitable[None]]
 """Handles a job."""
@@ -39,7 +44,8 @@ class Limits:
     """`in_flight` jobs at once; `budget` seconds for the retries of one job, with waits that
     double from `first_wait` to `longest_wait` seconds, each shortened by up to a half at random
     so that workers do not return in step. A job that was alone with so many workers that died
-    as `crashes` is not tried again.
+    as `crashes` is not tried again. While store or stream are down, what needs them is tried
+    every `pause` seconds, no attempt counted; where that is None, the worker ends.
     """
 
     in_flight: int = 32
@@ -47,13 +53,15 @@ class Limits:
     first_wait: float = 0.5
     longest_wait: float = 30.0
     crashes: int = 3
+    pause: float | None = None
 
 
 class Worker:
     """Runs jobs of one consumer until its topic is closed and drained.
 
-    Failures of the run as a whole (ModelChanged, a store that is down) end the worker by
-    raising; whatever was not acknowledged is delivered again to the next one.
+    Failures of the run as a whole (ModelChanged, a store that is down and not waited for) end
+    the worker by raising; whatever was not acknowledged is delivered again to the next one.
+    `trouble` is what it waits for to go away.
     """
 
     def __init__(
@@ -67,6 +75,7 @@ class Worker:
         self._begun: dict[int, float] = {}
         self._fetching: asyncio.Task[None] | None = None
         self._stopped = False
+        self.trouble: Exception | None = None
 
     async def run(self) -> None:
         """Work until the topic ends. Raises the first failure of the run as a whole."""
@@ -93,7 +102,7 @@ class Worker:
 
     async def _next(self, room: asyncio.Semaphore) -> Delivery | None:
         await room.acquire()
-        return await self._consumer.receive()
+        return await self._patiently(self._consumer.receive)
 
     async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
         self._begun.setdefault(delivery.position, self._clock.monotonic())
@@ -108,7 +117,7 @@ class Worker:
             await self._drop(delivery, deadly)
             return
         try:
-            await self._handle(Attempt(delivery.message.value))
+            await self._attempt(delivery, Attempt(delivery.message.value))
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             await self._after(delivery, error)
         else:
@@ -131,11 +140,11 @@ class Worker:
         """Try for the last time. A job that cannot even then be concluded is given up."""
         data = delivery.message.value
         try:
-            await self._handle(Attempt(data, final=True))
+            await self._attempt(delivery, Attempt(data, final=True))
         except Exception as last:
             if handling(last).fate in _OF_THE_RUN:
                 raise
-            await self._give_up(data, last)
+            await self._patiently(partial(self._give_up, data, last))
         await self._bury(delivery, error)
 
     def _time_left(self, delivery: Delivery) -> float:
@@ -152,16 +161,42 @@ class Worker:
         await self._consumer.retry(delivery)
 
     async def _drop(self, delivery: Delivery, error: Exception) -> None:
-        await self._give_up(delivery.message.value, error)
+        await self._patiently(partial(self._give_up, delivery.message.value, error))
         await self._bury(delivery, error)
 
     async def _bury(self, delivery: Delivery, error: Exception) -> None:
         self._begun.pop(delivery.position, None)
-        await self._consumer.dead_letter(delivery, f"{type(error).__name__}: {error}")
+        said = f"{type(error).__name__}: {error}"
+        await self._patiently(partial(self._consumer.dead_letter, delivery, said))
 
     async def _done(self, delivery: Delivery) -> None:
         self._begun.pop(delivery.position, None)
         await self._consumer.acknowledge(delivery)
+
+    async def _attempt(self, delivery: Delivery, attempt: Attempt) -> None:
+        """One try; time in which store or stream are down is not taken off the job's budget."""
+        begun, position = self._begun[delivery.position], delivery.position
+        first = self._clock.monotonic()
+
+        async def handle() -> None:
+            self._begun[position] = begun + self._clock.monotonic() - first
+            await self._handle(attempt)
+
+        await self._patiently(handle)
+
+    async def _patiently(self, step: Callable[[], Awaitable[_Result]]) -> _Result:
+        """Do a step, and again as long as store or stream are down, unless that ends the worker."""
+        while True:
+            try:
+                return await step()
+            except Exception as error:
+                if self._limits.pause is None or handling(error).fate is not JobFate.PAUSE:
+                    raise
+                self.trouble = error
+                _LOG.warning("no work for now: %s", error)
+                await self._clock.sleep(self._limits.pause)
+                # Held against nobody: the next try says so if it is still down.
+                self.trouble = None
 
 
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -63,13 +63,13 @@ def memory_ground(store: ObjectStore) -> Ground:
     return Ground(store, stream, stream, ProtobufCodec(), SystemClock())
 
 
-def kafka_ground(store: ObjectStore, servers: str) -> Ground:
+def kafka_ground(store: ObjectStore, servers: str, session: float = 15.0) -> Ground:
     """For services that find each other over a Kafka cluster."""
     from caliper.adapters.streams.kafka import KafkaStream  # noqa: PLC0415 - as above
     from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
     from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
 
-    access = KafkaAccess(servers)
+    access = KafkaAccess(servers, session=session)
     stream = KafkaStream(access)
     return Ground(
         store, stream, KafkaLog(access), ProtobufCodec(), SystemClock(), close=(stream.close,)
@@ -83,4 +83,4 @@ def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:
     if not stream.kafka:
         field = variable(type(stream), "kafka")
         raise InvalidInput("bootstrap servers, host:port", file="environment", field=field)
-    return kafka_ground(open_store(store), stream.kafka)
+    return kafka_ground(open_store(store), stream.kafka, stream.kafka_session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from typing import Any
 
@@ -11,9 +12,11 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_polling import Polling
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, StreamUnavailable
 from caliper.ports.letters import letter
 from caliper.ports.stream import Delivery, Message
+
+_LOG = logging.getLogger(__name__)
 
 
 class KafkaStream:
@@ -27,42 +30,62 @@ class KafkaStream:
         self._access = access
         self._producer: Any = None
         self._opening = asyncio.Lock()
+        self._closing: set[asyncio.Task[None]] = set()
         self._known: set[str] = set()
 
     async def publish(self, message: Message) -> None:
         """Append. Raises StreamUnavailable when the cluster did not confirm it in time (it may
         have it nevertheless), InvalidInput for a message over 8 MiB.
         """
-        await self._open(message.topic)
+        producer = await self._open(message.topic)
         try:
-            sent = self._producer.send(
+            sent = producer.send(
                 message.topic,
                 key=message.key.encode(),
                 value=message.value,
                 headers=[(name, value.encode()) for name, value in message.headers.items()],
             )
-            await _confirmed(sent)
+            async with asyncio.timeout(2 * self._access.patience):
+                await _confirmed(sent)
         except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
             size = len(message.value)
             raise InvalidInput(
                 f"a message of {size} bytes for topic {message.topic}, of "
                 f"{LARGEST_MESSAGE} at most with key and headers"
             ) from error
-        except KafkaError as error:
+        except (KafkaError, TimeoutError) as error:
+            self._replace(producer)
             raise unavailable(f"nothing could be published to {message.topic}", error) from error
 
-    async def _open(self, topic: str) -> None:
+    async def _open(self, topic: str) -> Any:
         """Connect once, and learn once that the topic is there: `send` then never blocks."""
         if topic in self._known:
-            return
+            return self._producer
         async with self._opening:
             try:
                 if self._producer is None:
                     self._producer = await asyncio.to_thread(self._access.producer)
-                await asyncio.to_thread(self._producer.partitions_for, topic)
+                producer = self._producer
+                await asyncio.to_thread(producer.partitions_for, topic)
             except KafkaError as error:
                 raise unavailable(f"no word about topic {topic}", error) from error
+            if producer is not self._producer:
+                raise StreamUnavailable("Kafka: the producer was given up in the meantime")
             self._known.add(topic)
+            return producer
+
+    def _replace(self, producer: Any) -> None:
+        """Publish by another producer from now on.
+
+        One of kafka-python 3.0.12 that gave a message up after its broker was away may settle
+        nothing any more: neither what it still holds nor what is sent later.
+        """
+        if producer is self._producer:
+            self._producer = None
+            self._known.clear()
+            closing = asyncio.create_task(asyncio.to_thread(_close, producer, 0.0))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
     def consumer(self, topic: str, group: str) -> KafkaMember:
         """A new member of the group; it joins in the background."""
@@ -73,7 +96,8 @@ class KafkaStream:
         if self._producer is not None:
             producer, self._producer = self._producer, None
             self._known.clear()
-            await asyncio.to_thread(producer.close, self._access.patience)
+            await asyncio.to_thread(_close, producer, self._access.patience)
+        await asyncio.gather(*self._closing)
 
 
 class KafkaMember:
@@ -157,6 +181,16 @@ class KafkaMember:
     def _announce_here(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
+
+
+def _close(producer: Any, patience: float) -> None:
+    """Close a producer, and drop what it could not send in so many seconds. Blocks."""
+    try:
+        producer.close(patience)
+    except KafkaError as error:
+        # It closes nothing once its flush has failed, and offers no other way to end its thread.
+        producer._sender.force_close()  # noqa: SLF001
+        _LOG.warning("Kafka: a producer was closed with messages unsent: %s", error)
 
 
 async def _confirmed(sent: Any) -> None:
