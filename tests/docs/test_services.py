@@ -1,0 +1,58 @@
+"""docs/services.md names every setting of every service, and nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.docs.pages import ROOT
+
+from caliper.adapters.streams.kafka_topics import TOPICS
+from caliper.runtime.permissions import RULES
+from caliper.runtime.service_settings import (
+    AggregatorSettings,
+    CaptionerSettings,
+    ClientSettings,
+    GatewaySettings,
+    JudgeSettings,
+    QaReaderSettings,
+)
+from caliper.runtime.settings import Settings, variable
+
+PAGE = (ROOT / "docs" / "services.md").read_text("utf-8")
+SERVICES: dict[str, type[Settings]] = {
+    "aggregator": AggregatorSettings,
+    "captioner": CaptionerSettings,
+    "gateway": GatewaySettings,
+    "judge": JudgeSettings,
+    "qa_reader": QaReaderSettings,
+}
+
+
+def documented() -> dict[str, set[str]]:
+    """The variables of each service in the table of settings, without their prefix."""
+    found: dict[str, set[str]] = {service: set() for service in SERVICES}
+    table = PAGE.partition("## Settings")[2].partition("The command line, with")[0]
+    for names, services in re.findall(r"^\| (`.*?`) \| (.*?) \| .* \| .* \|$", table, re.MULTILINE):
+        for service in SERVICES if services == "all" else services.split(", "):
+            found[service] |= set(re.findall("[A-Z_]+", names))
+    return found
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_setting_of_a_service_is_there(service: str) -> None:
+    known = {name.upper() for name in SERVICES[service].model_fields}
+    assert documented()[service] == known
+
+
+def test_every_setting_of_the_command_line_is_there() -> None:
+    known = {variable(ClientSettings, name) for name in ClientSettings.model_fields}
+    rows = re.findall(r"^\| (`CALIPER_.*?) \|", PAGE, re.MULTILINE)
+    assert {name for row in rows for name in re.findall("[A-Z_]+", row)} == known
+
+
+def test_every_topic_is_there() -> None:
+    rows = re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| ", PAGE, re.MULTILINE)
+    named = {name for row in rows for name in re.findall("`([a-z-]+)`", row)}
+    roles = {str(rule.role) for rule in RULES.values()}
+    assert named >= {topic.name for topic in TOPICS} | roles

@@ -1,0 +1,274 @@
+"""Who is let in: an installation with TLS and tokens, called by clients and the command line."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from pydantic import SecretStr
+from tests.fakes.command import Command, Ended, end
+from tests.fakes.grpc_serving import TOKENS, token_file
+from tests.servers.process import free_ports
+
+import caliper
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.remote.stages import RemoteScores, RemoteStages
+from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, NotFound
+from caliper.pipeline.reading import Wanted
+from caliper.pipeline.resolve import Asked
+from caliper.runtime.tokens import Role
+
+ROOT = Path(__file__).resolve().parents[2]
+EVALUATE = ("evaluate", "--config", ROOT / "examples" / "careful.yaml", "--limit", 1)
+NOBODY = "0" * 16
+_ANSWERS_WITHIN = 60.0
+
+Call = Callable[[RemoteGateway], Awaitable[object]]
+
+
+def certify(folder: Path) -> tuple[Path, Path]:
+    """A certificate for this machine that nobody signed, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl on this machine")
+    folder.mkdir()
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    names = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    files = ("-keyout", str(key), "-out", str(certificate))
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, *files],
+        check=True,
+        capture_output=True,
+    )
+    return certificate, key
+
+
+@dataclass(frozen=True)
+class Place:
+    """An installation: where it is called, and where it answers health in plaintext."""
+
+    folder: Path
+    ca: Path
+    address: str
+    health: str
+
+    def target(self, role: str | None) -> Target:
+        token = None if role is None else SecretStr(TOKENS.get(role, role))
+        return Target(self.address, token, self.ca)
+
+    def command(self, role: str | None, **environment: str) -> Command:
+        """The command line with the token of that role in a file."""
+        found = {"CALIPER_SERVER_CA": str(self.ca), "CALIPER_STORE": str(self.folder / "store")}
+        if role is not None:
+            file = self.folder / f"token-{role}"
+            file.write_text(TOKENS.get(role, role) + "\n", "utf-8")
+            found["CALIPER_SERVER_TOKEN_FILE"] = str(file)
+        return Command(self.folder, found | environment)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("installation")
+    certificate, key = certify(folder / "tls")
+    (probed,) = free_ports(1)
+    given = {
+        "TLS_CERTIFICATE": str(certificate),
+        "TLS_KEY": str(key),
+        "TOKENS": str(token_file(folder)),
+        "HEALTH_LISTEN": f"127.0.0.1:{probed}",
+    }
+    serving = Command(folder, {f"CALIPER_GATEWAY_{name}": value for name, value in given.items()})
+    process = serving.start("serve", "--listen", "0.0.0.0:0", "--store", "store")
+    assert process.stderr is not None
+    said, found = "", None
+    while found is None:
+        line = process.stderr.readline()
+        assert line, f"it did not serve:\n{said}"
+        said += line
+        found = re.search(r"Serving on 0\.0\.0\.0:(\d+)", line)
+    yield Place(folder, certificate, f"localhost:{found[1]}", f"127.0.0.1:{probed}")
+    assert end(process, signal.SIGTERM).code == 0
+
+
+async def watched(gateway: RemoteGateway) -> None:
+    async for _ in gateway.watch(NOBODY, 1.0):
+        pass
+
+
+CALLS: dict[str, tuple[Role, Call]] = {
+    "ListEvaluations": (Role.READ, lambda there: there.list()),
+    "GetEvaluation": (Role.READ, lambda there: there.get(NOBODY)),
+    "WatchEvaluation": (Role.READ, watched),
+    "GetReport": (Role.READ, lambda there: there.report(NOBODY)),
+    "ListVerdicts": (Role.READ, lambda there: there.verdicts(NOBODY, Wanted())),
+    "StartEvaluation": (Role.EVALUATE, lambda there: there.start(Asked("ours", ()))),
+    "UploadCaptions": (Role.EVALUATE, lambda there: there.upload("captionqa", {"1": "A dog."})),
+    "CancelEvaluation": (Role.EVALUATE, lambda there: there.cancel(NOBODY)),
+}
+
+
+def code(error: BaseException) -> grpc.StatusCode:
+    """What the service said."""
+    assert isinstance(error.__cause__, grpc.aio.AioRpcError)
+    return error.__cause__.code()
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("method", CALLS)
+async def test_a_role_may_what_it_may(place: Place, method: str, role: Role) -> None:
+    needed, call = CALLS[method]
+    async with RemoteGateway(place.target(role)) as gateway:
+        if role.may(needed):
+            # Let in, it may still hear that there is no such run, and no such request.
+            with suppress(NotFound, InvalidInput):
+                await call(gateway)
+        else:
+            with pytest.raises(BackendRejected, match=f"a-{role} has the role {role}") as refused:
+                await call(gateway)
+            assert code(refused.value) is grpc.StatusCode.PERMISSION_DENIED
+
+
+@pytest.mark.parametrize("token", [None, "token-of-nobody"])
+@pytest.mark.parametrize("method", CALLS)
+async def test_nobody_may_anything(place: Place, method: str, token: str | None) -> None:
+    async with RemoteGateway(place.target(token)) as gateway:
+        with pytest.raises(BackendRejected, match="a valid bearer token is needed") as refused:
+            await CALLS[method][1](gateway)
+    assert code(refused.value) is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_stages_and_scores_are_guarded_as_well(place: Place) -> None:
+    stages = RemoteStages({"judge": place.target("read"), "reader": place.target(None)})
+    scores, strangers = RemoteScores(place.target("read")), RemoteScores(place.target(None))
+    assert (await stages.describe("judge")).models["judge"].kind == "lexical"
+    with pytest.raises(BackendRejected):
+        await stages.describe("reader")
+    assert await scores.scores(NOBODY) is None
+    with pytest.raises(BackendRejected):
+        await strangers.scores(NOBODY)
+    for each in (stages, scores, strangers):
+        await each.close()
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [(None, "UNAUTHENTICATED"), ("evaluate", "PERMISSION_DENIED"), ("admin", "OK")],
+)
+async def test_services_are_listed_for_admins(
+    place: Place, role: str | None, expected: str
+) -> None:
+    target = place.target(role)
+    request = reflection_pb2.ServerReflectionRequest(list_services="")
+    async with target.channel() as channel:
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+        call = stub.ServerReflectionInfo(iter([request]), metadata=target.metadata)
+        with suppress(grpc.aio.AioRpcError):
+            async for _ in call:
+                pass
+        assert (await call.code()).name == expected
+
+
+async def test_the_health_port_tells_strangers_health_and_no_more(place: Place) -> None:
+    async with grpc.aio.insecure_channel(place.health) as channel:
+        found = await health_pb2_grpc.HealthStub(channel).Check(
+            health_pb2.HealthCheckRequest(), wait_for_ready=True, timeout=_ANSWERS_WITHIN
+        )
+    assert found.status == health_pb2.HealthCheckResponse.SERVING
+    async with RemoteGateway(Target(place.health)) as gateway:
+        with pytest.raises(Exception, match="Method not found"):
+            await gateway.list()
+
+
+async def test_plaintext_and_strangers_certificates_do_not_connect(
+    place: Place, tmp_path: Path
+) -> None:
+    other, _ = certify(tmp_path / "other")
+    token = SecretStr(TOKENS["admin"])
+    for target in (Target(place.address, token), Target(place.address, token, other)):
+        async with RemoteGateway(target) as gateway:
+            with pytest.raises(BackendUnavailable):
+                await gateway.list()
+
+
+def test_the_command_line_with_the_right_role(place: Place) -> None:
+    started = place.command("evaluate")(*EVALUATE, "--server", place.address, "--quiet")
+    assert started.code == 0, started.err
+    (listed,) = place.command("read")("runs", "--server", place.address, "--json", code=0).told
+    assert (listed["name"], listed["state"]) == ("careful", "complete")
+    watched = place.command("read")("watch", listed["run"], "--server", place.address, code=0)
+    assert listed["run"] in watched.out
+    place.command("admin")("cancel", listed["run"], "--server", place.address, code=0)
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        (None, "a valid bearer token is needed"),
+        ("token-of-nobody", "a valid bearer token is needed"),
+        ("read", "a-read has the role read; this needs evaluate"),
+    ],
+)
+@pytest.mark.parametrize("arguments", [EVALUATE, ("cancel", NOBODY)], ids=["evaluate", "cancel"])
+def test_the_command_line_without_it(
+    place: Place, arguments: tuple[object, ...], role: str | None, expected: str
+) -> None:
+    ended = place.command(role)(*arguments, "--server", place.address, code=4)
+    assert f"Error: {place.address}: {expected}" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("name", ["CALIPER_SERVER_CA", "CALIPER_SERVER_TOKEN_FILE"])
+def test_a_file_that_is_not_there(place: Place, name: str) -> None:
+    command = place.command("read", **{name: "missing.pem"})
+    ended = command("runs", "--server", place.address, code=2)
+    assert "missing.pem" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def refused(kind: str, folder: Path, given: dict[str, str]) -> Ended:
+    """A service on all addresses of this machine, which has to end by itself."""
+    prefix = f"CALIPER_{kind.upper()}_"
+    settings = {"LISTEN": "0.0.0.0:0", "KAFKA": "127.0.0.1:1", "STORE": str(folder / "store")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")}
+    ours = {"PYTHONPATH": os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))}
+    found = subprocess.run(
+        [sys.executable, "-m", f"services.{kind}"],
+        env=kept | ours | {prefix + name: value for name, value in (settings | given).items()},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=_ANSWERS_WITHIN,
+        check=False,
+    )
+    return Ended(found.returncode, found.stdout, found.stderr)
+
+
+@pytest.mark.parametrize("kind", ["aggregator", "gateway", "judge", "qa_reader"])
+def test_no_service_is_open_to_everybody(kind: str, tmp_path: Path) -> None:
+    ended = refused(kind, tmp_path, {})
+    assert ended.code == 2
+    assert "0.0.0.0:0 is no loopback address, so tls must be configured" in ended.err
+
+
+def test_tls_without_tokens_is_open_as_well(tmp_path: Path) -> None:
+    certificate, key = certify(tmp_path / "tls")
+    given = {"TLS_CERTIFICATE": str(certificate), "TLS_KEY": str(key)}
+    ended = refused("judge", tmp_path, given)
+    assert ended.code == 2
+    assert "so tokens must be configured" in ended.err
+
+
+def test_tokens_without_tls_are_open_as_well(tmp_path: Path) -> None:
+    tokens = {"CALIPER_GATEWAY_TOKENS": str(token_file(tmp_path))}
+    ended = Command(tmp_path, tokens)("serve", "--listen", "0.0.0.0:0", code=2)
+    assert "so tls must be configured" in ended.err
