@@ -33,9 +33,9 @@ from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
-from caliper.adapters.streams.letters import DEAD_LETTERS
 from caliper.core.run import RunState
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.ports.letters import DEAD_LETTERS
 from caliper.ports.stream import Message, Record
 
 JOBS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
