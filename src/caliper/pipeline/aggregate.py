@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
-from caliper.benchmarks.base import CAPTION_LENGTH
+from caliper.benchmarks.base import CAPTION_LENGTH, TRUNCATED_CAPTIONS
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import CutShort
 from caliper.core.keys import question_id
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.question import Item, Question, Source
@@ -31,7 +32,7 @@ _RULES = (
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
-"""Caption texts by benchmark and sample."""
+"""Caption texts by benchmark and sample; `CutShort` where a model's limit cut them."""
 
 
 async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, Tally]:
@@ -78,6 +79,9 @@ def _part(
     if texts:
         words = [len(text.split()) for text in texts.values()]
         estimates[CAPTION_LENGTH] = Estimate(fsum(words) / len(words))
+    cut = sum(isinstance(text, CutShort) for text in texts.values())
+    if texts and part.captions is None:
+        estimates[TRUNCATED_CAPTIONS] = Estimate(cut)
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
@@ -87,7 +91,7 @@ def _part(
         coverage=coverage,
         settings={**part.settings, "prompt": part.prompt},
         models={role: model.label for role, model in sorted(part.models.items())},
-        notes=(*_model_notes(part), *layout.notes),
+        notes=(*_model_notes(part), *_cut_notes(cut, len(texts)), *layout.notes),
     )
 
 
@@ -97,6 +101,14 @@ def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
         yield _LEXICAL
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES
+
+
+def _cut_notes(cut: int, captions: int) -> Iterator[str]:
+    if cut:
+        yield (
+            f"{cut} of {captions} captions ran into the limit of output tokens: they are judged "
+            "as far as they go."
+        )
 
 
 def _spec_for_readers(spec: RunSpec) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from caliper.core.question import Decoding
@@ -21,6 +21,18 @@ class Spent:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+
+    @property
+    def cached_share(self) -> float | None:
+        """Which part of the prompts' tokens came from the server's cache, as it says itself;
+        None where it counts no tokens.
+        """
+        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else None
+
+    def to_json(self) -> dict[str, float | None]:
+        """The figures of execution.json."""
+        share = None if self.cached_share is None else round(self.cached_share, 4)
+        return {**asdict(self), "cached_share": share}
 
 
 class MeteredChatModel:

@@ -7,7 +7,7 @@ import resource
 import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
-                "models": {name: asdict(spent) for name, spent in prepared.room.spent.items()},
+                "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
                 **_surroundings(),
             }
         )
@@ -156,8 +156,8 @@ class _Run:
         await stages.run(self.plan)
 
     def _keep_caption(self, benchmark: str, caption: Caption) -> None:
-        self._directory.append_caption(benchmark, caption.sample, caption.text)
-        self._captions.setdefault(benchmark, {})[caption.sample] = caption.text
+        self._directory.append_caption(benchmark, caption.sample, caption.plain)
+        self._captions.setdefault(benchmark, {})[caption.sample] = caption.plain
 
     def _media(self) -> dict[str, MediaFolder]:
         return {
