@@ -30,7 +30,7 @@ _HELP = "A run directory, its name below runs/, or a run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
 Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[
-    Path, typer.Option("--policy", help="YAML file with the checks (see docs/gates.md).")
+    Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
 ]
 Markdown = Annotated[
     Path | None,

@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 from typer.rich_utils import rich_format_error
 
 from caliper.cli import (
+    agreement,
     apply,
     compare,
     data,
@@ -58,6 +59,7 @@ app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate", help=gate.HELP)(taking(gate.decide, gate.Wanted))
+app.command("agreement")(agreement.agreement)
 app.command("validate")(validate.validate)
 app.command("serve")(serve.serve)
 app.command("runs")(remote.runs)
