@@ -40,14 +40,16 @@ class Budget:
 
 
 class Effort:
-    """What one call has cost so far: `with effort:` around every try adds its time."""
+    """What one call has cost so far: `with effort:` around every try adds it and its time."""
 
     def __init__(self, budget: Budget, clock: Clock) -> None:
         self.budget, self._clock = budget, clock
         self.spent = 0.0
+        self.tries = 0
         self._begun = 0.0
 
     def __enter__(self) -> None:
+        self.tries += 1
         self._begun = self._clock.monotonic()
 
     def __exit__(self, *_: object) -> None:
