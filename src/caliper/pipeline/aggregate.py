@@ -14,7 +14,7 @@ from caliper.benchmarks.base import CAPTION_LENGTH, TRUNCATED_CAPTIONS
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
 from caliper.core.keys import question_id
-from caliper.core.outcome import Scored, Verdict
+from caliper.core.outcome import Reason, Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
@@ -52,8 +52,9 @@ async def report(
 ) -> Report:
     """The report of a run as far as its ledger goes.
 
-    Its state is `complete` when every question has an outcome and each benchmark's coverage
-    reaches the floor, `finished` when only the former holds, else `running`.
+    Its state is `complete` when every question has an outcome, each benchmark's coverage
+    reaches the floor and no cap left anything out; `finished` when only the first holds, else
+    `running`.
     """
     totals = await tallies(spec, plan, ledger)
     parts = []
@@ -65,7 +66,11 @@ async def report(
         parts.append(_part(part, totals[planned.name], coverage, texts))
     state = RunState.RUNNING
     if ledger.finished:
-        covered = all(part.coverage.share >= spec.coverage_floor for part in parts)
+        covered = all(
+            part.coverage.share >= spec.coverage_floor
+            and Reason.BUDGET not in part.coverage.unscored
+            for part in parts
+        )
         state = RunState.COMPLETE if covered else RunState.FINISHED
     return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from caliper.core.question import Decoding
+from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatModel, Completion, Identity, Message
 
@@ -38,9 +39,10 @@ class Spent:
 class MeteredChatModel:
     """A chat model that keeps account of its calls."""
 
-    def __init__(self, model: ChatModel, clock: Clock) -> None:
+    def __init__(self, model: ChatModel, clock: Clock, allowance: Allowance | None = None) -> None:
         self._model = model
         self._clock = clock
+        self._allowance = allowance or Allowance()
         self.spent = Spent()
 
     @property
@@ -54,6 +56,8 @@ class MeteredChatModel:
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
+        """One completion. Raises BudgetSpent, and what the model raises."""
+        self._allowance.ask()
         begun = self._clock.monotonic()
         self.spent.calls += 1
         try:
@@ -63,6 +67,7 @@ class MeteredChatModel:
             raise
         finally:
             self.spent.seconds += self._clock.monotonic() - begun
+        self._allowance.used += completion.usage.prompt + completion.usage.completion
         self.spent.prompt_tokens += completion.usage.prompt
         self.spent.completion_tokens += completion.usage.completion
         self.spent.cached_tokens += completion.usage.cached

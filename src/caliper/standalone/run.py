@@ -19,7 +19,8 @@ from caliper.core.caption import Caption
 from caliper.core.question import Item
 from caliper.core.report import Report
 from caliper.core.run import PlanSummary
-from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
+from caliper.pipeline.budget import affordable, before, leave_out
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.ledger import Ledger
@@ -69,6 +70,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             for planned in summary.benchmarks:
                 scored, unscored = ledger.count(planned.first, planned.questions)
                 watcher.resumed(planned.name, scored + sum(unscored.values()))
+            await run.cut()
             missing = await run.missing()
             if missing == 0 and run.written:
                 return Finished(await run.report(), directory.path, 0)
@@ -111,6 +113,7 @@ class _Run:
         self._captions: dict[str, dict[str, str]] = prepared.captions
         if prepared.captioners:
             self._captions = {**directory.read_captions(), **self._captions}
+        self._asked: PlanReader = self.plan
 
     def plan(self) -> AsyncIterator[list[Item]]:
         return read_plan(self._directory.store, self._summary)
@@ -120,10 +123,18 @@ class _Run:
         """Whether an earlier process got as far as the last file of the directory."""
         return (self._directory.path / "execution.json").exists()
 
+    async def cut(self) -> None:
+        """Leave out what passes the cap on calls. Raises StoreUnavailable or StoreFull."""
+        calls = self._prepared.config.max_calls
+        if calls is not None:
+            end = await affordable(self._prepared.spec, self.plan, calls)
+            self._asked = before(self.plan, end)
+            await leave_out(self.plan, end, self._ledger, calls)
+
     async def missing(self) -> int:
-        """How many jobs lack an outcome."""
+        """How many jobs that may be asked lack an outcome."""
         count = 0
-        async for items in self.plan():
+        async for items in self._asked():
             count += sum(
                 any(self._ledger.lacks(item) for item in members) for members in jobs(items)
             )
@@ -154,7 +165,7 @@ class _Run:
             ),
             keep_caption=self._keep_caption,
         )
-        await stages.run(self.plan)
+        await stages.run(self._asked)
 
     def _keep_caption(self, benchmark: str, caption: Caption) -> None:
         self._directory.append_caption(benchmark, caption.sample, caption.plain)
