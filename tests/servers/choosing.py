@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers import broker, fetch, object_server
+from tests.servers import broker, fetch, llama_server, object_server
 from tests.servers.process import ServerProcess
 
 
@@ -56,4 +56,13 @@ MINIO = Component(
     fetch.minio,
     object_server.start,
 )
-COMPONENTS = (KAFKA, MINIO)
+LLAMA = Component(
+    "llama.cpp",
+    fetch.llama_version(),
+    # One that runs already has to serve the model that noise_model.py writes.
+    "TEST_LLAMA",
+    fetch.llama_lacks,
+    fetch.llama,
+    llama_server.start,
+)
+COMPONENTS = (KAFKA, MINIO, LLAMA)

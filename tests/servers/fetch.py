@@ -145,7 +145,7 @@ def _build_llama(folder: Path) -> None:
     settings = {
         # For any machine of this kind, and without the parts that look at pictures.
         "CMAKE_ARGS": "-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF",
-        "CMAKE_BUILD_PARALLEL_LEVEL": "2",
+        "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count()),
     }
     _run([*pip, *options, "-r", str(LLAMA_LOCK)], settings)
 
