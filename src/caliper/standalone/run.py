@@ -5,9 +5,9 @@ from __future__ import annotations
 import platform
 import resource
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import Publisher, jobs
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
+from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks
 from caliper.runtime.worker import Limits
 from caliper.standalone.checks import warnings
@@ -40,11 +41,14 @@ from caliper.standalone.stages import Stages
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a run ended: its report, where it is kept, and how many jobs it still had to do."""
+    """How a run ended: its report, where it is kept, how many jobs it still had to do, and what
+    they cost by model.
+    """
 
     report: Report
     directory: Path
     worked: int
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -90,7 +94,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, missing)
+    return Finished(found, directory.path, missing, prepared.room.spent)
 
 
 def run_directory(prepared: Prepared) -> RunDirectory:
