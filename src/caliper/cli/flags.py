@@ -101,6 +101,16 @@ Set = Annotated[
         rich_help_panel=_WHAT,
     ),
 ]
+Prepare = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--preparation",
+        metavar="KEY=VALUE",
+        help="What the captioner is shown: frames, fps, longest, quality or image_bytes; may be "
+        "given several times. See docs/media.md.",
+        rich_help_panel=_WHAT,
+    ),
+]
 Limit = Annotated[
     int | None,
     typer.Option("--limit", help="Draw that many items a task or domain.", rich_help_panel=_WHAT),

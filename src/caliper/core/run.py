@@ -9,6 +9,7 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import digest, run_id
+from caliper.core.preparation import Preparation
 
 SCHEMA = 1
 
@@ -58,6 +59,7 @@ class BenchmarkSpec:
     `prompt` is the caption prompt's name: used by a captioner, recorded when captions
     are supplied. `models` maps the roles (captioner, judge, reader, media, tagger,
     embedder) to identities; `media` answers the questions that are asked from the media.
+    `preparation` is what a captioner is shown of them, None where no model looks at media.
     """
 
     name: str
@@ -68,10 +70,14 @@ class BenchmarkSpec:
     qa_data: str | None = None
     prompt: str = "simple"
     repeats: int | None = None
+    preparation: Preparation | None = None
 
     def to_json(self) -> dict[str, Any]:
+        # Left out where there is none: runs over supplied captions keep their fingerprints.
+        shown = {} if self.preparation is None else {"preparation": self.preparation.to_json()}
         return {
             **{name: getattr(self, name) for name in ("name", "data", "captions", "qa_data")},
+            **shown,
             "prompt": self.prompt,
             "repeats": self.repeats,
             "settings": dict(self.settings),
@@ -155,7 +161,9 @@ def refuse_newer(schema: object, file: str) -> None:
 def _benchmark_from_json(written: Mapping[str, Any]) -> BenchmarkSpec:
     parts = dict(written)
     models = {role: Identity(**model) for role, model in parts.pop("models").items()}
-    return BenchmarkSpec(models=models, **parts)
+    shown = parts.pop("preparation", None)
+    preparation = None if shown is None else Preparation.of(shown)
+    return BenchmarkSpec(models=models, preparation=preparation, **parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ def _part(
     if texts:
         words = [len(text.split()) for text in texts.values()]
         estimates[CAPTION_LENGTH] = Estimate(fsum(words) / len(words))
+    shown = {} if part.preparation is None else part.preparation.shown()
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
@@ -85,7 +86,7 @@ def _part(
         estimates=estimates,
         tables=layout.tables,
         coverage=coverage,
-        settings={**part.settings, "prompt": part.prompt},
+        settings={**part.settings, "prompt": part.prompt, **shown},
         models={role: model.label for role, model in sorted(part.models.items())},
         notes=(*_model_notes(part), *layout.notes),
     )

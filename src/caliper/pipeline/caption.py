@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
+from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.rendering import messages_json, render
@@ -49,16 +51,16 @@ class Captioner:
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
         item = job.items[0]
-        prompt = self._spec.benchmark(job.benchmark).prompt
+        part = self._spec.benchmark(job.benchmark)
         chosen = benchmark(job.benchmark)
-        template, fields = chosen.caption_prompt(chosen.group(item), prompt)
+        template, fields = chosen.caption_prompt(chosen.group(item), part.prompt)
         images = await self._media[job.benchmark].images(item.media)
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)
         key = _object(
             reply_key(
                 self._model.identity.to_json(),
-                messages_json(messages),
+                _asked(messages, part.preparation or Preparation()),
                 asdict(decoding),
                 (0, 0),
                 salt_of(self._spec),
@@ -79,6 +81,11 @@ def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple
     """The messages, with the images before the words of the last one."""
     *before, last = messages
     return (*before, Message(last.role, (*images, *last.content)))
+
+
+def _asked(messages: Sequence[Message], preparation: Preparation) -> dict[str, Any]:
+    """The messages and how their pictures came to be, for reply keys."""
+    return {"messages": messages_json(messages), "preparation": preparation.to_json()}
 
 
 def _object(key: str) -> str:

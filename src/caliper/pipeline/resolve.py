@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
+from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
 from caliper.ports.stages import Described, StageDirectory
@@ -22,7 +23,8 @@ class BenchmarkAsked:
     """One benchmark as it is asked for: data and captions by digest, models by name.
 
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
-    without one, whoever works there answers. `media` names who is asked from the media.
+    without one, whoever works there answers. `media` names who is asked from the media,
+    `preparation` is what the captioner is shown of them.
     """
 
     name: str
@@ -35,6 +37,7 @@ class BenchmarkAsked:
     repeats: int | None = None
     answerers: Mapping[str, str] = field(default_factory=dict)
     media: str = ""
+    preparation: Preparation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
             raise InvalidInput("no such captions in the store", field="captions")
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
+    if part.preparation is not None and part.captioner is None:
+        raise InvalidInput("only a captioner is shown media", field="preparation")
     if part.media or part.qa_data:
         raise InvalidInput("questions from the media are asked in one process only", field="media")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
@@ -141,6 +146,7 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
         models=await _models(part, chosen.role, stages, language=chosen.needs_language),
         prompt=part.prompt or "simple",
         repeats=part.repeats,
+        preparation=None if part.captioner is None else part.preparation or Preparation(),
     )
 
 

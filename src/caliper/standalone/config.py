@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from caliper.benchmarks.registry import NAMES
 from caliper.core.errors import InvalidInput
+from caliper.core.preparation import Preparation
 from caliper.standalone.yamltext import read_yaml
 
 
@@ -27,7 +28,8 @@ class BenchmarkConfig(_Strict):
     Models are named by SPEC: `lexical`, `tgi:URL[#model]` or `replay:DIR`. `media` is the
     folder that the dataset's media paths are relative to, by default that of the data.
     `qa` is the dataset in question form, `qa_replies` the recorded replies to questions
-    that are asked from the media.
+    that are asked from the media. `preparation` says what the captioner is shown of media:
+    the fields of core.preparation.Preparation by name.
     """
 
     data: Path
@@ -43,8 +45,9 @@ class BenchmarkConfig(_Strict):
     qa_replies: Path | None = None
     repeats: int | None = Field(default=None, ge=1, le=100)
     set: Mapping[str, str] = Field(default_factory=dict)
+    preparation: Mapping[str, str] = Field(default_factory=dict)
 
-    @field_validator("set", mode="before")
+    @field_validator("set", "preparation", mode="before")
     @classmethod
     def _plain_values(cls, value: object) -> object:
         """YAML reads `max_tokens: 4` as a number; settings are texts."""
@@ -57,11 +60,27 @@ class BenchmarkConfig(_Strict):
         """The folder that media paths are relative to."""
         return self.media or (self.data if self.data.is_dir() else self.data.parent)
 
+    @property
+    def prepared(self) -> Preparation | None:
+        """What the captioner is shown of media; None where there is no captioner."""
+        return None if self.captioner is None else Preparation.of(self.preparation)
+
     @model_validator(mode="after")
     def _one_source_of_captions(self) -> Self:
         if (self.captions is None) == (self.captioner is None):
             raise ValueError("give exactly one of captions and captioner")
+        if self.preparation and self.captioner is None:
+            raise ValueError("only a captioner is shown media: preparation needs one")
         return self
+
+    @field_validator("preparation", mode="after")
+    @classmethod
+    def _known_preparation(cls, value: Mapping[str, str]) -> Mapping[str, str]:
+        try:
+            Preparation.of(value)
+        except InvalidInput as error:
+            raise ValueError(str(error)) from error
+        return value
 
 
 class RunConfig(_Strict):

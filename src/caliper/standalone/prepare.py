@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
@@ -27,7 +28,9 @@ from caliper.version import __version__
 
 @dataclass(slots=True)
 class Prepared:
-    """A run that is ready to be planned. `captioners` by benchmark, where one writes."""
+    """A run that is ready to be planned. `captioners` by benchmark, where one writes;
+    `decoders` says how media are decoded for them.
+    """
 
     config: RunConfig
     spec: RunSpec
@@ -36,6 +39,7 @@ class Prepared:
     captioners: dict[str, MeteredChatModel]
     pack: PromptPack
     room: ModelRoom
+    decoders: DecoderOptions = field(default_factory=DecoderOptions)
 
     @property
     def captions(self) -> dict[str, dict[str, str]]:
@@ -141,6 +145,7 @@ def _spec_of(
         qa_data=named["qa_data"],
         prompt=part.prompt,
         repeats=part.repeats,
+        preparation=part.prepared,
     )
 
 

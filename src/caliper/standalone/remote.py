@@ -92,4 +92,5 @@ async def _asked(
         settings=part.set,
         repeats=part.repeats,
         answerers={role: spec for role, spec in given.items() if spec is not None},
+        preparation=part.prepared,
     )

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from caliper.adapters.media.images import Limits, open_image
+from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.images import open_image
 from caliper.core.errors import InvalidInput, MediaMissing
 
 LIMITS = Limits()
@@ -148,11 +149,11 @@ def test_a_decompression_bomb_is_not_decoded(tmp_path: Path, width: int, height:
 def test_the_bounds_are_parameters(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.png", Image.new("RGB", (40, 25), RED))
     size = path.stat().st_size
-    assert open_image(path, Limits(file_bytes=size, pixels=1000)).size == (40, 25)
+    assert open_image(path, Limits(picture_bytes=size, pixels=1000)).size == (40, 25)
     with pytest.raises(InvalidInput, match="40 x 25 is more than 999 pixels"):
         open_image(path, Limits(pixels=999))
     with pytest.raises(InvalidInput, match=f"larger than {size - 1} bytes"):
-        open_image(path, Limits(file_bytes=size - 1))
+        open_image(path, Limits(picture_bytes=size - 1))
 
 
 def test_a_large_picture_within_the_bounds_is_no_warning(tmp_path: Path) -> None:

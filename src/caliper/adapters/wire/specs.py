@@ -5,6 +5,7 @@ from __future__ import annotations
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.types.v1 import run_pb2
 from caliper.core.errors import InvalidInput
+from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
 
 
@@ -51,7 +52,21 @@ def _encode_benchmark(part: BenchmarkSpec) -> run_pb2.BenchmarkSpec:
         repeats=part.repeats,
         settings={to_wire(name): to_wire(value) for name, value in part.settings.items()},
         models={role: encode_identity(model) for role, model in part.models.items()},
+        preparation=None if part.preparation is None else encode_preparation(part.preparation),
     )
+
+
+def encode_preparation(preparation: Preparation) -> run_pb2.Preparation:
+    """A message that `decode_preparation` reads back to an equal preparation."""
+    return run_pb2.Preparation(**preparation.to_json())
+
+
+def decode_preparation(message: run_pb2.Preparation) -> Preparation:
+    """The preparation, defaults where nothing is set. Raises InvalidInput naming the field."""
+    try:
+        return Preparation.of({field.name: value for field, value in message.ListFields()})
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=f"preparation.{error.field}") from error
 
 
 def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
@@ -83,4 +98,7 @@ def _decode_benchmark(message: run_pb2.BenchmarkSpec) -> BenchmarkSpec:
         qa_data=message.qa_data if message.HasField("qa_data") else None,
         prompt=from_wire(message.prompt),
         repeats=message.repeats if message.HasField("repeats") else None,
+        preparation=(
+            decode_preparation(message.preparation) if message.HasField("preparation") else None
+        ),
     )
