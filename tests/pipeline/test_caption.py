@@ -10,6 +10,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
+from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
 from caliper.pipeline.caption import MAX_TOKENS, Captioner
 from caliper.ports.codec import CaptionJob
@@ -61,8 +62,9 @@ async def test_a_truncated_caption_stays_one() -> None:
         replace(SPEC, replicate=1),
         replace(SPEC, seed=1),
         replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], prompt="long"),)),
+        replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], preparation=Preparation(9)),)),
     ],
-    ids=["replicate", "seed", "prompt"],
+    ids=["replicate", "seed", "prompt", "preparation"],
 )
 async def test_what_changes_a_caption_asks_again(spec: RunSpec) -> None:
     store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
