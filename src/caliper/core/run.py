@@ -10,6 +10,7 @@ from typing import Any
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import digest, run_id
 from caliper.core.preparation import Preparation
+from caliper.core.question import Source
 
 SCHEMA = 1
 
@@ -71,6 +72,14 @@ class BenchmarkSpec:
     prompt: str = "simple"
     repeats: int | None = None
     preparation: Preparation | None = None
+
+    @property
+    def asked_of_checkpoint(self) -> frozenset[Source]:
+        """What the checkpoint itself is reached for: captions, answers from the media."""
+        captioner = self.models.get("captioner")
+        answers = captioner is not None and self.models.get("media") == captioner
+        sources = ((Source.CAPTION, self.captions is None), (Source.MEDIA, answers))
+        return frozenset(source for source, asked in sources if asked)
 
     def to_json(self) -> dict[str, Any]:
         # Left out where there is none: runs over supplied captions keep their fingerprints.

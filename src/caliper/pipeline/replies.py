@@ -46,7 +46,8 @@ def key_of_job(spec: RunSpec, job: ExamineJob) -> str:
         "decoding": _decoding_settings(part),
         "seed": spec.seed,
     }
-    if job.items[0].source is Source.MEDIA and part.preparation is not None:
+    shown = job.items[0].source is Source.MEDIA and Source.MEDIA in part.asked_of_checkpoint
+    if shown and part.preparation is not None:
         ports["preparation"] = part.preparation.to_json()
     caption = job.caption.digest if job.caption else ""
     return job_key(caption, [_free_of_run(item) for item in job.items], ports, salt_of(spec))
