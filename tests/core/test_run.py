@@ -51,6 +51,7 @@ PART_CHANGES: dict[str, Any] = {
     "prompt": "long",
     "repeats": 3,
     "preparation": Preparation(frames=32, fps=Fraction(30000, 1001)),
+    "taxonomy": {"natural": ("Attribute -> Color", "Attribute -> Shape")},
 }
 
 

@@ -78,6 +78,12 @@ def test_a_wrong_preparation(preparation: dict[str, Any], message: str) -> None:
     assert told.startswith(f"run.yaml: benchmarks.captionqa.preparation: {message}")
 
 
+def test_a_taxonomy_is_for_the_prompt_that_lists_one() -> None:
+    for part in ({"prompt": "taxonomy"}, {"captions": None, "captioner": "tgi:http://localhost"}):
+        told = refused(config(taxonomy="tree.yaml", **part))
+        assert "a taxonomy is for a captioner with the caption prompt taxonomy" in told
+
+
 def test_supplied_captions_were_prepared_elsewhere() -> None:
     assert "only a captioner is shown media" in refused(config(preparation={"frames": 8}))
 

@@ -36,6 +36,15 @@ Prompt = Annotated[
         rich_help_panel=_WHAT,
     ),
 ]
+TaxonomyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--taxonomy",
+        help="A YAML file of the nodes that --prompt taxonomy lists, in place of the paper's. "
+        "See docs/data.md.",
+        rich_help_panel=_WHAT,
+    ),
+]
 Judge = Annotated[
     str | None,
     typer.Option(

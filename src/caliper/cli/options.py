@@ -72,6 +72,7 @@ class CaptionQaPart:
     captions: flags.Captions = None
     captioner: flags.CaptionerSpec = None
     prompt: flags.Prompt = "simple"
+    taxonomy: flags.TaxonomyFile = None
     reader: flags.Reader = None
     media: flags.MediaRoot = None
     qa: flags.QaOnImage = None

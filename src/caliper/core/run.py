@@ -11,6 +11,7 @@ from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import digest, run_id
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
+from caliper.core.taxonomy import Taxonomy
 
 SCHEMA = 1
 
@@ -61,6 +62,8 @@ class BenchmarkSpec:
     are supplied. `models` maps the roles (captioner, judge, reader, media, tagger,
     embedder) to identities; `media` answers the questions that are asked from the media.
     `preparation` is what a captioner is shown of them, None where no model looks at media.
+    `taxonomy` holds the nodes that the caption prompt lists for those domains where they are
+    not the benchmark's own.
     """
 
     name: str
@@ -72,6 +75,7 @@ class BenchmarkSpec:
     prompt: str = "simple"
     repeats: int | None = None
     preparation: Preparation | None = None
+    taxonomy: Taxonomy = field(default_factory=dict)
 
     @property
     def asked_of_checkpoint(self) -> frozenset[Source]:
@@ -83,7 +87,11 @@ class BenchmarkSpec:
 
     def to_json(self) -> dict[str, Any]:
         # Left out where there is none: runs over supplied captions keep their fingerprints.
-        shown = {} if self.preparation is None else {"preparation": self.preparation.to_json()}
+        shown: dict[str, Any] = {}
+        if self.preparation is not None:
+            shown["preparation"] = self.preparation.to_json()
+        if self.taxonomy:
+            shown["taxonomy"] = {name: list(nodes) for name, nodes in self.taxonomy.items()}
         return {
             **{name: getattr(self, name) for name in ("name", "data", "captions", "qa_data")},
             **shown,
@@ -172,7 +180,8 @@ def _benchmark_from_json(written: Mapping[str, Any]) -> BenchmarkSpec:
     models = {role: Identity(**model) for role, model in parts.pop("models").items()}
     shown = parts.pop("preparation", None)
     preparation = None if shown is None else Preparation.of(shown)
-    return BenchmarkSpec(models=models, preparation=preparation, **parts)
+    taxonomy = {name: tuple(nodes) for name, nodes in parts.pop("taxonomy", {}).items()}
+    return BenchmarkSpec(models=models, preparation=preparation, taxonomy=taxonomy, **parts)
 
 
 @dataclass(frozen=True, slots=True)

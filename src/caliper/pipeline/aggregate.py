@@ -12,7 +12,7 @@ from math import fsum
 from caliper.analysis.intervals import estimate_all
 from caliper.benchmarks.base import CAPTION_LENGTH
 from caliper.benchmarks.registry import benchmark
-from caliper.core.keys import question_id
+from caliper.core.keys import digest, question_id
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
@@ -79,6 +79,8 @@ def _part(
         words = [len(text.split()) for text in texts.values()]
         estimates[CAPTION_LENGTH] = Estimate(fsum(words) / len(words))
     shown = {} if part.preparation is None else part.preparation.shown()
+    if part.taxonomy:
+        shown["taxonomy"] = digest(part.taxonomy)[:12]
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,

@@ -58,7 +58,10 @@ class Captioner:
         item = job.items[0]
         part = self._spec.benchmark(job.benchmark)
         chosen = benchmark(job.benchmark)
-        template, fields = chosen.caption_prompt(chosen.group(item), part.prompt)
+        group = chosen.group(item)
+        template, fields = chosen.caption_prompt(group, part.prompt)
+        if group in part.taxonomy:
+            fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
         images = await self._media[job.benchmark].images(item.media)
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)

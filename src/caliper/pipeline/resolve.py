@@ -10,6 +10,7 @@ from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.taxonomy import Taxonomy, checked
 from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
 from caliper.ports.stages import Described, StageDirectory
 from caliper.ports.storage import ObjectStore
@@ -24,7 +25,7 @@ class BenchmarkAsked:
 
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
     without one, whoever works there answers. `media` names who is asked from the media,
-    `preparation` is what the captioner is shown of them.
+    `preparation` is what the captioner is shown of them, `taxonomy` what its prompt lists.
     """
 
     name: str
@@ -38,6 +39,7 @@ class BenchmarkAsked:
     answerers: Mapping[str, str] = field(default_factory=dict)
     media: str = ""
     preparation: Preparation | None = None
+    taxonomy: Taxonomy = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,20 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
         prompt=part.prompt or "simple",
         repeats=part.repeats,
         preparation=None if part.captioner is None else part.preparation or Preparation(),
+        taxonomy=_taxonomy(part),
     )
+
+
+def _taxonomy(part: BenchmarkAsked) -> Taxonomy:
+    if part.taxonomy and (part.captioner is None or part.prompt != "taxonomy"):
+        message = "a taxonomy is for a captioner with the caption prompt taxonomy"
+        raise InvalidInput(message, field="taxonomy")
+    try:
+        for domain in part.taxonomy:
+            benchmark(part.name).caption_prompt(domain, part.prompt)
+        return checked(part.taxonomy)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field="taxonomy") from error
 
 
 async def _models(

@@ -30,7 +30,8 @@ class BenchmarkConfig(_Strict):
     `qa` has the captioner asked questions from the media: the dataset in question form, or
     true where the benchmark's own questions serve. `qa_replies` are recorded replies to them.
     `preparation` says what the captioner is shown of media: the fields of
-    core.preparation.Preparation by name.
+    core.preparation.Preparation by name. `taxonomy` is a file of the nodes that the caption
+    prompt lists (docs/data.md).
     """
 
     data: Path
@@ -47,6 +48,7 @@ class BenchmarkConfig(_Strict):
     repeats: int | None = Field(default=None, ge=1, le=100)
     set: Mapping[str, str] = Field(default_factory=dict)
     preparation: Mapping[str, str] = Field(default_factory=dict)
+    taxonomy: Path | None = None
 
     @field_validator("set", "preparation", mode="before")
     @classmethod
@@ -72,6 +74,8 @@ class BenchmarkConfig(_Strict):
             raise ValueError("give exactly one of captions and captioner")
         if self.preparation and self.captioner is None:
             raise ValueError("only a captioner is shown media: preparation needs one")
+        if self.taxonomy and (self.captioner is None or self.prompt != "taxonomy"):
+            raise ValueError("a taxonomy is for a captioner with the caption prompt taxonomy")
         if self.qa is not None and self.captioner is None and self.qa_replies is None:
             raise ValueError(
                 "questions from the media (qa) are put to the checkpoint: give its captioner, "
@@ -192,7 +196,7 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
     return written
 
 
-_PATHS = ("data", "captions", "media", "qa", "qa_replies")
+_PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")
 

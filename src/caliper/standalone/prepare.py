@@ -16,6 +16,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.taxonomy import Taxonomy
 from caliper.pipeline.examine import Models
 from caliper.pipeline.plan import Sources
 from caliper.ports.clock import Clock
@@ -24,6 +25,7 @@ from caliper.ports.prompts import PromptPack
 from caliper.runtime.metering import MeteredChatModel
 from caliper.runtime.models import Access, ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
+from caliper.standalone.taxonomy import taxonomy_of
 from caliper.version import __version__
 
 
@@ -104,6 +106,7 @@ async def _prepare_part(
     chosen, part = benchmark(name), config.benchmarks[name]
     settings = resolved_settings(name, part.set)
     sources = open_sources(name, part)
+    taxonomy = taxonomy_of(name, part)
     models: dict[str, Identity] = {}
     answerer = await room.answerer(answering_spec(name, part), name, pack, config.seed)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
@@ -123,7 +126,7 @@ async def _prepare_part(
         models["tagger"] = parts.tagger.identity
         models["embedder"] = parts.embedder.identity
     parts.sources[name] = sources
-    parts.specs.append(_spec_of(name, part, settings, sources, models))
+    parts.specs.append(_spec_of(name, part, settings, sources, models, taxonomy))
 
 
 def _spec_of(
@@ -132,6 +135,7 @@ def _spec_of(
     settings: Mapping[str, str],
     sources: Sources,
     models: Mapping[str, Identity],
+    taxonomy: Taxonomy,
 ) -> BenchmarkSpec:
     named = digests(name, sources)
     return BenchmarkSpec(
@@ -144,6 +148,7 @@ def _spec_of(
         prompt=part.prompt,
         repeats=part.repeats,
         preparation=part.prepared,
+        taxonomy=taxonomy,
     )
 
 

@@ -16,6 +16,7 @@ from caliper.pipeline.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.prepare import open_sources
+from caliper.standalone.taxonomy import taxonomy_of
 
 
 async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | None) -> Evaluation:
@@ -93,4 +94,5 @@ async def _asked(
         repeats=part.repeats,
         answerers={role: spec for role, spec in given.items() if spec is not None},
         preparation=part.prepared,
+        taxonomy=taxonomy_of(name, part),
     )

@@ -10,6 +10,7 @@ from caliper.adapters.wire.specs import (
     decode_identity,
     decode_preparation,
     decode_spec,
+    decode_taxonomy,
     encode_identity,
     encode_spec,
 )
@@ -43,6 +44,7 @@ PARTS = st.builds(
     prompt=TEXTS,
     repeats=st.none() | COUNTS,
     preparation=st.none() | PREPARATIONS,
+    taxonomy=st.dictionaries(TEXTS, st.lists(TEXTS, min_size=1, max_size=3).map(tuple), max_size=2),
 )
 SPECS = st.builds(
     RunSpec,
@@ -77,6 +79,12 @@ def test_what_a_request_leaves_out_of_a_preparation_is_the_default() -> None:
         with pytest.raises(InvalidInput) as caught:
             decode_preparation(message)
         assert caught.value.field == f"preparation.{field}"
+
+
+def test_a_domain_has_one_taxonomy() -> None:
+    part = run_pb2.TaxonomyOfDomain(domain="natural", nodes=["Attribute -> Color"])
+    with pytest.raises(InvalidInput, match="taxonomy: 'natural' stands twice"):
+        decode_taxonomy([part, part])
 
 
 @given(identity=IDENTITIES)

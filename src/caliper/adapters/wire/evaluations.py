@@ -11,8 +11,10 @@ from caliper.adapters.wire.figures import decode_scores, encode_scores
 from caliper.adapters.wire.specs import (
     decode_preparation,
     decode_spec,
+    decode_taxonomy,
     encode_preparation,
     encode_spec,
+    encode_taxonomy,
 )
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.aggregator.v1 import aggregator_pb2
@@ -52,6 +54,7 @@ def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
         reader=part.answerers.get("reader"),
         media=to_wire(part.media),
         preparation=None if part.preparation is None else encode_preparation(part.preparation),
+        taxonomy=encode_taxonomy(part.taxonomy),
     )
 
 
@@ -85,6 +88,7 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
         preparation=(
             decode_preparation(message.preparation) if message.HasField("preparation") else None
         ),
+        taxonomy=decode_taxonomy(message.taxonomy),
     )
 
 

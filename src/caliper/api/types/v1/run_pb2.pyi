@@ -50,8 +50,16 @@ class Preparation(_message.Message):
     image_bytes: int
     def __init__(self, frames: _Optional[int] = ..., fps: _Optional[str] = ..., longest: _Optional[int] = ..., quality: _Optional[int] = ..., image_bytes: _Optional[int] = ...) -> None: ...
 
+class TaxonomyOfDomain(_message.Message):
+    __slots__ = ("domain", "nodes")
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    NODES_FIELD_NUMBER: _ClassVar[int]
+    domain: str
+    nodes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, domain: _Optional[str] = ..., nodes: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class BenchmarkSpec(_message.Message):
-    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models", "preparation")
+    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models", "preparation", "taxonomy")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -75,6 +83,7 @@ class BenchmarkSpec(_message.Message):
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PREPARATION_FIELD_NUMBER: _ClassVar[int]
+    TAXONOMY_FIELD_NUMBER: _ClassVar[int]
     name: str
     data: str
     captions: str
@@ -84,7 +93,8 @@ class BenchmarkSpec(_message.Message):
     settings: _containers.ScalarMap[str, str]
     models: _containers.MessageMap[str, Identity]
     preparation: Preparation
-    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ...) -> None: ...
+    taxonomy: _containers.RepeatedCompositeFieldContainer[TaxonomyOfDomain]
+    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ...) -> None: ...
 
 class RunSpec(_message.Message):
     __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks")
