@@ -42,12 +42,15 @@ async def test_a_caption_and_the_answers_share_a_decode(tmp_path: Path) -> None:
     items = (await runs.planned(spec, found, MemoryStore())).items
     decoders = CountingDecoders()
     media = {"captionqa": MediaFolder(tmp_path, decoders, preparation)}
-    captioner = Captioner(spec, model, OpenPack("question", "options"), media, MemoryStore())
+    captioner, answerer = (
+        Captioner(spec, model, pack, media, MemoryStore())
+        for pack in (OpenPack(), OpenPack("question", "options"))
+    )
     work = []
     for members in jobs(items):
         job = CaptionJob(spec.run_id, "captionqa", members[0].sample, members)
         from_media = members[0].source is Source.MEDIA
-        work.append(captioner.answer(job) if from_media else captioner.caption(job))
+        work.append(answerer.answer(job) if from_media else captioner.caption(job))
     # Two captions, and two questions about each of the two pictures.
     assert len(work) == 4
     await asyncio.gather(*work)
