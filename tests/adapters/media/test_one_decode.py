@@ -1,6 +1,5 @@
 """A sample's caption and its questions from the media come from one decode."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -53,7 +52,8 @@ async def test_a_caption_and_the_answers_share_a_decode(tmp_path: Path) -> None:
         work.append(answerer.answer(job) if from_media else captioner.caption(job))
     # Two captions, and two questions about each of the two pictures.
     assert len(work) == 4
-    await asyncio.gather(*work)
+    for asked in work:
+        await asked
     assert len(model.calls) == 6
     assert decoders.decoded == 2
     assert len({call.images for call in model.calls}) == 2
