@@ -196,6 +196,11 @@ async def test_a_taxonomy_of_our_own_hints_the_captioner(tmp_path: Path) -> None
     assert told[3] is None
     ended = await asyncio.to_thread(caliper, "compare", "run", "other", code=2)
     assert "taxonomy" in ended.err
+    # The endpoint is gone: the kept run stands in for itself, and for no other taxonomy.
+    caliper = Command(tmp_path, {"CALIPER_RETRY_BUDGET": "0.2"})
+    await asyncio.to_thread(caliper, *own, "run", code=0)
+    tree.write_text("natural:\n  Mood: [Tense]\n")
+    await asyncio.to_thread(caliper, *own, "run", code=4)
 
 
 async def test_what_the_checkpoint_is_shown_is_part_of_the_run(tmp_path: Path) -> None:
