@@ -13,7 +13,7 @@ from caliper.analysis.intervals import estimate_all
 from caliper.benchmarks.base import CAPTION_LENGTH, TRUNCATED_CAPTIONS
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
-from caliper.core.keys import question_id
+from caliper.core.keys import digest, question_id
 from caliper.core.outcome import Reason, Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
@@ -87,6 +87,9 @@ def _part(
     cut = sum(isinstance(text, CutShort) for text in texts.values())
     if texts and part.captions is None:
         estimates[TRUNCATED_CAPTIONS] = Estimate(cut)
+    shown = {} if part.preparation is None else part.preparation.shown()
+    if part.taxonomy:
+        shown["taxonomy"] = digest(part.taxonomy)[:12]
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
@@ -94,7 +97,7 @@ def _part(
         estimates=estimates,
         tables=layout.tables,
         coverage=coverage,
-        settings={**part.settings, "prompt": part.prompt},
+        settings={**part.settings, "prompt": part.prompt, **shown},
         models={role: model.label for role, model in sorted(part.models.items())},
         notes=(*_model_notes(part), *_cut_notes(cut, len(texts)), *layout.notes),
     )
