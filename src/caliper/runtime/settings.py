@@ -53,6 +53,7 @@ class ModelSettings(Settings):
     others: ClassVar[tuple[str, ...]] = (
         *(f"{PREFIX}{service}_" for service in SERVICES),
         f"{PREFIX}STORE",
+        f"{PREFIX}KAFKA_",
         f"{PREFIX}SERVER_",
     )
 

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import uvloop
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.ports.stages import Described
@@ -67,27 +66,26 @@ async def aggregator(settings: AggregatorSettings) -> Parts:
 
 async def gateway(settings: GatewaySettings) -> Parts:
     """The gateway in a process of its own."""
-
-    def target(address: str) -> Target:
-        return Target(address, settings.peer_token, settings.peer_ca)
-
     given = {
-        "captioner": settings.captioner,
-        "judge": settings.judge,
-        "reader": settings.qa_reader,
+        "captioner": ("captioner", settings.captioner),
+        "judge": ("judge", settings.judge),
+        "reader": ("qa_reader", settings.qa_reader),
     }
-    stages = RemoteStages({role: target(place) for role, place in given.items() if place})
-    scores = RemoteScores(target(settings.aggregator))
+    stages = RemoteStages(
+        {
+            role: settings.peer(service, place)
+            for role, (service, place) in given.items()
+            if place is not None
+        }
+    )
+    scores = RemoteScores(settings.peer("aggregator", settings.aggregator))
     parts = gateway_parts(ground_of(settings, settings), stages, scores)
     return together([parts, Parts((), close=(stages.close, scores.close))])
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-
-    for chatty in ("kafka", "httpx", "httpx2"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    log("%(asctime)s %(levelname)s %(name)s %(message)s")
 
     async def run() -> None:
         settings = read_settings(kind)
@@ -100,6 +98,13 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> in
         sys.stderr.write(f"Error: {error}\n")
         return BAD_INPUT if isinstance(error, InvalidInput) else SURROUNDINGS
     return 0
+
+
+def log(form: str) -> None:
+    """Log to standard error: what services do, and of their libraries only what goes wrong."""
+    logging.basicConfig(level=logging.INFO, format=form)
+    for chatty in ("kafka", "httpx", "httpx2"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
