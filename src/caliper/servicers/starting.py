@@ -34,6 +34,7 @@ from caliper.servicers.building import (
 )
 from caliper.servicers.grounds import ground_of
 
+_LOG = logging.getLogger(__name__)
 BAD_INPUT, SURROUNDINGS = 2, 4
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
@@ -89,7 +90,7 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> in
 
     async def run() -> None:
         settings = read_settings(kind)
-        await until_told([Running(settings.server(), await build(settings))])
+        await serve(settings.server(), await build(settings), _tell)
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -97,7 +98,12 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> in
     except CaliperError as error:
         sys.stderr.write(f"Error: {error}\n")
         return BAD_INPUT if isinstance(error, InvalidInput) else SURROUNDINGS
+    _LOG.info("left in good order")
     return 0
+
+
+def _tell(running: Running) -> None:
+    _LOG.info("serving on %s", running.server.address)
 
 
 def log(form: str) -> None:
