@@ -9,6 +9,7 @@ from tests.servers import fetch
 from tests.servers.absent import leave_out
 from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, Component
 from tests.servers.process import ServerProcess
+from tests.servers.summary import NEEDS, told
 
 # Machines are noisy: no example fails for the time it took. In CI the examples are the same
 # every time, so that a change is judged by what it changed.
@@ -19,6 +20,27 @@ settings.register_profile(
     derandomize=os.environ.get("CI") == "true",
 )
 settings.load_profile("caliper")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note on its report what a test needs: reports reach the summary from every process."""
+    marked = {name for mark in item.iter_markers("components") for name in mark.args}
+    fixtures = getattr(item, "fixturenames", ())
+    item.user_properties += [
+        (NEEDS, component.name)
+        for component in COMPONENTS
+        if component.name in marked or not component.fixtures.isdisjoint(fixtures)
+    ]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was used and what was left out."""
+    stats = terminalreporter.stats
+    ran = [report for kind in ("passed", "failed", "error") for report in stats.get(kind, ())]
+    skipped = stats.get("skipped", [])
+    terminalreporter.section("components")
+    for line in told(ran, skipped):
+        terminalreporter.line(line)
 
 
 def pytest_report_header() -> list[str]:

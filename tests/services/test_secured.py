@@ -22,6 +22,8 @@ from tests.servers.process import ServerProcess, answers, free_ports
 
 import caliper
 
+pytestmark = pytest.mark.components("Kafka", "MinIO")
+
 ROOT = Path(__file__).resolve().parents[2]
 EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
 

@@ -14,6 +14,8 @@ from tests.servers.absent import leave_out
 from tests.servers.choosing import COMPONENTS
 from tests.servers.process import answers, free_ports
 
+pytestmark = pytest.mark.components("Kafka", "MinIO")
+
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ("judge", "qa_reader", "aggregator", "gateway")
 PROCESSES = ("kafka", "minio", *SERVICES)

@@ -36,6 +36,9 @@ class Guarded:
     strangers: Pair
 
 
+needs_kafka = pytest.mark.components("Kafka")
+
+
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("guarded")
@@ -77,6 +80,7 @@ async def there_and_back(access: KafkaAccess, topic: str) -> None:
         await stream.close()
 
 
+@needs_kafka
 @pytest.mark.parametrize(
     ("protocol", "mechanism"),
     [
@@ -117,6 +121,7 @@ def strange(there: Guarded, how: str) -> tuple[str, KafkaSecurity]:
     return protocol, KafkaSecurity(tls, sasl)
 
 
+@needs_kafka
 @pytest.mark.parametrize(
     "how",
     [
@@ -149,6 +154,7 @@ async def test_who_is_not_let_in_hears_it_and_leaves_nothing_behind(
     assert WRONG not in caplog.text + str(refused.value) + repr(access)
 
 
+@needs_kafka
 def test_the_command_line_gives_its_user_and_the_ca(guarded: Guarded, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"{PASSWORD}\n", "utf-8")
