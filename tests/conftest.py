@@ -26,11 +26,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Note on its report what a test needs: reports reach the summary from every process."""
     marked = {name for mark in item.iter_markers("components") for name in mark.args}
     fixtures = getattr(item, "fixturenames", ())
-    item.user_properties += [
-        (NEEDS, component.name)
-        for component in COMPONENTS
-        if component.name in marked or not component.fixtures.isdisjoint(fixtures)
-    ]
+    given = {each.name for each in COMPONENTS if not each.fixtures.isdisjoint(fixtures)}
+    item.user_properties += [(NEEDS, name) for name in sorted(marked | given)]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

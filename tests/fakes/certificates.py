@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from tests.servers.absent import leave_out
 
 _NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
 
@@ -23,11 +23,11 @@ class Pair:
 def certify(folder: Path, name: str = "localhost", by: Pair | None = None) -> Pair:
     """A certificate for localhost, signed by another or by itself. It may sign others.
 
-    Skips the test where there is no openssl.
+    Leaves the test out where there is no openssl.
     """
     openssl = shutil.which("openssl")
     if openssl is None:
-        pytest.skip("no openssl on this machine")
+        leave_out("openssl", "no openssl on this machine")
     folder.mkdir(parents=True, exist_ok=True)
     made = Pair(folder / f"{name}.pem", folder / f"{name}.key")
     signed = [] if by is None else ["-CA", by.certificate, "-CAkey", by.key]

@@ -16,19 +16,33 @@ def told(ran: Sequence[pytest.TestReport], skipped: Sequence[pytest.TestReport])
     """One line a component: used by how many tests, or left out of how many and why; and one
     line a reason for which other tests were left out.
     """
-    for component in COMPONENTS:
-        name = f"{component.name} {component.version}"
-        used = {report.nodeid for report in ran if _needs(report, component.name)}
-        absent = [report for report in skipped if _needs(report, component.name)]
+    for name, label in _labels().items():
+        asking = [report for report in ran if _needs(report, name)]
+        used = {report.nodeid for report in asking if report.when == "call"}
+        failed = {report.nodeid for report in asking if report.when == "setup" and report.failed}
+        absent = [report for report in skipped if _needs(report, name)]
         if used:
-            yield f"{name}: used by {_tests(len(used))}"
+            yield f"{label}: used by {_tests(len(used))}"
+        if failed:
+            yield f"{label}: {_tests(len(failed))} FAILED for want of it, or before they began"
         for reason, count in _by_reason(absent).items():
-            yield f"{name}: left out of {_tests(count)}: {reason}"
-        if not used and not absent:
-            yield f"{name}: not needed by these tests"
+            yield f"{label}: left out of {_tests(count)}: {reason}"
+        if not (used or failed or absent):
+            yield f"{label}: not needed by these tests"
     others = [report for report in skipped if all(name != NEEDS for name, _ in _noted(report))]
     for reason, count in _by_reason(others).items():
         yield f"left out: {_tests(count)}: {reason}"
+
+
+def _labels() -> dict[str, str]:
+    """What is told of each component, by its name."""
+    servers = {
+        component.name: f"{component.name} of {component.variable}"
+        if component.given
+        else f"{component.name} {component.version}"
+        for component in COMPONENTS
+    }
+    return {**servers, "Chromium": "Chromium"}
 
 
 def _by_reason(skipped: Sequence[pytest.TestReport]) -> dict[str, int]:
