@@ -111,6 +111,8 @@ def log(form: str) -> None:
     logging.basicConfig(level=logging.INFO, format=form)
     for chatty in ("kafka", "httpx", "httpx2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It warns of every step longer than 0.1 s, which a busy machine is full of.
+    logging.getLogger("kafka.net.selector").setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
