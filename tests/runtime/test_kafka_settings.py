@@ -156,7 +156,7 @@ def test_whom_the_store_has_to_be_vouched_for_by(monkeypatch: pytest.MonkeyPatch
     secure = found.model_copy(update={"store": "https://minio:9000"})
     assert store_access(secure).ca == Path("ca.pem")
     with pytest.raises(InvalidInput, match=r"ca.pem: cannot be used"):
-        store_access(secure).client()
+        store_access(secure).connections()
     plain = found.model_copy(update={"store": "http://minio:9000"})
     with pytest.raises(InvalidInput, match="CALIPER_JUDGE_STORE_CA: of no use for http://minio"):
         store_access(plain)
