@@ -20,7 +20,14 @@ from caliper.core.errors import InvalidInput
 from caliper.runtime.addresses import Address
 from caliper.runtime.grpc_server import ServerOptions, Tls, refuse_open
 from caliper.runtime.models import Access
-from caliper.runtime.settings import PREFIX, SERVICES, ModelSettings, Settings, variable
+from caliper.runtime.settings import (
+    PREFIX,
+    SERVICES,
+    MediaSettings,
+    ModelSettings,
+    Settings,
+    variable,
+)
 from caliper.runtime.targets import target
 
 _HALF = "certificate and key go together: this one is missing"
@@ -179,7 +186,9 @@ class EndpointSettings(Settings):
         return Access(self.model_token, self.timeout, self.in_flight, self.retry_budget)
 
 
-class CaptionerSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class CaptionerSettings(
+    EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
+):
     """The captioner: CALIPER_CAPTIONER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}CAPTIONER_")
