@@ -41,9 +41,11 @@ class Bench:
         self.done: list[str] = []
         self.given_up: list[tuple[str, BaseException]] = []
         self.open = self.most = 0
+        # What is left as Unscored by the last try of a job.
+        self.unscored: Exception | None = None
 
     async def work(self, script: Script) -> None:
-        async def handle(attempt: Attempt) -> None:
+        async def handle(attempt: Attempt) -> Exception | None:
             name = attempt.data.decode()
             before = self.tries[name]
             self.tries[name] += 1
@@ -59,6 +61,7 @@ class Bench:
             if error is not None:
                 raise error
             self.done.append(name)
+            return self.unscored if attempt.final else None
 
         async def give_up(data: bytes, error: BaseException) -> None:
             self.given_up.append((data.decode(), error))
@@ -132,12 +135,21 @@ async def test_waits_double_up_to_the_longest_and_are_shortened_by_half_at_most(
 @pytest.mark.parametrize("error", BACKENDS, ids=lambda error: type(error).__name__)
 async def test_a_backend_that_stays_away_ends_with_a_last_try(error: Exception) -> None:
     bench = Bench("a")
+    bench.unscored = error
     await bench.work(lambda name, before, final: None if final else error)
     assert (bench.finals, bench.done, bench.given_up) == (["a"], ["a"], [])
     assert bench.clock.seconds == LIMITS.budget
     ((name, told, attempts),) = await bench.dead()
     assert (name, told) == ("a", f"{type(error).__name__}: x")
     assert int(attempts) == bench.tries["a"] - 1
+
+
+@pytest.mark.parametrize("error", BACKENDS, ids=lambda error: type(error).__name__)
+async def test_a_job_that_goes_well_at_its_last_try_is_no_dead_letter(error: Exception) -> None:
+    bench = Bench("a")
+    await bench.work(lambda name, before, final: None if final else error)
+    assert (bench.finals, bench.done, bench.given_up) == (["a"], ["a"], [])
+    assert await bench.dead() == []
 
 
 async def test_a_job_whose_last_try_fails_is_given_up_and_the_others_go_on() -> None:

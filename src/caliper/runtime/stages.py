@@ -48,18 +48,24 @@ class Examining:
     examined: Examined = nobody_listens
     changed: ModelWasChanged = end_all
 
-    async def handle(self, attempt: Attempt) -> None:
-        """Examine one job. Raises what its examiner raises, InvalidInput for no job."""
+    async def handle(self, attempt: Attempt) -> Exception | None:
+        """Examine one job; gives what became Unscored at the last try.
+
+        Raises what its examiner raises, InvalidInput for no job.
+        """
         job = self.codec.read_examine_job(attempt.data)
         examiner = await self.examiner_of(job)
         if examiner is None:
-            return
+            return None
         try:
-            verdicts = await examiner.examine(job, final=attempt.final)
+            verdicts, trouble = await examiner.conclude(job)
         except ModelChanged as error:
             await self.changed(job.run, error)
-        else:
-            await self._tell(job, verdicts)
+            return None
+        if trouble is not None and not attempt.final:
+            raise trouble
+        await self._tell(job, verdicts)
+        return trouble
 
     async def give_up(self, data: bytes, error: BaseException) -> None:
         """Publish Unscored for a job that is not tried again."""

@@ -32,8 +32,8 @@ _MOMENT = 0.001  # Clocks wake sleepers a little early: what is left then is no 
 _OF_THE_RUN = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
 _Result = TypeVar("_Result")
 
-Handle = Callable[[Attempt], Awaitable[None]]
-"""Handles a job."""
+Handle = Callable[[Attempt], Awaitable[Exception | None]]
+"""Handles a job. Of the last try it gives the trouble that became Unscored, if any did."""
 
 GiveUp = Callable[[bytes, BaseException], Awaitable[None]]
 """Publishes Unscored for a job that is not tried again."""
@@ -140,12 +140,16 @@ class Worker:
         """Try for the last time. A job that cannot even then be concluded is given up."""
         data = delivery.message.value
         try:
-            await self._attempt(delivery, Attempt(data, final=True))
+            trouble = await self._attempt(delivery, Attempt(data, final=True))
         except Exception as last:
             if handling(last).fate in _OF_THE_RUN:
                 raise
             await self._patiently(partial(self._give_up, data, last))
-        await self._bury(delivery, error)
+            trouble = error
+        if trouble is None:
+            await self._done(delivery)
+        else:
+            await self._bury(delivery, trouble)
 
     def _time_left(self, delivery: Delivery) -> float:
         spent = self._clock.monotonic() - self._begun[delivery.position]
@@ -173,16 +177,16 @@ class Worker:
         self._begun.pop(delivery.position, None)
         await self._consumer.acknowledge(delivery)
 
-    async def _attempt(self, delivery: Delivery, attempt: Attempt) -> None:
+    async def _attempt(self, delivery: Delivery, attempt: Attempt) -> Exception | None:
         """One try; time in which store or stream are down is not taken off the job's budget."""
         begun, position = self._begun[delivery.position], delivery.position
         first = self._clock.monotonic()
 
-        async def handle() -> None:
+        async def handle() -> Exception | None:
             self._begun[position] = begun + self._clock.monotonic() - first
-            await self._handle(attempt)
+            return await self._handle(attempt)
 
-        await self._patiently(handle)
+        return await self._patiently(handle)
 
     async def _patiently(self, step: Callable[[], Awaitable[_Result]]) -> _Result:
         """Do a step, and again as long as store or stream are down, unless that ends the worker."""
