@@ -71,7 +71,8 @@ class Bench:
         self.names = ()
         await self.stream.close_topic("jobs")
         consumer = self.stream.consumer("jobs", "workers")
-        await Worker(consumer, handle, give_up, self.clock, self.limits).run()
+        self.worker = Worker(consumer, handle, give_up, self.clock, self.limits)
+        await self.worker.run()
 
     async def dead(self) -> list[tuple[str, str, str]]:
         """(job, error, attempts) of every dead letter."""
@@ -247,6 +248,33 @@ async def test_a_worker_may_wait_for_store_and_stream_without_counting(error: Ex
     assert sorted(bench.done) == list("abc")
     assert bench.clock.slept == [5.0] * 100
     assert (bench.given_up, bench.finals, await bench.dead()) == ([], [], [])
+
+
+async def test_trouble_lasts_until_it_is_over() -> None:
+    bench = Bench("a", limits=Limits(in_flight=1, pause=5.0))
+    failures = [StoreUnavailable("x"), StreamUnavailable("y"), None]
+    seen = list[Exception | None]()
+
+    def script(name: str, before: int, final: bool) -> Exception | None:
+        seen.append(bench.worker.trouble)
+        return failures[before]
+
+    await bench.work(script)
+    assert seen == [None, *failures[:2]]
+    assert bench.worker.trouble is None
+
+
+async def test_trouble_of_one_job_is_not_over_when_another_goes_well() -> None:
+    bench = Bench("a", "b", limits=Limits(in_flight=2, pause=5.0))
+    seen = dict[str, Exception | None]()
+    error = StoreFull("x")
+
+    def script(name: str, before: int, final: bool) -> Exception | None:
+        seen[name] = bench.worker.trouble
+        return error if name == "a" and "b" not in bench.done else None
+
+    await bench.work(script)
+    assert seen == {"a": error, "b": error}
 
 
 async def test_time_without_store_leaves_a_job_its_budget() -> None:
