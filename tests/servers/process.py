@@ -64,15 +64,21 @@ class ServerProcess:
             raise RuntimeError(f"{self.name} was not started")
         return self._running.pid
 
-    def stop(self) -> None:
-        """End it in good order, or by force when that takes too long."""
-        if self._running is not None:
-            self._running.terminate()
-            try:
-                self._running.wait(ENDS_WITHIN)
-            except subprocess.TimeoutExpired:
-                self.kill()
-            self._running = None
+    def stop(self) -> int | None:
+        """End it in good order, or by force when that takes too long.
+
+        Returns its exit code, None when it did not run or did not end by itself.
+        """
+        if self._running is None:
+            return None
+        self._running.terminate()
+        try:
+            code = self._running.wait(ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+        self._running = None
+        return code
 
     def kill(self) -> None:
         """`kill -9`."""
