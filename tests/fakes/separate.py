@@ -65,6 +65,8 @@ class Ground:
     minio: str
     bucket: str
     folder: Path
+    # What starts a service, by its name, where that is not its own module.
+    modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def environment(self, kind: str, port: int, **settings: str) -> dict[str, str]:
         """Settings of a service."""
@@ -104,14 +106,12 @@ class Ground:
         yield store
         await store.close()
 
-    def service(
-        self, kind: str, port: int, name: str = "", module: str = "", **settings: str
-    ) -> ServerProcess:
-        """A service, not started yet. `module` starts it, `services.<kind>` unless told."""
+    def service(self, kind: str, port: int, name: str, **settings: str) -> ServerProcess:
+        """A service, not started yet."""
         return ServerProcess(
-            name or kind,
-            [sys.executable, "-m", *(module or f"services.{kind}").split()],
-            self.folder / f"{name or kind}.log",
+            name,
+            [sys.executable, "-m", *self.modules.get(name, [f"services.{kind}"])],
+            self.folder / f"{name}.log",
             lambda: answers(port),
             self.environment(kind, port, **settings),
         )
@@ -150,11 +150,11 @@ class Installation:
         """Start a service that ended."""
         await asyncio.to_thread(self.services[kind].start)
 
-    async def another(self, kind: str, name: str, module: str = "", **settings: str) -> None:
+    async def another(self, kind: str, name: str, **settings: str) -> None:
         """A second service of a kind."""
         (self.ports[name],) = free_ports(1)
         chosen = {"model": f"tgi:{self.chats[kind].url}", "in_flight": str(IN_FLIGHT), **settings}
-        self.services[name] = self.ground.service(kind, self.ports[name], name, module, **chosen)
+        self.services[name] = self.ground.service(kind, self.ports[name], name, **chosen)
         await self.again(name)
 
     @asynccontextmanager
@@ -234,7 +234,7 @@ async def installation(
             if kind in STAGES:
                 model = {"model": f"tgi:{chats[kind].url}", "in_flight": str(IN_FLIGHT)}
                 chosen = model | settings
-            services[kind] = ground.service(kind, ports[kind], **chosen)
+            services[kind] = ground.service(kind, ports[kind], kind, **chosen)
         await asyncio.gather(*(asyncio.to_thread(one.start) for one in services.values()))
         target = Target(f"127.0.0.1:{ports['gateway']}")
         gateway = await stack.enter_async_context(RemoteGateway(target))
