@@ -82,6 +82,8 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
         stranger = real.replace(run.encode(), unknown.encode())
         for kind, value in (("bytes", b"\xff\xff"), ("newer", newer), ("unknown", stranger)):
             await stream.publish(Message(topic, f"{mark}/{kind}", value))
+    # Nobody put this aside: it is no letter, and in nobody's way.
+    await stream.publish(Message(DEAD_LETTERS, f"{run}/stray", b"\xff\xff"))
     await stream.close()
     calls = await there.same_as_alone(run, config)
     assert all(asked == needed for asked, needed in calls.values()), calls
