@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Self
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.servers.process import STARTS_WITHIN
 
 _SERVING = health_pb2.HealthCheckResponse.SERVING
 
@@ -41,3 +43,15 @@ class Readiness:
                 async with self._changed:
                     self.told.append(response.status == _SERVING)
                     self._changed.notify_all()
+
+
+async def ready(told: Mapping[str, Readiness]) -> None:
+    """Wait until all say that they are ready. Raises TimeoutError when that takes too long."""
+    async with asyncio.timeout(STARTS_WITHIN):
+        for each in told.values():
+            await each.until(True)
+
+
+def flapped(told: Mapping[str, Readiness]) -> dict[str, list[bool]]:
+    """All that was said by those that went not ready and came back otherwise than once."""
+    return {name: each.told for name, each in told.items() if each.told != [True, False, True]}
