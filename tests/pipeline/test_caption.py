@@ -40,7 +40,15 @@ async def captioned(
 
 
 async def answered(model: ScriptedModel, store: MemoryStore, place: int = 0) -> Verdicts:
-    """Both questions of a picture, put to the checkpoint itself."""
+    """Both questions of a picture, put to the checkpoint itself, which has no trouble."""
+    verdicts, trouble = await concluded(model, store, place)
+    assert trouble is None
+    return verdicts
+
+
+async def concluded(
+    model: ScriptedModel, store: MemoryStore, place: int = 0
+) -> tuple[Verdicts, Exception | None]:
     models = {"reader": runs.JUDGE, "captioner": model.identity, "media": model.identity}
     spec = runs.spec(runs.part(captions=None, models=models))
     found = {"captionqa": runs.sources(runs.choice_rows(2, 2), None)}
@@ -49,8 +57,7 @@ async def answered(model: ScriptedModel, store: MemoryStore, place: int = 0) -> 
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
     pack = OpenPack("question", "options")
     captioner = Captioner(spec, model, pack, {"captionqa": Pictures()}, store)
-    verdicts, _ = await captioner.answer(job)
-    return verdicts
+    return await captioner.answer(job)
 
 
 async def test_questions_are_put_with_the_picture_and_once() -> None:
@@ -75,6 +82,21 @@ async def test_a_refusal_is_no_wrong_answer() -> None:
     model = ScriptedModel(lambda text, before: Completion("I cannot", "refusal"))
     verdicts = await answered(model, MemoryStore())
     assert [verdict.outcome for verdict in verdicts.verdicts] == [Unscored(Reason.REFUSED)] * 2
+
+
+async def test_trouble_with_a_question_is_told_beside_the_verdicts() -> None:
+    def failing(text: str, before: int) -> str:
+        if text == model.texts[0] and not before:
+            raise BackendTimeout("slow")
+        return "A"
+
+    store, model = MemoryStore(), ScriptedModel(failing)
+    verdicts, trouble = await concluded(model, store)
+    assert isinstance(trouble, BackendTimeout)
+    assert [type(verdict.outcome) for verdict in verdicts.verdicts] == [Unscored, Scored]
+    # The good answer was kept.
+    await answered(model, store)
+    assert len(model.calls) == 3
 
 
 async def test_a_caption_is_asked_for_once() -> None:
