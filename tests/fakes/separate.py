@@ -139,7 +139,12 @@ class Installation:
 
     async def stop(self, kind: str) -> None:
         """SIGTERM; the service ends in good order."""
-        code = await asyncio.to_thread(self.services[kind].stop)
+        self.services[kind].terminate()
+        await self.ended(kind)
+
+    async def ended(self, kind: str) -> None:
+        """Wait for a service that was told to stop: it ends in good order."""
+        code = await asyncio.to_thread(self.services[kind].ended)
         assert code == 0, self.services[kind].log.read_text("utf-8", "replace")[-2000:]
 
     async def kill(self, kind: str) -> None:

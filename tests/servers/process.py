@@ -65,13 +65,22 @@ class ServerProcess:
         return self._running.pid
 
     def stop(self) -> int | None:
-        """End it in good order, or by force when that takes too long.
+        """End it in good order, or by force when that takes too long; `ended` is the result."""
+        self.terminate()
+        return self.ended()
+
+    def terminate(self) -> None:
+        """SIGTERM, to a process that runs."""
+        if self._running is not None:
+            self._running.terminate()
+
+    def ended(self) -> int | None:
+        """Wait until it is gone after `terminate`, by force when that takes too long.
 
         Returns its exit code, None when it did not run or did not end by itself.
         """
         if self._running is None:
             return None
-        self._running.terminate()
         try:
             code = self._running.wait(ENDS_WITHIN)
         except subprocess.TimeoutExpired:
