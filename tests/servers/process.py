@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,13 +16,22 @@ STARTS_WITHIN = 60.0
 ENDS_WITHIN = 30.0
 
 
+# Below those that Linux and macOS give to whoever asks for any port, and to clients.
+_OURS = range(15000, 32000)
+
+
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at this moment."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+    """Ports that nobody listens on at this moment, and that the system gives to nobody: a server
+    that is away for a while finds its port free when it comes back.
+    """
+    with ExitStack() as held:
+        found: list[int] = []
+        while len(found) < count:
+            port = secrets.choice(_OURS)
+            with suppress(OSError):
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+                found.append(port)
+        return found
 
 
 @dataclass
