@@ -16,6 +16,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.unwritten import Unwritten
 from caliper.ports.storage import ObjectStore
 
 
@@ -147,3 +148,11 @@ def test_a_directory_holds_what_was_put(
     found = asyncio.run(walk())
     assert found == objects
     assert list(found) == sorted(objects)
+
+
+class TestUnwrittenStore(StoreContract):
+    kind = Unwritten
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> ObjectStore:
+        return Unwritten(DirectoryStore(tmp_path))

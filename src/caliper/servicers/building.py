@@ -24,6 +24,7 @@ from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import keep_written
+from caliper.pipeline.unwritten import Unwritten
 from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, Codec, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
@@ -76,7 +77,7 @@ async def examining_parts(
     room = ModelRoom(settings.access(), ground.clock)
     answering = await Answering.open(role, settings.model, pack, room, language)
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
-    examiners = Examiners(answering, gate, ground.store)
+    examiners = Examiners(answering, gate, Unwritten(ground.store))
     stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
     topic = _TOPICS[role]
     working = Working(
@@ -118,7 +119,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
 
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, ground.store, decoders),
+        Captioners(model, pack, gate, Unwritten(ground.store), decoders),
         keep,
     )
     working = Working(
