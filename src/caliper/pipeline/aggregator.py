@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.rolling import RollingScores
+from caliper.pipeline.rolling import RollingScores, changes_of
 from caliper.pipeline.snapshots import KeptRun, Offsets, Snapshot, encode, newest, save
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
@@ -262,6 +263,10 @@ class Aggregator:
                 planning = await self._planning(run)
                 return Scores(RunState.PLANNING, ()) if planning else None
         return await self._rolling.scores(found)
+
+    def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
+        """What `scores` gives, and whenever that has changed; ends with the run."""
+        return changes_of(partial(self.scores, run), interval, self._clock)
 
     def _trouble(self, kind: Trouble, text: str) -> None:
         self.troubles[kind] += 1

@@ -14,7 +14,8 @@ from caliper.pipeline.narrowed import Narrowed
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
-SPEC, CANCELLED = "spec.json", "cancelled.json"
+SPEC, CANCELLED, STARTED = "spec.json", "cancelled.json", "started.json"
+REFUSED = "refused.json"
 _RUN = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
@@ -46,6 +47,31 @@ async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
 async def write_json(store: ObjectStore, key: str, **fields: Any) -> None:
     """Keep fields as a JSON object with its schema. Raises StoreUnavailable or StoreFull."""
     await store.put(key, canonical_json({"schema": SCHEMA, **fields}))
+
+
+async def refuse(run: ObjectStore, error: str) -> None:
+    """Keep why a run cannot be planned: it has failed. `run` is its own part of the store."""
+    await write_json(run, REFUSED, error=error)
+
+
+async def refusal_of(run: ObjectStore) -> str:
+    """Why a run could not be planned; empty when it could, or is to be tried again."""
+    refused = await read_json(run, REFUSED)
+    return str(refused["error"]) if refused else ""
+
+
+async def forget_refusal(run: ObjectStore) -> None:
+    """It is planned by now, or to be tried again: nothing is written where nothing was."""
+    if await refusal_of(run):
+        await refuse(run, "")
+
+
+async def starts_of(run: ObjectStore) -> int:
+    """How often a run was started; 0 for one that a release before started. `run` is its own
+    part of the store. Raises StoreUnavailable.
+    """
+    written = await read_json(run, STARTED)
+    return int(written.get("starts", 0)) if written else 0
 
 
 class RunBook:
