@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caliper.adapters.media.loose import images_of
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
@@ -22,6 +23,7 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
 from caliper.runtime.models import ModelRoom, split_spec
+from caliper.runtime.recordings import Recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +127,20 @@ class Examiners:
     answering: Answering
     gate: Gate
     store: ObjectStore
+    recordings: Recordings
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
-        """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
+        """None when the job is to be acknowledged without work. Raises what `Gate` and
+        `Recordings` raise.
+        """
         spec = await self.gate.spec(job.run, job.benchmark)
-        return None if spec is None else Examiner(spec, self.answering(spec.seed), self.store)
+        if spec is None:
+            return None
+        models = self.answering(spec.seed)
+        if job.items[0].source is Source.MEDIA:
+            media = await self.recordings.answerer(spec, job.benchmark)
+            models = replace(models, answerers={f"{job.benchmark}/media": media})
+        return Examiner(spec, models, self.store)
 
 
 @dataclass(frozen=True, slots=True)

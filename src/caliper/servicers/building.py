@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
@@ -30,6 +32,7 @@ from caliper.ports.stream import JobStream, LogReader, Message
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.lifecycle import Parts, Working, store_check
 from caliper.runtime.models import ModelRoom
+from caliper.runtime.recordings import Recordings
 from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
 from caliper.runtime.service_settings import CaptionerSettings, EndpointSettings
 from caliper.runtime.sinks import sink_of, sinks
@@ -73,7 +76,7 @@ async def examining_parts(
     room = ModelRoom(settings.access(), ground.clock)
     answering = await Answering.open(role, settings.model, pack, room, language)
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
-    examiners = Examiners(answering, gate, ground.store)
+    examiners = Examiners(answering, gate, ground.store, Recordings(ground.store))
     stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
     topic = _TOPICS[role]
     working = Working(
@@ -144,8 +147,10 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
     async def plan(attempt: Attempt) -> None:
         await planner.plan(ground.codec.read_plan_job(attempt.data))
 
-    async def give_up(_: bytes, error: BaseException) -> None:
+    async def give_up(data: bytes, error: BaseException) -> None:
         _LOG.error("a plan-job was put aside: %s", error)
+        with suppress(InvalidInput, NotFound):
+            await planner.give_up(ground.codec.read_plan_job(data), error)
 
     working = Working(
         lambda: ground.stream.consumer(PLAN_JOBS, PLAN_JOBS),
@@ -177,9 +182,9 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock)
     parts = Parts(
-        services=(aggregator.service(aggregator.AggregatorServicer(board, ground.clock)),),
+        services=(aggregator.service(aggregator.AggregatorServicer(board)),),
         tasks=(follower.run,),
-        checks={"store": store_check(ground.store)},
+        checks={"store": store_check(ground.store), "topics": follower.check},
         close=ground.close,
     )
     return parts, board
