@@ -16,7 +16,7 @@ from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
-from caliper.pipeline.supplies import media_of
+from caliper.pipeline.supplies import MediaIndex
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob, RunFailed, event_key
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack
@@ -151,6 +151,7 @@ class Captioners:
     pack: PromptPack
     gate: Gate
     store: ObjectStore
+    index: MediaIndex
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
@@ -158,7 +159,7 @@ class Captioners:
         if spec is None:
             return None
         data = spec.benchmark(job.benchmark).data
-        media = {job.benchmark: StoredMedia(self.store, data)}
+        media = {job.benchmark: StoredMedia(self.store, self.index, data)}
         return Captioner(spec, self.model, self.pack, media, self.store)
 
 
@@ -167,14 +168,15 @@ class StoredMedia:
     """ports.media.Media over the media of a dataset in the store."""
 
     store: ObjectStore
+    index: MediaIndex
     data: str
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
-        known = await media_of(self.store, self.data)
         found: list[Image] = []
         for path in paths:
-            data = await self.store.get(f"media/{known[path]}") if path in known else None
+            key = await self.index.key(self.data, path)
+            data = None if key is None else await self.store.get(key)
             if data is None:
                 raise MediaMissing(f"{path} was not pushed to the store")
             found += await images_of(data, path)
