@@ -66,6 +66,9 @@ class RunReader:
         self._opener = Runs(store)
         self._held: OrderedDict[str, tuple[float, TrackedRun]] = OrderedDict()
         self._opening = asyncio.Lock()
+        # Sinks wait in threads for rows and pictures, which take threads in turn: with as many
+        # sinks as threads, nobody would go on.
+        self._computing = asyncio.Lock()
 
     async def report(self, run: str, file: str, *, partial: bool) -> tuple[bytes, str]:
         """A file of a run's report, and its media type.
@@ -95,9 +98,10 @@ class RunReader:
         self._held.pop(found.run, None)
         captions = await captions_of_run(self._store, found.spec, found.plan)
         made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
-        with TemporaryDirectory(prefix="caliper-report-") as folder:
-            (file,) = await self._write(found, made, captions, Path(folder, name))
-            return file.read_bytes()
+        async with self._computing:
+            with TemporaryDirectory(prefix="caliper-report-") as folder:
+                (file,) = await self._write(found, made, captions, Path(folder, name))
+                return file.read_bytes()
 
     async def _write(
         self, found: TrackedRun, made: Report, captions: Captions, file: Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -22,16 +22,17 @@ from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOB
 from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.runs import RunBook
-from caliper.pipeline.supplies import keep_written
+from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, Codec, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.stream import JobStream, LogReader, Message
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.lifecycle import Parts, Working, store_check
 from caliper.runtime.models import ModelRoom
+from caliper.runtime.pictures import StoredPictures
 from caliper.runtime.recordings import Recordings
 from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
 from caliper.runtime.service_settings import CaptionerSettings, EndpointSettings
@@ -117,7 +118,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
 
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, ground.store),
+        Captioners(model, pack, gate, ground.store, MediaIndex(ground.store, ground.clock)),
         keep,
     )
     working = Working(
@@ -158,7 +159,13 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
         ground.clock,
         Limits(in_flight=_PLANS_AT_ONCE),
     )
-    reader = RunReader(ground.store, runs, ground.clock, sink_of)
+
+    index = MediaIndex(ground.store, ground.clock)
+
+    def file_of(spec: RunSpec, texts: Captions, file: str) -> Sequence[ReportSink]:
+        return sink_of(file, texts, StoredPictures(ground.store, index, spec))
+
+    reader = RunReader(ground.store, runs, ground.clock, file_of)
     servicer = gateway.GatewayServicer(Gateway(outside, runs), reader, ground.store)
     return Parts(
         services=(gateway.service(servicer),),
@@ -177,7 +184,12 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
     async def captions(spec: RunSpec, plan: PlanReader) -> Captions:
         return await captions_of_run(ground.store, spec, plan)
 
-    files = ReportFiles(captions, lambda _, texts: sinks(texts, {}))
+    index = MediaIndex(ground.store, ground.clock)
+
+    def files_of(spec: RunSpec, texts: Captions) -> Sequence[ReportSink]:
+        return sinks(texts, StoredPictures(ground.store, index, spec))
+
+    files = ReportFiles(captions, files_of)
     outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text))
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock)
