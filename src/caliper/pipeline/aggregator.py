@@ -210,15 +210,16 @@ class Aggregator:
         written = await self._write(run, ending)
         if written is None:
             return
-        run.ended, run.report = written
+        outcomes = run.ledger.digest()
+        await run.write_end(written, outcomes)
         run.reported = changes
-        await run.write_end()
         if run.announced != written:
-            error = run.error if run.ended is RunState.FAILED else ""
-            event = RunEnded(run.run, run.ended, error, run.report)
+            state, report = written
+            error = run.error if state is RunState.FAILED else ""
+            event = RunEnded(run.run, state, error, report)
             await self._outlets.announce(event)
             self._heard_of_end(event)
-            await run.write_end()
+            await run.write_end(written, outcomes)
 
     async def _write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
         """State and digest of the report that was written; None when it is out of date."""

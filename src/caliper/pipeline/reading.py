@@ -19,7 +19,7 @@ from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan
 from caliper.pipeline.report_files import captions_of_run
 from caliper.pipeline.runs import RunBook, run_store, starts_of
-from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.pipeline.tracked import END, Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
 
@@ -55,6 +55,15 @@ class Wanted:
         return all(wanted in ("", found) for wanted, found in (*pairs, (self.outcome, row.outcome)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A run, when it was looked at, and what end.json was then."""
+
+    run: TrackedRun
+    when: float
+    end: bytes | None
+
+
 class RunReader:
     """Reads runs from what the store holds of them: of a running run as far as the
     aggregator has kept its evidence.
@@ -64,7 +73,7 @@ class RunReader:
         self._store, self._runs, self._clock = store, runs, clock
         self._sinks = sinks
         self._opener = Runs(store)
-        self._held: OrderedDict[str, tuple[float, TrackedRun]] = OrderedDict()
+        self._held: OrderedDict[str, _Look] = OrderedDict()
         self._opening = asyncio.Lock()
         # Sinks wait in threads for rows and pictures, which take threads in turn: with as many
         # sinks as threads, nobody would go on.
@@ -148,18 +157,19 @@ class RunReader:
         return rows, ""
 
     async def _open(self, run: str) -> TrackedRun:
-        """The run as it was a moment ago. Raises NotReady when it is not planned."""
+        """The run as it was a moment ago, or as it ended. Raises NotReady before its plan."""
         async with self._opening:
             now = self._clock.monotonic()
-            when, held = self._held.get(run, (now, None))
-            if held is not None and now - when <= _FRESH:
-                return held
+            end = await run_store(self._store, run).get(END)
+            held = self._held.get(run)
+            if held is not None and held.end == end and now - held.when <= _FRESH:
+                return held.run
             if held is not None:
-                await self._opener.refresh(held)
-            found = held or await self._opener.open(run, now)
+                await self._opener.refresh(held.run)
+            found = held.run if held else await self._opener.open(run, now)
             if found is None:
                 raise NotReady("the run is not planned yet")
-            self._held[run] = (now, found)
+            self._held[run] = _Look(found, now, end)
             self._held.move_to_end(run)
             while len(self._held) > _HELD:
                 self._held.popitem(last=False)

@@ -138,16 +138,17 @@ class TrackedRun:
         announced = facts["announced"]
         self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
 
-    async def write_end(self) -> None:
-        """Keep in end.json how the run ended. Raises StoreUnavailable or StoreFull."""
-        written = {
-            "schema": SCHEMA,
-            "run": self.run,
-            "state": self.ended,
-            "outcomes": self.ledger.digest(),
-            **self.facts(),
-        }
+    async def write_end(self, ended: tuple[RunState, str], outcomes: str) -> None:
+        """Keep in end.json how the run ended, with the digest of its report and of the ledger
+        that the report tells. Only then it counts as ended: who hears of it finds it there.
+
+        Raises StoreUnavailable or StoreFull.
+        """
+        state, report = ended
+        told = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
+        written = {"schema": SCHEMA, "run": self.run, **self.facts(), **told}
         await self.store.put(END, canonical_json(written))
+        self.ended, self.report = ended
 
 
 class Runs:
