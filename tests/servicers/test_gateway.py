@@ -103,7 +103,9 @@ BAD_STARTS: list[tuple[str, Callable[[pb.StartEvaluationRequest], None]]] = [
     ("benchmarks[0].judge", of_part(judge="lexical")),
     ("benchmarks[0].reader", of_part(reader="http://elsewhere")),
     ("benchmarks[0].media", of_part(media="somebody")),
-    ("benchmarks[0].qa_replies", of_part(qa_data=ABSENT)),
+    ("benchmarks[0].media", of_part(captioner="somebody", media="somebody", qa_replies=ABSENT)),
+    ("benchmarks[0].qa_data", of_part(qa_data=ABSENT)),
+    ("benchmarks[0].qa_data", of_part(captioner="somebody", media="somebody", qa_data=ABSENT)),
     ("benchmarks[0].qa_replies", of_part(qa_replies="short")),
     ("benchmarks[0].qa_replies", of_part(qa_replies=ABSENT)),
 ]

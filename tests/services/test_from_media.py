@@ -67,12 +67,19 @@ async def test_what_is_there_already_need_not_be_pushed(
     await over(gateway, first.spec.run_id)
 
 
-async def test_questions_without_replies_are_refused(
+async def test_questions_of_another_form_are_refused(
     gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
 ) -> None:
-    part = config.benchmarks["capability"].model_copy(update={"qa_replies": None})
-    with pytest.raises(InvalidInput, match="needs recorded replies"):
-        await send(config.model_copy(update={"benchmarks": {"capability": part}}), gateway, store)
+    for name, qa, message in (
+        ("capability", None, "need their own data"),
+        ("capability", True, "need their own data"),
+        ("captionqa", config.benchmarks["captionqa"].data, "its own questions are asked"),
+    ):
+        part = config.benchmarks[name].model_copy(update={"qa": qa})
+        other = config.model_copy(update={"benchmarks": {name: part}})
+        with pytest.raises(InvalidInput, match=message):
+            await send(other, gateway, store)
+    assert [key async for key in store.list("datasets/")] == []
 
 
 async def test_other_recordings_than_the_runs_answer_nothing(

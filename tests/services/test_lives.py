@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.clock import AheadClock
 from tests.fakes.installation import alone, listening, over
 
 from caliper.adapters.remote.channel import Target
@@ -23,7 +24,6 @@ from caliper.pipeline.runs import REFUSED
 from caliper.pipeline.supplies import push_dataset, put_captions
 from caliper.ports.codec import PlanJob, RunFailed, event_key
 from caliper.ports.stream import Message
-from caliper.runtime.clock import SystemClock
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.servicers.building import Ground
 from caliper.servicers.grounds import memory_ground
@@ -38,15 +38,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 @pytest.fixture
 def ground(tmp_path: Path) -> Ground:
     return memory_ground(DirectoryStore(tmp_path / "store"))
-
-
-class AheadClock(SystemClock):
-    """Time that a test can put forward, so that what is remembered is looked up again."""
-
-    ahead = 0.0
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self.ahead
 
 
 def only(name: str, **changes: Any) -> RunConfig:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.clock import AheadClock
 from tests.fakes.installation import listening, over
 from tests.fakes.metered import Meter
 
@@ -20,7 +21,6 @@ from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import Wanted
-from caliper.runtime.clock import SystemClock
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.servicers.grounds import memory_ground
 from caliper.servicers.starting import everything
@@ -31,15 +31,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FIRST, SECOND = 20, 15
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60
-
-
-class AheadClock(SystemClock):
-    """Time that a test puts forward, so that snapshots are due and what is kept is read anew."""
-
-    ahead = 0.0
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self.ahead
 
 
 @dataclass

@@ -22,8 +22,9 @@ class BenchmarkAsked:
     """One benchmark as it is asked for: data and captions by digest, models by name.
 
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
-    without one, whoever works there answers. `media` names who is asked from the media, or
-    `qa_replies` are the recorded replies to these questions, by the revision of who gives them.
+    without one, whoever works there answers. `media` names the captioner once more when it is
+    asked from the media as well, or `qa_replies` are the recorded replies to these questions,
+    by the revision of who gives them.
     """
 
     name: str
@@ -148,15 +149,17 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
 
 async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectStore) -> None:
     """Raise InvalidInput for questions from the media that nobody could ask or answer."""
-    if part.media:
-        message = "only recorded replies answer questions from the media: give qa_replies"
+    if part.media and (part.captioner is None or part.qa_replies is not None):
+        why = "they have recorded replies" if part.captioner else "give it as captioner too"
+        message = f"questions from the media are put to the model that captions: {why}"
         raise InvalidInput(message, field="media")
-    if part.qa_replies is None:
+    if part.qa_replies is not None:
+        if not await has_dataset(store, checked_digest(part.qa_replies, "qa_replies")):
+            raise InvalidInput("no such recorded replies in the store", field="qa_replies")
+    elif not part.media:
         if part.qa_data is not None:
-            raise InvalidInput("its questions need recorded replies", field="qa_replies")
+            raise InvalidInput("nobody is asked: give media, or qa_replies", field="qa_data")
         return
-    if not await has_dataset(store, checked_digest(part.qa_replies, "qa_replies")):
-        raise InvalidInput("no such recorded replies in the store", field="qa_replies")
     if (part.qa_data is not None) != needs_data:
         wanted = "needs the dataset in question form" if needs_data else "asks its own questions"
         raise InvalidInput(f"{part.name} {wanted}", field="qa_data")
@@ -175,6 +178,8 @@ async def _models(
     if part.captioner is not None:
         captioner = (await stages.describe("captioner")).models["captioner"]
         found["captioner"] = _named("captioner", part.captioner, captioner)
+        if part.media:
+            found["media"] = _named("media", part.media, captioner)
     if part.qa_replies is not None:
         found["media"] = recorded(part.qa_replies)
     if language:

@@ -34,7 +34,7 @@ class Recordings:
         """
         media = spec.benchmark(name).models.get("media")
         if media is None or media != recorded(media.revision):
-            raise InvalidInput("only recorded replies answer questions from the media")
+            raise InvalidInput("only recorded replies answer questions from the media here")
         async with self._reading:
             if media.revision not in self._held:
                 self._held[media.revision] = await self._read(name, media.revision)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.place import find
@@ -16,6 +17,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Source
 from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.plan import qa_layout
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
 from caliper.pipeline.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
@@ -41,9 +43,8 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
             for one in (parcel, *asked_from_media.values()):
                 await push_dataset(store, one)
         request = await _asked(name, part, parcel, gateway)
-        named = {field: one.digest for field, one in asked_from_media.items()}
-        recorded, data = named.get("qa_replies"), named.get("qa_data")
-        parts.append(replace(request, qa_replies=recorded, qa_data=data))
+        named: dict[str, Any] = {field: one.digest for field, one in asked_from_media.items()}
+        parts.append(replace(request, **named))
     asked = Asked(
         name=config.label,
         benchmarks=tuple(parts),
@@ -62,27 +63,33 @@ def parcel_of(name: str, part: BenchmarkConfig) -> Parcel:
     Raises InvalidInput for files that are not what the benchmark's layout says.
     """
     root = None if part.captioner is None else part.media_root
-    return parcel_at(name, part.data, root, part.qa)
+    return parcel_at(name, part.data, root, _qa_path(part))
 
 
 def parcels_from_media(name: str, part: BenchmarkConfig) -> dict[str, Parcel]:
     """What the questions from the media need, by the field of a request: recorded replies go
     by the revision of who gives them.
 
-    Raises InvalidInput naming file and line of recordings that cannot be read, and where there
-    are none.
+    Raises InvalidInput naming file and line of recordings that cannot be read, and where the
+    questions are not those of the benchmark.
     """
-    chosen = benchmark(name)
     found: dict[str, Parcel] = {}
-    if part.qa_replies is None or chosen.qa_replies is None:
-        if part.qa is not None or part.qa_replies is not None:
-            raise InvalidInput(f"{name}: needs recorded replies from the media", field="qa_replies")
+    if part.qa is None and part.qa_replies is None:
         return found
-    revision = ModelRoom.replay(name, part.qa_replies, Source.MEDIA).identity.revision
-    found["qa_replies"] = replace(_parcel(part.qa_replies, chosen.qa_replies), digest=revision)
-    if part.qa is not None and chosen.qa_data is not None:
-        found["qa_data"] = _parcel(part.qa, chosen.qa_data)
+    path = _qa_path(part)
+    layout = qa_layout(name, given=path is not None)
+    if layout is not None and path is not None:
+        found["qa_data"] = _parcel(path, layout)
+    if part.qa_replies is not None:
+        revision = ModelRoom.replay(name, part.qa_replies, Source.MEDIA).identity.revision
+        replies = benchmark(name).qa_replies
+        assert replies is not None  # noqa: S101 - or they could not have been read
+        found["qa_replies"] = replace(_parcel(part.qa_replies, replies), digest=revision)
     return found
+
+
+def _qa_path(part: BenchmarkConfig) -> Path | None:
+    return part.qa if isinstance(part.qa, Path) else None
 
 
 def _parcel(data: Path, layout: Layout, media: Mapping[str, Path] = MappingProxyType({})) -> Parcel:
@@ -116,6 +123,13 @@ def _media(name: str, data: Path, qa: Path | None, root: Path) -> Mapping[str, P
     return found
 
 
+def _asked_from_media(part: BenchmarkConfig) -> str:
+    """The captioner's name, where it is to answer too; recorded replies spare it that."""
+    if part.qa is None or part.qa_replies is not None:
+        return ""
+    return part.captioner or ""
+
+
 async def _asked(
     name: str, part: BenchmarkConfig, parcel: Parcel, gateway: RemoteGateway
 ) -> BenchmarkAsked:
@@ -133,4 +147,5 @@ async def _asked(
         settings=part.set,
         repeats=part.repeats,
         answerers={role: spec for role, spec in given.items() if spec is not None},
+        media=_asked_from_media(part),
     )
