@@ -141,7 +141,7 @@ async def test_a_store_that_is_away_is_no_news(front: Front) -> None:
     assert left < 0
 
 
-@pytest.mark.parametrize("ended", ["failed", "cancelled"])
+@pytest.mark.parametrize("ended", ["failed", "cancelled", "finished"])
 async def test_a_run_that_is_started_again_is_planning_at_once(front: Front, ended: str) -> None:
     gateway = await front.gateway()
     begun, _ = await gateway.start(front.asked)
@@ -178,8 +178,8 @@ async def test_how_a_run_ended_before_is_not_listed(front: Front) -> None:
     await gateway.start(front.asked)
     assert await listed(failed) == ("planning", "")
     assert await listed(failed.replace(b'"start": 1', b'"start": 2')) == ("failed", "why")
-    finished = failed.replace(b"failed", b"finished")
-    assert (await listed(finished))[0] == "finished"
+    for state, expected in (("finished", "planning"), ("complete", "complete")):
+        assert (await listed(failed.replace(b"failed", state.encode())))[0] == expected
 
 
 async def test_what_could_not_be_planned_is_tried_again(front: Front) -> None:

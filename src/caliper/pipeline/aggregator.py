@@ -117,6 +117,7 @@ class Aggregator:
             contested = run.ledger.contested(message.verdicts)
             standing = await run.log.read_many(contested) if contested else None
             run.ledger.merge(message.verdicts, standing)
+            run.tried.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:
             kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
             self._trouble(kind, f"{_place(record)}: {error}")
@@ -183,6 +184,10 @@ class Aggregator:
         Raises StoreUnavailable, StoreFull, or what `announce` raises: call it again then.
         """
         for run in list(self._runs.values()):
+            if self._silent(run) >= self._bounds.idle:
+                # Heard of before the plan that has it tried again, or lost: it is waited for
+                # no longer.
+                run.tried.clear()
             if run.due and self._may_end(run):
                 await self._end(run)
         async with self._lock:

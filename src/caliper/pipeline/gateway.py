@@ -43,7 +43,8 @@ from caliper.ports.stream import JobStream, Message
 _PAGE, _LARGEST_PAGE = 50, 500
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 _END, _INDEX = "end.json", "run-index/"
-_ENDED_EARLY = frozenset({RunState.CANCELLING, RunState.CANCELLED, RunState.FAILED})
+# What a start puts aside: of a complete run, nothing is tried again.
+_TRIED_AGAIN = frozenset({RunState.CANCELLING, *OVER} - {RunState.COMPLETE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Gateway:
         if told is None:
             return Evaluation(spec, RunState.PLANNING, started)
         cancelled = await self._runs.cancelled(spec.run_id, anew=True)
-        if told.state in _ENDED_EARLY and told.start < await starts_of(kept):
+        if told.state in _TRIED_AGAIN and told.start < await starts_of(kept):
             # Started again since, and the aggregator has not heard of it yet.
             told = Scores(RunState.PLANNING, ())
         state = _state(told.state, cancelled=cancelled)
@@ -196,7 +197,7 @@ class Gateway:
         end = await read_json(kept, _END)
         if end is not None and end["state"] is not None:
             state = RunState(end["state"])
-            if state not in _ENDED_EARLY or end.get("start", 0) >= await starts_of(kept):
+            if state not in _TRIED_AGAIN or end.get("start", 0) >= await starts_of(kept):
                 return state, str(end.get("error", ""))
         planned = await kept.get("plan/summary.json") is not None
         return RunState.RUNNING if planned else RunState.PLANNING, ""

@@ -33,7 +33,7 @@ class TrackedRun:
     `ended` and `report` (SHA-256 of report.json) are what was written last, `announced`
     what of that was published last, `reported` the ledger's changes at that time (-1: none).
     `touched` is the monotonic time of the last message about the run, `start` the last start
-    of it whose plan was heard of.
+    of it whose plan was heard of, `tried` what is being tried again since.
     """
 
     spec: RunSpec
@@ -50,6 +50,7 @@ class TrackedRun:
     announced: tuple[str, str] | None = None
     reported: int = -1
     start: int = 0
+    tried: set[int] = field(default_factory=set)
 
     @property
     def run(self) -> str:
@@ -71,9 +72,14 @@ class TrackedRun:
         if isinstance(event, RunFailed):
             self.error = event.error
         elif isinstance(event, PlanMade):
+            if event.start > max(self.start, 1):
+                # What was written is out of date, even where it will be written again as it was.
+                self.tried, self.ended = self.ledger.passing(), None
             self.start = max(self.start, event.start)
         if self._latest is EventKind.PLAN:
             self.error, self.broken = "", False
+        else:
+            self.tried = set()
 
     @property
     def _latest(self) -> EventKind:
@@ -88,7 +94,9 @@ class TrackedRun:
         """
         if self.broken:
             return RunState.FAILED
-        return RunState.FINISHED if self.ledger.finished else _ENDED_EARLY.get(self._latest)
+        if self.ledger.finished and not self.tried:
+            return RunState.FINISHED
+        return _ENDED_EARLY.get(self._latest)
 
     @property
     def state(self) -> RunState:
@@ -125,6 +133,7 @@ class TrackedRun:
             "report": self.report,
             "announced": self.announced,
             "start": self.start,
+            "tried": sorted(self.tried),
         }
 
     def recall(self, facts: dict[str, Any]) -> None:
@@ -134,7 +143,7 @@ class TrackedRun:
         self.ended = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
         # A release before did not count them.
-        self.start = int(facts.get("start", 0))
+        self.start, self.tried = int(facts.get("start", 0)), set(facts.get("tried", ()))
         announced = facts["announced"]
         self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
 
