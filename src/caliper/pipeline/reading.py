@@ -98,9 +98,9 @@ class RunReader:
         return written if written is not None else await self._compute(found, name), FILES[name]
 
     async def _started_again(self, found: TrackedRun) -> bool:
-        """Whether a run that ended early goes on since."""
-        early = found.ended in (RunState.CANCELLED, RunState.FAILED)
-        return early and found.start < await starts_of(found.store)
+        """Whether a run that was not complete goes on since."""
+        ended = found.ended is not RunState.COMPLETE
+        return ended and found.start < await starts_of(found.store)
 
     async def _compute(self, found: TrackedRun, name: str) -> bytes:
         # What others look at grows meanwhile: a report keeps to one moment.
