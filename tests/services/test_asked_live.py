@@ -14,6 +14,7 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import AheadClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.seeing import asks_letter, seeing
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -33,19 +34,6 @@ from caliper.standalone.remote import parcel_of, send
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAME = "fake/judge-8b"
 MEDIA = EXAMPLES / "media"
-
-
-def asks_letter(body: dict[str, Any]) -> bool:
-    return "letter" in json.dumps(body["messages"])
-
-
-async def seeing(
-    server: ChatServer, request: web.Request, body: dict[str, Any]
-) -> web.StreamResponse:
-    """Captions whatever it is shown, and takes the first option of every question."""
-    assert "image_url" in json.dumps(body["messages"])
-    text = "A" if asks_letter(body) else "A man in an orange suit in front of a flag."
-    return await fake.answer(text)(server, request, body)
 
 
 def asked_live(captioner: str, **changes: Any) -> RunConfig:
