@@ -196,7 +196,7 @@ async def test_another_model_is_not_asked(there: There) -> None:
     for given, message in (
         ({"captioner": NAME, "media": "another"}, "another"),
         ({"captions": captions, "media": NAME}, "give it as captioner too"),
-        ({"captioner": NAME, "media": NAME, "qa_replies": digest}, "they have recorded replies"),
+        ({"captioner": NAME, "media": NAME, "qa_replies": digest}, "one of media and qa_replies"),
     ):
         part = BenchmarkAsked("captionqa", digest, **given)  # type: ignore[arg-type]
         with pytest.raises(InvalidInput, match=message) as refused:

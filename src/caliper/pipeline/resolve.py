@@ -149,10 +149,11 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
 
 async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectStore) -> None:
     """Raise InvalidInput for questions from the media that nobody could ask or answer."""
-    if part.media and (part.captioner is None or part.qa_replies is not None):
-        why = "they have recorded replies" if part.captioner else "give it as captioner too"
-        message = f"questions from the media are put to the model that captions: {why}"
+    if part.media and part.captioner is None:
+        message = "the model that captions is asked from the media: give it as captioner too"
         raise InvalidInput(message, field="media")
+    if part.media and part.qa_replies is not None:
+        raise InvalidInput("give one of media and qa_replies", field="media")
     if part.qa_replies is not None:
         if not await has_dataset(store, checked_digest(part.qa_replies, "qa_replies")):
             raise InvalidInput("no such recorded replies in the store", field="qa_replies")
