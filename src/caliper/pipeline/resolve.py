@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
+from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, recorded
+from caliper.core.taxonomy import Taxonomy, checked
 from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
 from caliper.ports.stages import Described, StageDirectory
 from caliper.ports.storage import ObjectStore
@@ -24,7 +26,8 @@ class BenchmarkAsked:
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
     without one, whoever works there answers. `media` names the captioner once more when it is
     asked from the media as well, or `qa_replies` are the recorded replies to these questions,
-    by the revision of who gives them.
+    by the revision of who gives them. `preparation` is what the captioner is shown of media,
+    `taxonomy` what its prompt lists.
     """
 
     name: str
@@ -38,6 +41,8 @@ class BenchmarkAsked:
     answerers: Mapping[str, str] = field(default_factory=dict)
     media: str = ""
     qa_replies: str | None = None
+    preparation: Preparation | None = None
+    taxonomy: Taxonomy = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,8 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
     await _check_media(part, needs_data=chosen.qa_data is not None, store=store)
+    if part.preparation is not None and part.captioner is None:
+        raise InvalidInput("only a captioner is shown media", field="preparation")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
     try:
@@ -144,6 +151,8 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
         qa_data=part.qa_data,
         prompt=part.prompt or "simple",
         repeats=part.repeats,
+        preparation=None if part.captioner is None else part.preparation or Preparation(),
+        taxonomy=_taxonomy(part),
     )
 
 
@@ -166,6 +175,18 @@ async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectS
         raise InvalidInput(f"{part.name} {wanted}", field="qa_data")
     if part.qa_data and not await has_dataset(store, checked_digest(part.qa_data, "qa_data")):
         raise InvalidInput("no such dataset in the store", field="qa_data")
+
+
+def _taxonomy(part: BenchmarkAsked) -> Taxonomy:
+    if part.taxonomy and (part.captioner is None or part.prompt != "taxonomy"):
+        message = "a taxonomy is for a captioner with the caption prompt taxonomy"
+        raise InvalidInput(message, field="taxonomy")
+    try:
+        for domain in part.taxonomy:
+            benchmark(part.name).caption_prompt(domain, part.prompt)
+        return checked(part.taxonomy)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field="taxonomy") from error
 
 
 async def _models(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePosixPath
 
-from caliper.adapters.media.loose import images_of
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.loose import LooseMedia
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lexical.answerer import LexicalAnswerer
@@ -145,21 +149,23 @@ class Examiners:
 
 @dataclass(frozen=True, slots=True)
 class Captioners:
-    """The captioner of each job's run."""
+    """The captioner of each job's run; `decoders` are those of the process."""
 
     model: ChatModel
     pack: PromptPack
     gate: Gate
     store: ObjectStore
     index: MediaIndex
+    decoders: Decoders
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
         spec = await self.gate.spec(job.run, job.benchmark)
         if spec is None:
             return None
-        data = spec.benchmark(job.benchmark).data
-        media = {job.benchmark: StoredMedia(self.store, self.index, data)}
+        part = spec.benchmark(job.benchmark)
+        loose = LooseMedia(self.decoders, part.preparation or Preparation())
+        media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
         return Captioner(spec, self.model, self.pack, media, self.store)
 
 
@@ -170,14 +176,25 @@ class StoredMedia:
     store: ObjectStore
     index: MediaIndex
     data: str
+    loose: LooseMedia
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
         found: list[Image] = []
         for path in paths:
             key = await self.index.key(self.data, path)
-            data = None if key is None else await self.store.get(key)
-            if data is None:
-                raise MediaMissing(f"{path} was not pushed to the store")
-            found += await images_of(data, path)
+            if key is None:
+                raise _not_pushed(path)
+            fetch = partial(self._fetch, key, path)
+            found += await self.loose.images(PurePosixPath(key).name, path, fetch)
         return found
+
+    async def _fetch(self, key: str, path: str) -> bytes:
+        data = await self.store.get(key)
+        if data is None:
+            raise _not_pushed(path)
+        return data
+
+
+def _not_pushed(path: str) -> MediaMissing:
+    return MediaMissing(f"{path} was not pushed to the store")

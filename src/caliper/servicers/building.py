@@ -8,9 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.loose import LooseMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
@@ -107,6 +110,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     pack = _pack(settings)
     room = ModelRoom(settings.access(), ground.clock)
     model = await room.chat_model(settings.model)
+    decoders = Decoders(settings.decoders())
     identities = {"captioner": model.identity}
     gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
 
@@ -116,9 +120,10 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     async def no_examiner(_: object) -> None:
         return None
 
+    index = MediaIndex(ground.store, ground.clock)
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, ground.store, MediaIndex(ground.store, ground.clock)),
+        Captioners(model, pack, gate, ground.store, index, decoders),
         keep,
     )
     working = Working(
@@ -127,12 +132,13 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
         ground.clock,
         _limits(settings),
     )
-    servicer = captioner.CaptionerServicer(model, pack, ground.store)
+    loose = LooseMedia(decoders, Preparation())
+    servicer = captioner.CaptionerServicer(model, pack, ground.store, loose)
     parts = Parts(
         services=(captioner.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
-        close=(*ground.close, room.close),
+        close=(*ground.close, room.close, decoders.close),
     )
     return parts, Described(identities, pack.digest)
 

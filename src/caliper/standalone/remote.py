@@ -24,6 +24,7 @@ from caliper.ports.storage import ObjectStore
 from caliper.runtime.models import ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.prepare import open_sources
+from caliper.standalone.taxonomy import taxonomy_of
 
 
 async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | None) -> Evaluation:
@@ -148,4 +149,6 @@ async def _asked(
         repeats=part.repeats,
         answerers={role: spec for role, spec in given.items() if spec is not None},
         media=_asked_from_media(part),
+        preparation=part.prepared,
+        taxonomy=taxonomy_of(name, part),
     )

@@ -8,7 +8,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from caliper.adapters.wire.enums import decode_state, encode_state
 from caliper.adapters.wire.figures import decode_scores, encode_scores
-from caliper.adapters.wire.specs import decode_spec, encode_spec
+from caliper.adapters.wire.specs import (
+    decode_preparation,
+    decode_spec,
+    decode_taxonomy,
+    encode_preparation,
+    encode_spec,
+    encode_taxonomy,
+)
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
@@ -47,6 +54,8 @@ def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
         reader=part.answerers.get("reader"),
         media=to_wire(part.media),
         qa_replies=part.qa_replies,
+        preparation=None if part.preparation is None else encode_preparation(part.preparation),
+        taxonomy=encode_taxonomy(part.taxonomy),
     )
 
 
@@ -78,6 +87,10 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
         answerers={answerer: named} if answerer and named else {},
         media=from_wire(message.media),
         qa_replies=message.qa_replies or None,
+        preparation=(
+            decode_preparation(message.preparation) if message.HasField("preparation") else None
+        ),
+        taxonomy=decode_taxonomy(message.taxonomy),
     )
 
 
