@@ -134,6 +134,23 @@ async def test_a_job_is_one_get_and_one_put_beside_its_media(there: There) -> No
         assert captioner.most(method, "jobs/") == 1
 
 
+async def test_smaller_pictures_are_shown_and_asked_about_anew(
+    there: There, tmp_path: Path
+) -> None:
+    whole = only(asked_live(NAME), "captionqa")
+    small = only(asked_live(NAME), "captionqa", preparation={"longest": "64"})
+    counts, runs = [], []
+    for config in (whole, small):
+        begun = await send(config, there.gateway, there.ground.store)
+        assert (await over(there.gateway, begun.spec.run_id)).state is RunState.COMPLETE
+        runs.append(begun.spec.run_id)
+        counts.append(there.questions)
+    assert counts[1] == 2 * counts[0] > 0
+    report = await there.gateway.report(runs[1])
+    own = only(asked_live(there.model), "captionqa", preparation={"longest": "64"})
+    assert report == await alone(own, WarningWatcher(), tmp_path)
+
+
 async def test_the_same_questions_are_asked_once(there: There) -> None:
     config = asked_live(NAME)
     first = await send(config, there.gateway, there.ground.store)
