@@ -14,6 +14,7 @@ import uvloop
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.ports.stages import Described
+from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, together, until_told
 from caliper.runtime.service_settings import (
@@ -77,9 +78,10 @@ async def gateway(settings: GatewaySettings) -> Parts:
             role: settings.peer(service, place)
             for role, (service, place) in given.items()
             if place is not None
-        }
+        },
+        remaining_of_call,
     )
-    scores = RemoteScores(settings.peer("aggregator", settings.aggregator))
+    scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
     parts = gateway_parts(ground_of(settings, settings), stages, scores)
     return together([parts, Parts((), close=(stages.close, scores.close))])
 
