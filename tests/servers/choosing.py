@@ -27,6 +27,12 @@ class Component:
     start: Callable[[Path], tuple[ServerProcess, str]]
 
     @property
+    def fixtures(self) -> frozenset[str]:
+        """The fixtures that give it to a test."""
+        name = self.name.lower()
+        return frozenset({name, f"own_{name}"})
+
+    @property
     def given(self) -> str | None:
         """The endpoint from the environment."""
         return os.environ.get(self.variable) or None
@@ -57,7 +63,7 @@ MINIO = Component(
     object_server.start,
 )
 LLAMA = Component(
-    "llama.cpp",
+    "Llama",
     fetch.llama_version(),
     # One that runs already has to serve the model that noise_model.py writes.
     "TEST_LLAMA",
