@@ -28,7 +28,7 @@ from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, LogReader, Message
 from caliper.runtime.grpc_server import Service
-from caliper.runtime.lifecycle import Parts, Working, store_check
+from caliper.runtime.lifecycle import Parts, Working, store_check, together
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
 from caliper.runtime.service_settings import CaptionerSettings, EndpointSettings
@@ -72,6 +72,14 @@ async def examining_parts(
     pack = _pack(settings)
     room = ModelRoom(settings.access(), ground.clock)
     answering = await Answering.open(role, settings.model, pack, room, language)
+    parts = answering_parts(answering, settings, ground)
+    closing = Parts((), close=(room.close,))
+    return together([parts, closing]), Described(answering.identities, pack.digest)
+
+
+def answering_parts(answering: Answering, settings: EndpointSettings, ground: Ground) -> Parts:
+    """A judge or a QA reader around those who answer; who opened them closes them."""
+    role, pack = answering.role, answering.pack
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     examiners = Examiners(answering, gate, ground.store)
     stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
@@ -82,13 +90,12 @@ async def examining_parts(
         ground.clock,
         _limits(settings),
     )
-    parts = Parts(
+    return Parts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
         checks={"store": store_check(ground.store)},
-        close=(*ground.close, room.close),
+        close=ground.close,
     )
-    return parts, Described(answering.identities, pack.digest)
 
 
 def _examining_service(role: str, answering: Answering, pack: PromptPack) -> Service:
