@@ -197,4 +197,7 @@ def _pack(settings: EndpointSettings) -> PromptPack:
 
 
 def _limits(settings: EndpointSettings) -> Limits:
-    return Limits(in_flight=settings.in_flight, budget=settings.retry_budget)
+    # A fifth more jobs than calls: while some are read, saved and published, the model is not
+    # kept waiting. Its own limit stays that of calls.
+    jobs = settings.in_flight + settings.in_flight // 5
+    return Limits(in_flight=jobs, budget=settings.retry_budget)
