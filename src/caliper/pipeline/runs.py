@@ -85,6 +85,9 @@ class RunBook:
         now = self._clock.monotonic()
         when, told = self._looked.get(run, (-self._fresh, False))
         if anew or told or now - when >= self._fresh:
+            if run in self._looked:
+                # Only one of many jobs looks; the others go by what was known.
+                self._looked[run] = (now, told)
             marked = await read_json(run_store(self._store, run), CANCELLED)
             told = bool(marked and marked.get("cancelled"))
             self._looked[run] = (now, told)
