@@ -7,7 +7,7 @@ figures. It does no I/O and keeps no state. docs/add-a-benchmark.md walks throug
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -74,7 +74,7 @@ class PlanRequest:
     settings: Settings
     seed: int = 0
     repeats: int | None = None
-    captions: frozenset[str] | None = None
+    captions: Collection[str] | None = None
     qa_rows: Iterable[Row] | None = None
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
+import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +23,7 @@ from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest
 from caliper.pipeline.runs import read_json, write_json
+from caliper.pipeline.spilled import SpilledTexts
 from caliper.ports.storage import ObjectStore
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -137,15 +139,15 @@ async def has_captions(store: ObjectStore, name: str) -> bool:
     return await store.get(_captions_key(name)) is not None
 
 
-async def read_captions(store: ObjectStore, name: str) -> dict[str, str]:
-    """Captions by sample. Raises InvalidInput when they are not there or broken."""
+async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
+    """Captions by sample, not in memory. Raises InvalidInput when they are not there or broken."""
     key = _captions_key(name)
     packed = await store.get(key)
     if packed is None:
         raise InvalidInput("no such captions in the store", file=key)
     try:
-        return _texts(await asyncio.to_thread(gzip.decompress, packed))
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        return await asyncio.to_thread(_texts, packed)
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
 
 
@@ -156,19 +158,22 @@ async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption
     await write_json(store, key, sample=caption.sample, caption=caption.text)
 
 
-async def read_written(store: ObjectStore, run: str, name: str) -> dict[str, str]:
-    """What a captioner wrote for a run, by sample. Raises InvalidInput, StoreUnavailable."""
-    found = {}
+async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
+    """What a captioner wrote for a run, by sample, not in memory. Raises InvalidInput,
+    StoreUnavailable.
+    """
+    found = SpilledTexts()
     async for key in store.list(f"runs/{run}/captions/{name}/"):
         row = await read_json(store, key)
         if row is not None:
-            found[row["sample"]] = row["caption"]
+            found.add([(row["sample"], row["caption"])])
     return found
 
 
-def _texts(lines: bytes) -> dict[str, str]:
-    rows: Iterable[dict[str, str]] = map(json.loads, lines.splitlines())
-    return {row["sample"]: row["caption"] for row in rows}
+def _texts(packed: bytes) -> SpilledTexts:
+    with gzip.open(io.BytesIO(packed)) as lines:
+        rows: Iterable[dict[str, str]] = map(json.loads, lines)
+        return SpilledTexts((row["sample"], row["caption"]) for row in rows)
 
 
 def _captions_key(name: str) -> str:
