@@ -39,7 +39,7 @@ def test_no_texts_are_false() -> None:
 
 def test_texts_can_be_looked_up_while_they_are_gone_through() -> None:
     texts = SpilledTexts((str(number), "text" * number) for number in range(3000))
-    assert all(text == text for name, text in texts.items())
+    assert all(texts.get(name) == text for name, text in texts.items())
 
 
 def test_items_of_a_sample_come_together_and_take_their_index() -> None:

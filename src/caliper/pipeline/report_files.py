@@ -50,9 +50,9 @@ class ReportFiles:
             if run.ledger.changes != changes:
                 return None
             for file in sorted(files, key=lambda file: file.name == REPORT):
-                data = await asyncio.to_thread(file.read_bytes)
-                await run.store.put(f"report/{file.name}", data)
+                await run.store.put_file(f"report/{file.name}", file)
                 if file.name == REPORT:
+                    data = await asyncio.to_thread(file.read_bytes)
                     return RunState(found.state), hashlib.sha256(data).hexdigest()
         return RunState(found.state), ""
 

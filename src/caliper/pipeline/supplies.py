@@ -12,12 +12,12 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
@@ -110,11 +110,9 @@ async def fetch_dataset(store: ObjectStore, name: str, place: Path) -> Path:
         raise InvalidInput("no such dataset in the store", file=f"datasets/{name}")
     written = place
     for file, key in manifest["files"].items():
-        data = await store.get(key)
-        if data is None or PurePosixPath(file).name != file:
+        written = place / PurePosixPath(file).name
+        if written.name != file or not await store.get_file(key, written):
             raise InvalidInput("the dataset lost a file", file=key)
-        written = place / file
-        await asyncio.to_thread(written.write_bytes, data)
     return place if manifest["folder"] else written
 
 
@@ -142,13 +140,14 @@ async def has_captions(store: ObjectStore, name: str) -> bool:
 async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
     """Captions by sample, not in memory. Raises InvalidInput when they are not there or broken."""
     key = _captions_key(name)
-    packed = await store.get(key)
-    if packed is None:
-        raise InvalidInput("no such captions in the store", file=key)
-    try:
-        return await asyncio.to_thread(_texts, packed)
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
+    with TemporaryDirectory(prefix="caliper-captions-") as folder:
+        packed = Path(folder, "captions")
+        if not await store.get_file(key, packed):
+            raise InvalidInput("no such captions in the store", file=key)
+        try:
+            return await asyncio.to_thread(_texts, packed)
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
 
 
 async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
@@ -170,8 +169,8 @@ async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, 
     return found
 
 
-def _texts(packed: bytes) -> SpilledTexts:
-    with gzip.open(io.BytesIO(packed)) as lines:
+def _texts(packed: Path) -> SpilledTexts:
+    with gzip.open(packed) as lines:
         rows: Iterable[dict[str, str]] = map(json.loads, lines)
         return SpilledTexts((row["sample"], row["caption"]) for row in rows)
 

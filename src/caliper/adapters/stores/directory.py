@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from caliper.adapters.files import store_error, write_atomically
+from caliper.adapters.files import replacing, store_error, write_atomically
 from caliper.adapters.keys import checked, checked_prefix
 
 # A disk that makes sure of many files at once takes hardly longer than for one.
@@ -34,9 +35,19 @@ class DirectoryStore:
         """
         await self._call(write_atomically, self._file(key), data)
 
+    async def put_file(self, key: str, file: Path) -> None:
+        """Store what a file holds, a part in memory at a time; else as `put`."""
+        await self._call(_copy, file, self._file(key))
+
     async def get(self, key: str) -> bytes | None:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
         return await self._call(_read, self._file(key))
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file, a part in memory at a time; False when there
+        are none. Raises StoreUnavailable.
+        """
+        return await self._call(_copied, self._file(key), file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         """Keys that begin with `prefix`, in order of their characters.
@@ -54,6 +65,23 @@ class DirectoryStore:
 
     def _file(self, key: str) -> Path:
         return self._root.joinpath(*checked(key).split("/"))
+
+
+def _copy(source: Path, target: Path) -> None:
+    with replacing(target) as written, source.open("rb") as read:
+        shutil.copyfileobj(read, written)
+
+
+def _copied(source: Path, target: Path) -> bool:
+    try:
+        read = source.open("rb")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False
+    except OSError as error:
+        raise store_error(source, error) from error
+    with read, replacing(target) as written:
+        shutil.copyfileobj(read, written)
+    return True
 
 
 def _read(file: Path) -> bytes | None:
