@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from tests.servers import fetch
 
-from bench.services.installation import installation, servers
+from bench.services.installation import Servers, installation, servers
 from bench.services.model import Peer, stub
 from bench.services.rates import SHARE_BOUND, by_service, share
 from bench.services.requests import CAPABILITY, Size
@@ -37,21 +37,21 @@ class Scaled:
     peers: tuple[Peer, Peer]
 
 
-async def measure(folder: Path, counts: Sequence[int], each: Size) -> list[Scaled]:
-    """A run with every number of judges, each `each` large."""
+async def measure(
+    there: Servers, folder: Path, url: str, counts: Sequence[int], each: Size
+) -> list[Scaled]:
+    """A run with every number of judges, growing, and so many times `each` large."""
     found = []
-    with servers(folder) as there, stub(CAPABILITY.text, each.delay) as url:
-        models = {"judge": f"bench:{url}"}
-        async with installation(there, folder, models, each.in_flight) as started:
-            running = 1
-            for count in counts:
-                for number in range(running + 1, count + 1):
-                    await started.another("judge", number, models["judge"], each.in_flight)
-                running = count
-                size = replace(each, in_flight=count * each.in_flight, jobs=count * each.jobs)
-                warm = replace(size, jobs=_WARM * size.in_flight)
-                await beside(started, url, CAPABILITY, warm, 1000 + count)
-                found.append(Scaled(count, *await beside(started, url, CAPABILITY, size, count)))
+    model, running = f"bench:{url}", 1
+    async with installation(there, folder, {"judge": model}, each.in_flight) as started:
+        for count in counts:
+            for number in range(running + 1, count + 1):
+                await started.another("judge", number, model, each.in_flight)
+            running = count
+            size = replace(each, in_flight=count * each.in_flight, jobs=count * each.jobs)
+            warm = replace(size, jobs=_WARM * size.in_flight)
+            await beside(started, url, CAPABILITY, warm, 1000 + count)
+            found.append(Scaled(count, *await beside(started, url, CAPABILITY, size, count)))
     return found
 
 
@@ -77,9 +77,12 @@ def table(found: Sequence[Scaled], each: Size) -> Table:
 
 def main() -> None:
     """Measure and print; without Kafka or MinIO on this machine, say so."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
         try:
-            Console().print(table(uvloop.run(measure(Path(folder), JUDGES, EACH)), EACH))
+            with servers(folder) as there, stub(CAPABILITY.text, EACH.delay) as url:
+                found = uvloop.run(measure(there, folder, url, JUDGES, EACH))
+            Console().print(table(found, EACH))
         except fetch.Missing as reason:
             Console().print(f"services_judges: left out: {reason}")
 
