@@ -6,11 +6,24 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 
+from bench.services.model import paced_peer
+from bench.services.requests import Kind, Size, body_of_job
 from caliper.core.outcome import Scored
 from caliper.pipeline.publish import VERDICTS
 from caliper.ports.stream import Message
 from caliper.servicers.building import Ground
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Seconds beyond those of the model: of jobs at a steady pace, from being published to the
+    verdict being readable, and of calls of plain aiohttp at the same pace.
+    """
+
+    ours: Sequence[float]
+    peer: Sequence[float]
 
 
 async def arrivals(
@@ -47,10 +60,16 @@ def rate(seen: Mapping[str, float], delay: float) -> float:
     return len(seen) / (max(seen.values()) - min(seen.values()) + delay)
 
 
-async def paced(ground: Ground, jobs: Sequence[Message], pace: float, delay: float) -> list[float]:
-    """Publish jobs, so many a second; the seconds that each took beyond the `delay` of its
-    model, from being published to the verdict being readable.
-    """
+async def paced(ground: Ground, url: str, kind: Kind, size: Size, jobs: Sequence[Message]) -> Added:
+    """Publish jobs at the pace of a size, and then have plain aiohttp make calls at it."""
+    ours = await _beyond(ground, jobs, size.pace / kind.verdicts, size.delay)
+    body, calls = body_of_job(ground, jobs[0]), size.paced * kind.verdicts
+    return Added(ours, await paced_peer(url, body, size.pace, calls, size.delay))
+
+
+async def _beyond(
+    ground: Ground, jobs: Sequence[Message], pace: float, delay: float
+) -> list[float]:
     run = jobs[0].key.partition("/")[0]
     offsets = await ground.logs.ends(VERDICTS)
     arriving = asyncio.create_task(arrivals(ground, run, len(jobs), offsets))

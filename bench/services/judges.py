@@ -62,14 +62,14 @@ def table(found: Sequence[Scaled], each: Size) -> Table:
         f"services_judges: {each.in_flight} in flight each, through Kafka and MinIO, answers after "
         f"{1000 * each.delay:g} ms"
     )
-    shown = Table(*head, "CPU ms a verdict", title=title)
+    shown = Table(*head, "CPU ms a verdict", show_lines=True, title=title)
     for one in found:
         shown.add_row(
             str(one.judges),
             f"{one.run.rate:.0f}",
-            f"{one.run.rate / found[0].run.rate:.2f} (ideal {one.judges / found[0].judges:g})",
-            " ".join(f"{peer.rate:.0f}" for peer in one.peers),
-            f"{share(one.run.rate, one.peers):.2f} (aim {SHARE_BOUND:g})",
+            f"{one.run.rate / found[0].run.rate:.2f}\nideal {one.judges / found[0].judges:g}",
+            "\n".join(f"{peer.rate:.0f}" for peer in one.peers),
+            f"{share(one.run.rate, one.peers):.2f}\naim {SHARE_BOUND:g}",
             by_service(one.run),
         )
     return shown

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.services.arrivals import arrivals, paced, rate
+from bench.services.arrivals import Added, arrivals, paced, rate
 from bench.services.model import Peer, peer
 from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
 from bench.services.stage import SETTINGS, stage
@@ -20,13 +19,13 @@ from caliper.servicers.starting import LocalStages
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Verdicts a second, CPU milliseconds of a verdict, seconds that each paced job took beyond
-    its model's, and plain aiohttp just before and after.
+    """Verdicts a second, CPU milliseconds of a verdict, the latency that was added, and plain
+    aiohttp just before and after.
     """
 
     rate: float
     cpu: float
-    added: Sequence[float]
+    added: Added
     peers: tuple[Peer, Peer]
 
 
@@ -53,10 +52,10 @@ async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
         await ground.stream.publish(job)
     seen = await arriving
     cpu = 1000 * (time.process_time() - cpu) / calls
-    added = await paced(ground, later, size.pace / kind.verdicts, size.delay)
+    late = await paced(ground, url, kind, size, later)
     parts.working[0].stop()
     await working
     for close in parts.close:
         await close()
     after = await peer(url, body, size.in_flight, calls)
-    return Found(rate(seen, size.delay) * kind.verdicts, cpu, added, (before, after))
+    return Found(rate(seen, size.delay) * kind.verdicts, cpu, late, (before, after))

@@ -128,6 +128,25 @@ async def peer(url: str, body: Mapping[str, Any], in_flight: int, count: int) ->
     return Peer(count / seconds, 1000 * cpu / count)
 
 
+async def paced_peer(
+    url: str, body: Mapping[str, Any], pace: float, count: int, delay: float
+) -> list[float]:
+    """Post a body `count` times, so many a second; the seconds that each call took beyond the
+    `delay` of the model.
+    """
+    async with _session() as session:
+
+        async def post(at: float) -> float:
+            await asyncio.sleep(max(0.0, at - time.perf_counter()))
+            begun = time.perf_counter()
+            async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+                json.loads(await response.read())["choices"][0]["message"]["content"]
+            return time.perf_counter() - begun - delay
+
+        first = time.perf_counter()
+        return await asyncio.gather(*(post(first + number / pace) for number in range(count)))
+
+
 def _session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),

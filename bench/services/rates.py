@@ -20,18 +20,26 @@ from rich.console import Console
 from rich.table import Table
 from tests.servers import fetch
 
+from bench.services.arrivals import Added
 from bench.services.installation import Servers, installation, servers
 from bench.services.memory import Found, one_judge
 from bench.services.model import Peer, stub
 from bench.services.requests import CAPABILITY, CAPTIONQA, Kind, Size
 from bench.services.through import Run, added, beside
 
-MEMORY = {CAPABILITY: Size(256, 4096, 1024), CAPTIONQA: Size(256, 630, 80)}
-THROUGH = {CAPABILITY: Size(64, 3072, 768), CAPTIONQA: Size(64, 240, 60)}
+MEMORY = {CAPABILITY: Size(256, 4096, 2048), CAPTIONQA: Size(256, 630, 200)}
+THROUGH = {CAPABILITY: Size(64, 3072, 768), CAPTIONQA: Size(64, 240, 200)}
 CPU_BOUNDS = {CAPABILITY: 6.0, CAPTIONQA: 1.5}
 SHARE_BOUND = 0.9
 _WARM = 4
-_HEAD = ("round", "verdicts/s", "plain aiohttp", "share of it", "CPU ms a verdict", "added latency")
+_HEAD = (
+    "round",
+    "verdicts/s",
+    "plain aiohttp",
+    "share of it",
+    "CPU ms a verdict",
+    "added latency, ms",
+)
 
 
 def title(where: str, kind: Kind, size: Size) -> str:
@@ -47,44 +55,49 @@ def share(rate: float, peers: Sequence[Peer]) -> float:
     return rate / statistics.fmean(peer.rate for peer in peers)
 
 
-def latency(seconds: Sequence[float]) -> str:
-    """Median and 99th percentile, in milliseconds."""
-    shares = statistics.quantiles(seconds, n=100)
-    return f"p50 {1000 * shares[49]:.0f} ms, p99 {1000 * shares[98]:.0f} ms"
+def latency(late: Added) -> str:
+    """Median and 99th percentile, in milliseconds, ours first."""
+    return f"{_percentiles(late.ours)}\nplain aiohttp:\n{_percentiles(late.peer)}"
+
+
+def _percentiles(seconds: Sequence[float]) -> str:
+    shares = statistics.quantiles(seconds, n=100, method="inclusive")
+    return f"p50 {1000 * shares[49]:.0f}, p99 {1000 * shares[98]:.0f}"
 
 
 def by_service(run: Run) -> str:
     """CPU of a verdict, with who spent it."""
-    parts = ", ".join(f"{name} {spent:.2f}" for name, spent in run.cpu.items() if spent >= 0.01)
-    return f"{run.services:.2f} ({parts}); Kafka and MinIO {run.servers:.2f}"
+    parts = [f"{name} {spent:.2f}" for name, spent in run.cpu.items() if spent >= 0.005]
+    beside = f"beside them Kafka and MinIO {run.servers:.2f}"
+    return "\n".join([f"{run.services:.2f} of all services:", *parts, beside])
 
 
 def memory_table(kind: Kind, size: Size, rounds: Sequence[Found]) -> Table:
     """One row a round, with the peer's CPU beside ours: both are this process's."""
-    table = Table(*_HEAD, title=title("one process, memory stream", kind, size))
+    table = Table(*_HEAD, show_lines=True, title=title("one process, memory stream", kind, size))
     for number, found in enumerate(rounds, 1):
         peer = found.peers[0]
         table.add_row(
             str(number),
             f"{found.rate:.0f}",
-            " ".join(f"{peer.rate:.0f}" for peer in found.peers),
+            "\n".join(f"{peer.rate:.0f}" for peer in found.peers),
             f"{share(found.rate, found.peers):.2f}",
-            f"{found.cpu:.2f}, plain aiohttp {peer.cpu:.2f}",
+            f"{found.cpu:.2f}\nplain aiohttp {peer.cpu:.2f}",
             latency(found.added),
         )
     return _bounded(table)
 
 
 def through_table(
-    kind: Kind, size: Size, rounds: Sequence[tuple[Run, tuple[Peer, Peer], Sequence[float]]]
+    kind: Kind, size: Size, rounds: Sequence[tuple[Run, tuple[Peer, Peer], Added]]
 ) -> Table:
     """One row a round."""
-    table = Table(*_HEAD, title=title("through Kafka and MinIO", kind, size))
+    table = Table(*_HEAD, show_lines=True, title=title("through Kafka and MinIO", kind, size))
     for number, (run, peers, late) in enumerate(rounds, 1):
         table.add_row(
             str(number),
             f"{run.rate:.0f}",
-            " ".join(f"{peer.rate:.0f}" for peer in peers),
+            "\n".join(f"{peer.rate:.0f}" for peer in peers),
             f"{share(run.rate, peers):.2f}",
             by_service(run),
             latency(late),
@@ -106,7 +119,7 @@ def in_memory(kind: Kind, size: Size) -> Found:
 
 async def through(
     there: Servers, folder: Path, kind: Kind, size: Size, rounds: int
-) -> list[tuple[Run, tuple[Peer, Peer], Sequence[float]]]:
+) -> list[tuple[Run, tuple[Peer, Peer], Added]]:
     """So many rounds through a broker and a store, after one that is not counted."""
     found = []
     with stub(kind.text, size.delay) as url:
@@ -117,7 +130,7 @@ async def through(
             await beside(started, url, kind, warm, 1000)
             for number in range(rounds):
                 run, peers = await beside(started, url, kind, size, number)
-                found.append((run, peers, await added(started, kind, size, 2000 + number)))
+                found.append((run, peers, await added(started, url, kind, size, 2000 + number)))
     return found
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bench.services.arrivals import arrivals, paced, rate
+from bench.services.arrivals import Added, arrivals, paced, rate
 from bench.services.installation import Installation
 from bench.services.model import Peer, peer
 from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
@@ -67,9 +67,9 @@ async def beside(
     return found, (before, await peer(url, body, size.in_flight, calls))
 
 
-async def added(there: Installation, kind: Kind, size: Size, number: int) -> Sequence[float]:
-    """The seconds that each of the paced jobs took beyond its model's."""
+async def added(there: Installation, url: str, kind: Kind, size: Size, number: int) -> Added:
+    """The latency that is added at a steady pace."""
     folder = there.folder / f"paced-{number}"
     asked = await ask_for(there.ground.store, kind, folder, size.paced, number)
     jobs = await plan_jobs(there.ground, there.stages, asked)
-    return await paced(there.ground, jobs, size.pace / kind.verdicts, size.delay)
+    return await paced(there.ground, url, kind, size, jobs)

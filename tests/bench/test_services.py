@@ -21,7 +21,7 @@ async def test_one_judge_on_the_memory_stream(tmp_path: Path, kind: Kind) -> Non
         async with asyncio.timeout(ENDS_WITHIN):
             found = await one_judge(url, tmp_path, kind, SIZE)
     assert found.rate > 0
-    assert len(found.added) == SIZE.paced
+    assert len(found.added.ours) == SIZE.paced
     assert min(peer.rate for peer in found.peers) > 0
     rates.memory_table(kind, SIZE, [found])
 
@@ -35,13 +35,13 @@ async def test_through_kafka_and_minio(kafka: str, minio: str, tmp_path: Path) -
             installation(there, tmp_path, models, SIZE.in_flight) as started,
         ):
             run, peers = await beside(started, url, CAPTIONQA, SIZE, 0)
-            late = await added(started, CAPTIONQA, SIZE, 1)
+            late = await added(started, url, CAPTIONQA, SIZE, 1)
             memory = {name: usage.memory for name, usage in started.usage().items()}
     assert run.rate > 0
     assert set(run.cpu) == {"aggregator", "qa_reader", "gateway"} == set(memory)
     assert min(run.cpu.values()) >= 0
     assert min(memory.values()) > 1
-    assert len(late) == SIZE.paced
+    assert len(late.ours) == SIZE.paced == len(late.peer) / CAPTIONQA.verdicts
     rates.through_table(CAPTIONQA, SIZE, [(run, peers, late)])
 
 
