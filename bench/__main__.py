@@ -15,6 +15,7 @@ BENCHES = {
     "services_sizes": "bench.services.sizes",
     "aggregator_rate": "bench.aggregator_rate",
     "standalone_run": "bench.standalone_run",
+    "media_memory": "bench.media_memory",
 }
 
 
