@@ -134,7 +134,7 @@ async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
 
 async def has_captions(store: ObjectStore, name: str) -> bool:
     """Whether captions of that digest were uploaded. Raises StoreUnavailable."""
-    return await store.get(_captions_key(name)) is not None
+    return await _there(store, _captions_key(name))
 
 
 async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
@@ -187,9 +187,13 @@ def _plain(name: str) -> str:
 
 
 async def _put_once(store: ObjectStore, key: str, data: bytes) -> None:
-    # Asked by listing: reading it would fetch all that it spares to send.
-    if not any([found == key async for found in store.list(key)]):
+    if not await _there(store, key):
         await store.put(key, data)
+
+
+async def _there(store: ObjectStore, key: str) -> bool:
+    # Asked by listing: reading it would fetch all of it.
+    return any([found == key async for found in store.list(key)])
 
 
 def _size(file: Path) -> int:
