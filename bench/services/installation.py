@@ -130,7 +130,7 @@ async def installation(
             await asyncio.to_thread(processes[kind].start)
         store = MinioStore(there.access)
         stack.push_async_callback(store.close)
-        ground = kafka_ground(store, there.kafka)
+        ground = kafka_ground(store, KafkaAccess(there.kafka))
         for close in ground.close:
             stack.push_async_callback(close)
         gateway = await stack.enter_async_context(RemoteGateway(Target(places["gateway"])))

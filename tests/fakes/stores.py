@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from caliper.adapters.keys import checked, checked_prefix
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
 
@@ -21,13 +22,13 @@ class MemoryStore:
     async def put(self, key: str, data: bytes) -> None:
         if self.full or (self.refused and key.startswith(self.refused)):
             raise StoreFull("no space left")
-        self.objects[key] = data
+        self.objects[checked(key)] = data
 
     async def put_file(self, key: str, file: Path) -> None:
         await self.put(key, await asyncio.to_thread(file.read_bytes))
 
     async def get(self, key: str) -> bytes | None:
-        return self.objects.get(key)
+        return self.objects.get(checked(key))
 
     async def get_file(self, key: str, file: Path) -> bool:
         if key in self.objects:
@@ -36,7 +37,7 @@ class MemoryStore:
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         for key in sorted(self.objects):
-            if key.startswith(prefix):
+            if key.startswith(checked_prefix(prefix)):
                 yield key
 
 

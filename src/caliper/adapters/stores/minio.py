@@ -23,6 +23,7 @@ from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
 
 from caliper.adapters.keys import checked, checked_prefix
+from caliper.adapters.trust import trusting
 from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
 
 _TRIES = 3
@@ -42,8 +43,8 @@ class StoreAccess:
     """Where the store is and how long to wait for it.
 
     `url` is the endpoint, such as `https://minio:9000`. `patience`: seconds that a call waits
-    for answers at the most, over all its tries. `at_once`: calls at the same time. `ca_file`:
-    certificates to trust instead of the usual ones.
+    for answers at the most, over all its tries. `at_once`: calls at the same time. `ca`: PEM
+    file of certificates to trust, over https, instead of those that this machine trusts.
     """
 
     url: str
@@ -53,10 +54,13 @@ class StoreAccess:
     region: str = "us-east-1"
     patience: float = 15.0
     at_once: int = 16
-    ca_file: str | None = None
+    ca: Path | None = None
 
     def connections(self) -> urllib3.PoolManager:
-        """Connections for a client, none of them opened yet."""
+        """Connections for a client, none of them opened yet. Raises InvalidInput for a CA file
+        that cannot be used.
+        """
+        secure = urlsplit(self.url).scheme == "https"
         each = self.patience / _TRIES
         return urllib3.PoolManager(
             maxsize=self.at_once,
@@ -68,7 +72,7 @@ class StoreAccess:
                 status_forcelist=(500, 502, 503, 504),
                 raise_on_status=False,
             ),
-            ca_certs=self.ca_file,
+            ssl_context=trusting(self.ca) if secure else None,
         )
 
     def client(self, pool: urllib3.PoolManager) -> Minio:
