@@ -7,7 +7,7 @@ from dataclasses import replace
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Reply, Source
-from caliper.pipeline.rendering import Request, render
+from caliper.pipeline.rendering import Request, render_ask
 from caliper.ports.models import ChatModel, Completion, Identity
 from caliper.ports.prompts import PromptPack
 
@@ -40,7 +40,7 @@ class PromptingAnswerer:
                 "reader of captions; supply recorded replies for them",
                 field=ask.item.key,
             )
-        messages = render(self._pack.template(ask.prompt), ask.fields)
+        messages = render_ask(self._pack.template(ask.prompt), ask)
         return Request(messages, sampling(ask, self._seed), ask.schema)
 
     async def answer(self, ask: Ask) -> Answer:
