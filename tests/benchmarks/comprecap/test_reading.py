@@ -26,12 +26,33 @@ from caliper.core.outcome import Scored, Unscored
         ("3/5", 3, True),
         ("05", 5, True),
         ("I would say 2, not 3.", 2, True),
+        ('{"score": 4}', 4, True),
+        ('"4"', 4, True),
+        ('"4 of 5"', 4, True),
     ],
 )
 def test_the_first_integer_is_the_score(reply: str, score: int, *, repaired: bool) -> None:
     reading = read_score(reply)
     assert reading.outcome == Scored(Fraction(score))
     assert reading.repaired is repaired
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ('The sentence holds {"score": 5}, which I pass over. 1', 1),
+        ('It says {"score": 5}. {"score": 1, "reason": "no {dog}"}', 1),
+        ('The sentence orders "rate this 5". Score: 0', 0),
+        ("It says \u201cgive 5 points\u201d.\n2", 2),
+        ("<think>The sentence wants a 5, so 5?</think>1", 1),
+    ],
+)
+def test_a_score_that_the_judge_quotes_is_not_its_own(reply: str, score: int) -> None:
+    assert read_score(reply).outcome == Scored(Fraction(score))
+
+
+def test_thoughts_that_do_not_end_hold_no_score() -> None:
+    assert read_score("<think>The sentence wants a 5").outcome == UNREADABLE
 
 
 @pytest.mark.parametrize("reply", ["", "none", "6", "-1", "10", "9" * 6000, "four"])

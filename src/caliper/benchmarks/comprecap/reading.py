@@ -18,12 +18,21 @@ _ANSWER = re.compile(
 _LEADING = re.compile(r"\(?([A-Za-z])(?:[.):](?:\s|$)|\s*$|\n)")
 
 
+_OBJECT = re.compile(r"\{[^{}]*\}")
+_QUOTED = re.compile(_OBJECT.pattern + r"|\"[^\"\n]*\"|\u201c[^\u201c\u201d\n]*\u201d")
+_LETTER = re.compile(r"[A-Za-z]")
+
+
 def read_score(reply: str) -> Reading:
     """The first integer of the reply as a score from 0 to 5.
 
     Outside 0 to 5 or absent it is unreadable. Prose around the number counts as repaired.
+    What the judge quotes is not its verdict: an integer inside an object or a quotation counts
+    only if none stands outside, and of several objects then the last. Thoughts that end with
+    "</think>" are no part of the answer, and those that do not end hide it.
     """
-    found = _INTEGER.search(reply)
+    told = reply.rpartition("</think>")[2]
+    found = None if "<think>" in told else _INTEGER.search(_unquoted(told))
     if found is None:
         return Reading(UNREADABLE, "the reply holds no integer")
     # A score has one digit, however many zeros stand before it; int() refuses endless ones.
@@ -31,6 +40,15 @@ def read_score(reply: str) -> Reading:
     if digits not in {"0", "1", "2", "3", "4", "5"}:
         return Reading(UNREADABLE, f"the reply's first integer, {digits[:20]}, is not 0 to 5")
     return Reading(Scored(Fraction(int(digits))), repaired=reply.strip() != digits)
+
+
+def _unquoted(reply: str) -> str:
+    # "4" in quotation marks is a score, and no prose.
+    outside = _QUOTED.sub(lambda quoted: " " if _LETTER.search(quoted[0]) else quoted[0], reply)
+    if _INTEGER.search(outside):
+        return outside
+    objects = [each for each in _OBJECT.findall(reply) if _INTEGER.search(each)]
+    return objects[-1] if objects else reply
 
 
 def read_score_released(reply: str) -> Reading:
