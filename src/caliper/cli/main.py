@@ -15,6 +15,7 @@ from typer.rich_utils import rich_format_error
 
 from caliper.cli import (
     apply,
+    canary,
     compare,
     data,
     dead_letters,
@@ -47,15 +48,16 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done or passed; 1 the answer is no (coverage under the floor); 2 bad "
-    "input or usage; 3 inconclusive; 4 surroundings (disk, endpoint); 70 a defect of Caliper; "
-    "130 interrupted, run the same command to go on.",
+    epilog="Exit codes: 0 done or passed; 1 the answer is no (coverage under the floor, canary "
+    "failed); 2 bad input or usage; 3 inconclusive; 4 surroundings (disk, endpoint); 70 a defect "
+    "of Caliper; 130 interrupted, run the same command to go on.",
 )
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("validate")(validate.validate)
+app.command("canary", help=canary.HELP)(canary.command)
 app.command("serve")(serve.serve)
 app.command("runs")(remote.runs)
 app.command("watch")(remote.watch)
