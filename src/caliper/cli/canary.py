@@ -124,7 +124,6 @@ def _told(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
 
 def _case(tried: Tried) -> dict[str, Any]:
     case, outcome = tried.case, tried.verdict.outcome
-    scored = isinstance(outcome, Scored)
     return {
         "benchmark": case.benchmark,
         "question": case.question,
@@ -133,7 +132,7 @@ def _case(tried: Tried) -> dict[str, Any]:
         "language": case.language,
         "fate": str(tried.fate),
         "score": float(outcome.score) if isinstance(outcome, Scored) else None,
-        "reason": "" if scored else str(outcome.reason),
+        "reason": "" if isinstance(outcome, Scored) else str(outcome.reason),
         "reply": tried.verdict.evidence.reply,
         "by": tried.by,
     }

@@ -107,8 +107,9 @@ _CONTROLS = (RIGHT, WRONG)
 
 
 def _share(tried: Iterable[Tried], fate: Fate) -> Fraction:
-    scored = [each.fate for each in tried if each.fate is not Fate.UNSCORED]
-    return Fraction(scored.count(fate), len(scored)) if scored else Fraction(0)
+    fates = [each.fate for each in tried]
+    scored = len(fates) - fates.count(Fate.UNSCORED)
+    return Fraction(fates.count(fate), scored) if scored else Fraction(0)
 
 
 async def try_models(
