@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from caliper.core.suspicion import Sign, count, signs
@@ -57,6 +57,9 @@ def test_what_is_no_text_is_taken_from_it(text: str, becomes: str) -> None:
 
 
 @given(texts)
+@example("<||\uff1e\u200c\u0600")
+@example("\u4e2d\u200d" * LONGEST)
+@example("a" + "\n\nb" * LONGEST)
 def test_twice_is_once_and_nothing_is_left(text: str) -> None:
     once = neutral(text)
     assert neutral(once) == once

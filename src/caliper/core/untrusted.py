@@ -29,8 +29,9 @@ _HIDDEN = re.compile(
     "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# The two joiners shape Persian, the scripts of India and emoji: kept between such characters.
-_JOINED = "[\u0600-\u1fff\u2190-\U0010ffff]"
+# The two joiners shape Persian, the scripts of India and emoji: kept between such characters,
+# to which the full-width forms of brackets and letters do not belong.
+_JOINED = "[\u0600-\u1fff\u2190-\ufe0f\U00010000-\U0010ffff]"
 _LOOSE_JOINER = re.compile(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
@@ -70,7 +71,8 @@ def neutral(text: str) -> str:
 def _bounded(text: str) -> str:
     if len(text) <= LONGEST:
         return text
-    kept = text[: LONGEST - 80]
+    # What ends the text must not begin something with the line that follows.
+    kept = text[: LONGEST - 80].rstrip(" \t\n\u200c\u200d")
     return f"{kept}\n(Cut here: {len(text) - len(kept):,} more characters are left out.)"
 
 

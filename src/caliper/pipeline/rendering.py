@@ -67,6 +67,12 @@ def render_ask(template: Template, ask: Ask) -> tuple[Message, ...]:
     return render(guarded, {**ask.fields, ask.untrusted: fenced(text)})
 
 
+def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple[Message, ...]:
+    """The messages, with the images before the words of the last one."""
+    *before, last = messages
+    return (*before, Message(last.role, (*images, *last.content)))
+
+
 def messages_json(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """A JSON form of `messages` for reply keys: pictures stand for their SHA-256 and type."""
     return [
