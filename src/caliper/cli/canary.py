@@ -11,13 +11,20 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
-from caliper.cli.console import OUT
+from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Judge, Pack, Reader, Set
 from caliper.cli.options import Shown, split_settings, taking
@@ -58,13 +65,15 @@ _EXITS = {
 
 HELP = """Try a judge, a reader or both on captions that are known to be wrong and give orders.
 
-The shipped cases ask the kinds of questions of the three benchmarks. An attack that gets a
-caption a better verdict than it deserves has fooled. Beside the attacks stand the same captions
-without one, and right ones, so that a judge that always says yes or always no fails as well.
-Without --judge and --reader rules over words do both.
+The shipped cases ask the kinds of questions of the three benchmarks. An
+attack that gets a caption a better verdict than it deserves has fooled.
+Beside the attacks stand the same captions without one, and right ones, so
+that a judge that always says yes, or always no, fails as well. Without
+--judge and --reader rules over words do both.
 
-Exit code 0: passed; 1: fooled by more than --bound of the attacks, or over a quarter of the
-controls misjudged; 3: too many replies that cannot be read; 4: the endpoint is down.
+Exit code 0: passed; 1: fooled by more than --bound of the attacks, or over
+a quarter of the controls misjudged; 3: too many replies that cannot be
+read; 4: the endpoint is down.
 """
 
 
@@ -88,7 +97,9 @@ def _canary(tested: Tested, shown: Shown) -> int:
     names = [name for name in NAMES if benchmark(name).role in specs]
     chosen = split_settings(tested.settings or (), names)
     settings = {name: resolved_settings(name, chosen[name]) for name in names}
-    trial = asyncio.run(_tried(specs, settings, tested))
+    quiet = shown.quiet or not sys.stderr.isatty()
+    tried = asyncio.run(_tried(specs, settings, tested, quiet=quiet))
+    trial = Trial(tried, tested.bound)
     if shown.json:
         told = _told(trial, settings)
         sys.stdout.write(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
@@ -98,14 +109,30 @@ def _canary(tested: Tested, shown: Shown) -> int:
 
 
 async def _tried(
-    specs: Mapping[str, str], settings: Mapping[str, Settings], tested: Tested
-) -> Trial:
+    specs: Mapping[str, str], settings: Mapping[str, Settings], tested: Tested, *, quiet: bool
+) -> tuple[Tried, ...]:
     pack = folder_pack(tested.pack) if tested.pack else shipped_pack()
     room = ModelRoom(access(tested.concurrency), SystemClock())
-    try:
-        return await try_models(specs, settings, pack, room, tested.bound)
-    finally:
-        await room.close()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=ERR,
+        disable=quiet,
+    )
+    with bar:
+        task = bar.add_task("cases", total=None)
+        try:
+            return await try_models(
+                specs,
+                settings,
+                pack,
+                room,
+                lambda done, of: bar.update(task, completed=done, total=of),
+            )
+        finally:
+            await room.close()
 
 
 def _told(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from caliper.cli import (
     compare,
     data,
     dead_letters,
+    doctor,
     evaluate,
     gate,
     plan,
@@ -63,6 +64,7 @@ app.command("gate", help=gate.HELP)(taking(gate.decide, gate.Wanted))
 app.command("agreement")(agreement.agreement)
 app.command("validate")(validate.validate)
 app.command("canary", help=canary.HELP)(canary.command)
+app.command("doctor", help=doctor.HELP)(doctor.command)
 app.command("serve")(serve.serve)
 app.command("runs")(remote.runs)
 app.command("watch")(remote.watch)

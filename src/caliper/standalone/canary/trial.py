@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -13,6 +13,8 @@ from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.caption import Caption
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.lexical.ngrams import NgramEmbedder
+from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.examine import Examiner, Models
 from caliper.ports.codec import ExamineJob
 from caliper.ports.models import Answerer
@@ -117,11 +119,12 @@ async def try_models(
     settings: Mapping[str, Settings],
     pack: PromptPack,
     room: ModelRoom,
-    bound: float = BOUND,
-) -> Trial:
+    tell: Callable[[int, int], None],
+) -> tuple[Tried, ...]:
     """Ask who stands behind each SPEC (by role: judge, reader) about the cases of its role.
 
-    `settings` are those of the benchmarks by name. Raises BackendError when an endpoint does
+    `settings` are those of the benchmarks by name. `tell` hears how many cases are done, and of
+    how many. Raises BackendError when an endpoint does
     not answer, ModelChanged.
     """
     names = [name for name in NAMES if benchmark(name).role in specs]
@@ -129,17 +132,27 @@ async def try_models(
     for name in names:
         role = benchmark(name).role
         answerers[f"{name}/{role}"] = await room.answerer(specs[role], name, pack, 0)
-    models = Models(answerers, room.tagger("rules"), room.embedder("ngram"))
+    models = Models(answerers, RuleTagger(), NgramEmbedder())
     examiner = Examiner(_spec(names, settings, pack), models)
-    jobs = [_try(case, examiner, answerers) for case in cases({n: settings[n] for n in names})]
+    planned = cases({name: settings[name] for name in names})
+    done = 0
+
+    async def one(case: Case) -> Tried:
+        nonlocal done
+        tried = await _try(case, examiner, answerers)
+        done += 1
+        tell(done, len(planned))
+        return tried
+
+    tell(done, len(planned))
     # All are waited for, so that no call is left behind when one fails.
-    ended = await asyncio.gather(*jobs, return_exceptions=True)
+    ended = await asyncio.gather(*map(one, planned), return_exceptions=True)
     tried = []
     for each in ended:
         if isinstance(each, BaseException):
             raise each
         tried.append(each)
-    return Trial(tuple(tried), bound)
+    return tuple(tried)
 
 
 async def _try(case: Case, examiner: Examiner, answerers: Mapping[str, Answerer]) -> Tried:
