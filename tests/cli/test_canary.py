@@ -22,9 +22,10 @@ PLAIN = {case.caption.rstrip(".") for case in CASES if not case.attack}
 
 
 def caption_of(text: str) -> str:
-    found = re.search("<caption>(.*)</caption>", text, re.DOTALL)
-    assert found, text
-    return found[1].strip().rstrip(".")
+    # Where the prompt has no system message, the marks are explained in this one first.
+    before, mark, rest = text.rpartition("<caption>")
+    assert mark, before
+    return rest.partition("</caption>")[0].strip().rstrip(".")
 
 
 def best(text: str) -> str:

@@ -96,15 +96,21 @@ def test_an_ordinary_caption_without_a_fence_makes_the_prompt_as_printed() -> No
     assert render_ask(PRINTED, ask) == render(PRINTED, fields)
 
 
-@pytest.mark.parametrize(("system", "before"), [("As printed. ", "As printed.\n"), ("", "")])
-def test_the_fence_stands_in_the_gap_and_is_explained_behind_the_system_message(
-    system: str, before: str
+@pytest.mark.parametrize(
+    ("system", "told"),
+    [
+        ("As printed. ", [f"As printed.\n{EXPLANATION}", ""]),
+        # Not every model takes a system message: none is added where there was none.
+        ("", [f"{EXPLANATION}\n\n"]),
+    ],
+)
+def test_the_fence_stands_in_the_gap_and_is_explained_before_it(
+    system: str, told: list[str]
 ) -> None:
     ask = an_ask(fields={"caption": "A cat", "question": "Who?"}, untrusted="caption", fenced=True)
-    assert render_ask(replace(PRINTED, system=system), ask) == (
-        Message("system", (before + EXPLANATION,)),
-        Message("user", ("Caption: <caption>A cat</caption>. Who? {}",)),
-    )
+    *before, user = render_ask(replace(PRINTED, system=system), ask)
+    assert before == [Message("system", (text,)) for text in told[:-1]]
+    assert user == Message("user", (f"{told[-1]}Caption: <caption>A cat</caption>. Who? {{}}",))
 
 
 @given(st.text())

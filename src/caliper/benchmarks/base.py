@@ -65,7 +65,7 @@ class Setting:
 CAPTION_FENCE = Setting(
     name="caption_fence",
     default="on",
-    help="captions stand between marks in prompts, and the system message says what these mean;"
+    help="captions stand between marks in prompts, which say before them what these mean;"
     " off sends printed prompts as they are printed",
     choices=("on", "off"),
 )

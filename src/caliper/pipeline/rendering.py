@@ -54,16 +54,21 @@ def render_ask(template: Template, ask: Ask) -> tuple[Message, ...]:
     """The messages of an ask. Raises what `render` raises.
 
     The text of a caption goes in by its neutral form. Where it is fenced, the marks are a part
-    of what fills the gap, and the system message ends with what they mean: the words of the
-    template itself stay as they are.
+    of what fills the gap, and the system message ends with what they mean; a template that has
+    none gets no message more, for not every model takes one: there the user's begins with it.
+    The words of the template itself stay as they are.
     """
     if not ask.untrusted:
         return render(template, ask.fields)
     text = neutral(ask.fields[ask.untrusted])
     if not ask.fenced:
         return render(template, {**ask.fields, ask.untrusted: text})
-    system = f"{template.system.rstrip()}\n{EXPLANATION}".lstrip()
-    guarded = Template(system, template.user, template.source)
+    system, user = template.system, template.user
+    if system.strip():
+        system = f"{system.rstrip()}\n{EXPLANATION}"
+    else:
+        user = f"{EXPLANATION}\n\n{user}"
+    guarded = Template(system, user, template.source)
     return render(guarded, {**ask.fields, ask.untrusted: fenced(text)})
 
 
