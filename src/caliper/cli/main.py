@@ -23,6 +23,7 @@ from caliper.cli import (
     doctor,
     evaluate,
     gate,
+    leaderboard,
     plan,
     remote,
     report,
@@ -61,6 +62,9 @@ app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate", help=gate.HELP)(taking(gate.decide, gate.Wanted))
+app.command("leaderboard", help=leaderboard.HELP)(
+    taking(leaderboard.leaderboard, leaderboard.Wanted)
+)
 app.command("agreement")(agreement.agreement)
 app.command("validate")(validate.validate)
 app.command("canary", help=canary.HELP)(canary.command)

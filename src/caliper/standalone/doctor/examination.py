@@ -14,7 +14,7 @@ from caliper.core.errors import BackendTimeout, CaliperError
 from caliper.ports.clock import Clock
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.service_settings import StoreSettings
-from caliper.servicers.grounds import open_store
+from caliper.servicers.grounds import store_access
 from caliper.standalone.config import RunConfig
 from caliper.standalone.doctor import surroundings
 from caliper.standalone.doctor.finding import Finding, of_error
@@ -96,7 +96,14 @@ async def _store(settings: StoreSettings) -> Finding:
         return await asyncio.to_thread(look, "store", Path(settings.store))
     # The bucket's place without what a URL may hold of secrets: see Finding.without.
     place = f"bucket {settings.store_bucket} at {settings.store}"
-    return await surroundings.check_store("store", open_store(settings), place)
+    # Its client library takes long to import.
+    from caliper.adapters.stores.minio import MinioStore  # noqa: PLC0415
+
+    store = MinioStore(store_access(settings))
+    try:
+        return await surroundings.check_store("store", store, place)
+    finally:
+        await store.close()
 
 
 async def examine(
