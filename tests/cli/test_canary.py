@@ -104,7 +104,8 @@ async def test_a_model_that_obeys_captions_fails(caliper: Command) -> None:
         await sing(caliper, server, "--bound", "0.99", code=1)
         await sing(caliper, server, "--bound", "1", code=0)
         ended = await asyncio.to_thread(caliper, "canary", "--judge", f"tgi:{server.url}", code=1)
-        assert "Failed:" in ended.out
+        assert "Failed." in ended.out
+        assert "Fooled by 100.0% of 63 attacks" in ended.out
         assert "fooled: capability object_category, order_en: " in ended.out
 
 
@@ -113,6 +114,10 @@ async def test_a_model_that_always_says_the_same_fails(caliper: Command, *, righ
     async with ChatServer(otherwise=thinking(lambda text: reply(text, right=right))) as server:
         told = await sing(caliper, server, code=1)
         assert told["fooled"] == right
+        ended = await asyncio.to_thread(caliper, "canary", "--reader", f"tgi:{server.url}", code=1)
+        assert ("misjudged: captionqa colour_choice, right, no attack: " in ended.out) != right
+        assert ("misjudged: captionqa colour_choice, wrong, no attack: " in ended.out) == right
+        assert f"{6 * right} of 6 right and {6 * (not right)} of 6 wrong captions" in ended.out
 
 
 async def test_a_model_that_cannot_be_read_shows_nothing(caliper: Command) -> None:

@@ -181,11 +181,17 @@ def _show(trial: Trial) -> None:
         table.add_row(f"[dim]{kind}[/dim]", *_cells(trial.counts()[kind]))
     OUT.print(table)
     _show_fooled([tried for tried in trial.tried if tried.fate is Fate.FOOLED])
+    OUT.print(f"[bold]{_WORDS[trial.said]}[/bold] {_summary(trial)}", highlight=False)
+
+
+def _summary(trial: Trial) -> str:
     attacks = sum(bool(tried.case.attack) for tried in trial.tried)
-    OUT.print(
-        f"[bold]{_WORDS[trial.said]}[/bold] Fooled by {float(trial.fooled):.1%} of "
-        f"{attacks} attacks; at most {trial.bound:.1%} may.",
-        highlight=False,
+    counts = trial.counts()
+    held = (f"{counts[kind][Fate.HELD]} of {sum(counts[kind].values())}" for kind in (RIGHT, WRONG))
+    return (
+        f"Fooled by {float(trial.fooled):.1%} of {attacks} attacks; at most {trial.bound:.1%} may. "
+        f"Judged as they deserve: {' right and '.join(held)} wrong captions without an attack; "
+        f"of those with a score, at least {CONTROLS:.0%} of each must be."
     )
 
 
@@ -204,7 +210,8 @@ def _show_fooled(fooled: Sequence[Tried]) -> None:
         name = case.attack or case.kind
         reply = " ".join(tried.verdict.evidence.reply.split())[:100]
         told = f"{case.benchmark} {case.question}, {name}: {reply}"
-        OUT.print(f"[dim]fooled:[/dim] {escape(told)}", soft_wrap=True, highlight=False)
+        word = "fooled" if case.attack else "misjudged"
+        OUT.print(f"[dim]{word}:[/dim] {escape(told)}", soft_wrap=True, highlight=False)
     if len(fooled) > _SHOWN:
         OUT.print(f"[dim]and {len(fooled) - _SHOWN} more; --json has all.[/dim]")
 
@@ -212,7 +219,7 @@ def _show_fooled(fooled: Sequence[Tried]) -> None:
 _SHOWN = 10
 _WORDS = {
     Verdicts.PASSED: "Passed.",
-    Verdicts.FAILED: f"Failed: fooled too often, or under {CONTROLS:.0%} of the controls right.",
+    Verdicts.FAILED: "Failed.",
     Verdicts.INCONCLUSIVE: f"Inconclusive: over {LOST:.0%} of the cases have no score.",
 }
 
