@@ -171,10 +171,11 @@ def test_everything_that_is_not_there_has_a_line_and_advice(caliper: Command) ->
     command = Command(caliper.folder, keys)
     named = ("--judge", f"tgi:http://{nobody}", "--reader", "replay:nowhere")
     named += ("--captioner", "lexical", "--tagger", "spacy:no_such_model", "--kafka", nobody)
+    named += ("--embedder", "minilm:nowhere")
     named += ("--server", nobody, "--store", f"http://{nobody}", "--timeout", "2")
     told = command("doctor", *named, "--json", code=1).told
     found = {each["component"]: each for each in told["components"]}
-    ill = {"judge", "reader", "captioner", "tagger", "kafka", "store", "gateway"}
+    ill = {"judge", "reader", "captioner", "tagger", "embedder", "kafka", "store", "gateway"}
     assert {name for name in found if found[name]["state"] == "not well"} == ill
     assert all(found[name]["advice"] for name in ill)
     lines = command("doctor", *named, code=1).out.splitlines()

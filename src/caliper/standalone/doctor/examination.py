@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 READER = "reader"
 _LOADED = {"tagger": "rules", "embedder": "ngram"}
 """What is always there, and needs no look."""
-_EXTRAS = {"tagger": surroundings.check_tagger, "embedder": surroundings.check_embedder}
 Check = Callable[[], Awaitable[Finding]]
 
 
@@ -78,7 +77,10 @@ def checks(named: Named, room: ModelRoom, clock: Clock) -> list[tuple[str, Check
         name = ", ".join(dict.fromkeys(roles))
         found.append((name, partial(check_model, room, clock, spec, roles, rate=named.rate)))
     for kind, spec in named.extras:
-        add(kind, _EXTRAS[kind], spec)
+        if kind == "tagger":
+            add(kind, surroundings.check_tagger, room, spec)
+        else:
+            found.append((kind, partial(surroundings.check_embedder, kind, room, spec)))
     if named.kafka is not None:
         add("kafka", surroundings.check_kafka, named.kafka)
     if named.store is not None:

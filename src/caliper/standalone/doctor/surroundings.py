@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import shutil
 import tempfile
@@ -67,15 +68,15 @@ def check_media(name: str) -> Finding:
     return Finding(name, State.NOTE, said, advice, {"formats": found})
 
 
-def check_tagger(name: str, spec: str) -> Finding:
+def check_tagger(name: str, room: ModelRoom, spec: str) -> Finding:
     """Whether a noun tagger can be loaded. Raises UnknownName, InvalidInput."""
-    return Finding(name, State.WELL, ModelRoom.tagger(spec).identity.label)
+    return Finding(name, State.WELL, room.tagger(spec).identity.label)
 
 
-def check_embedder(name: str, spec: str) -> Finding:
+async def check_embedder(name: str, room: ModelRoom, spec: str) -> Finding:
     """Whether an embedder can be loaded, and embeds. Raises UnknownName, InvalidInput."""
-    embedder = ModelRoom.embedder(spec)
-    (vector,) = embedder.embed(["lighthouse"])
+    embedder = await asyncio.to_thread(room.embedder, spec)
+    (vector,) = await asyncio.to_thread(embedder.embed, ["lighthouse"])
     said = f"{embedder.identity.label}, {len(vector)} dimensions"
     return Finding(name, State.WELL, said, facts={"dimensions": len(vector)})
 
