@@ -197,6 +197,35 @@ def test_a_folder_that_may_not_be_written_to(caliper: Command) -> None:
     assert "written" in disk["advice"]
 
 
+@pytest.mark.parametrize(
+    "place",
+    [f"http://me:{SECRET}@here:1", "http://here:port", f"http://here/{SECRET}/", "http://["],
+)
+def test_a_store_that_is_no_endpoint(caliper: Command, place: str) -> None:
+    keys = {"CALIPER_STORE_ACCESS_KEY": "a", "CALIPER_STORE_SECRET_KEY": "b"}
+    ended = Command(caliper.folder, keys)("doctor", "--store", place, code=1)
+    assert "expected http(s)://host[:port]" in ended.out
+    assert SECRET not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        ("--judge", f"tgi:http://me:{SECRET}@here:1"),
+        ("--reader", f"tgi:http://here/?key={SECRET}"),
+        ("--captioner", f"http://me:{SECRET}@here"),
+        ("--server", f"me:{SECRET}@here:1:2"),
+        ("--kafka", f"me:{SECRET}@here:1:2"),
+    ],
+)
+def test_what_an_address_holds_of_secrets_is_not_repeated(
+    caliper: Command, named: tuple[str, str]
+) -> None:
+    ended = caliper("doctor", *named)
+    assert ended.code in (1, 2)
+    assert SECRET not in ended.out + ended.err
+
+
 def test_what_cannot_be_used(caliper: Command) -> None:
     assert "host:port" in caliper("doctor", "--kafka", "here", code=2).err
     assert "host:port" in caliper("doctor", "--server", "here", code=2).err
