@@ -15,15 +15,14 @@ import typer
 from rich.markup import escape
 
 from caliper.cli import flags
-from caliper.cli.apply import kafka_servers
 from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown, taking
-from caliper.cli.remote import target_at
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.models import Access, ModelRoom
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import access, read_settings
+from caliper.servicers.grounds import kafka_access
 from caliper.standalone.config import read_config
 from caliper.standalone.doctor.examination import READER, Named, as_json, checks, examine
 from caliper.standalone.doctor.finding import Finding, State
@@ -139,19 +138,23 @@ def _named(wanted: Wanted, client: ClientSettings) -> Named:
     named.add_extra("tagger", wanted.tagger)
     named.add_extra("embedder", wanted.embedder)
     if wanted.kafka is not None:
-        # Its client library takes long to import.
-        from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
-
-        named.kafka = KafkaAccess(kafka_servers(wanted.kafka), patience=wanted.timeout)
+        reached = kafka_access(wanted.kafka, client, "--kafka")
+        named.kafka = replace(reached, patience=wanted.timeout)
     if wanted.store or client.store:
         named.store = client.model_copy(update={"store": wanted.store or client.store})
     if wanted.server is not None:
-        named.gateway = target_at(wanted.server, client)
+        named.gateway = client.gateway(wanted.server)
     return named
 
 
 def _secrets(reached: Access, client: ClientSettings) -> list[str]:
-    given = (reached.token, client.server_token, client.store_access_key, client.store_secret_key)
+    given = (
+        reached.token,
+        client.server_token,
+        client.store_access_key,
+        client.store_secret_key,
+        client.kafka_password,
+    )
     return [secret.get_secret_value() for secret in given if secret is not None]
 
 
@@ -159,7 +162,8 @@ async def _found(
     named: Named, reached: Access, secrets: Sequence[str], shown: Shown
 ) -> list[Finding]:
     # What is lost shows in a finding; libraries would say it once more, each in its own way.
-    logging.getLogger("urllib3").setLevel(logging.CRITICAL)
+    for library in ("urllib3", "kafka"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
     clock = SystemClock()
     room = ModelRoom(reached, clock)
     looks = checks(named, room, clock)
