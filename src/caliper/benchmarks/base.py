@@ -62,6 +62,21 @@ class Setting:
     range: tuple[float, float] | None = None
 
 
+CAPTION_FENCE = Setting(
+    name="caption_fence",
+    default="on",
+    help="captions stand between marks in prompts, which say before them what these mean;"
+    " off sends printed prompts as they are printed",
+    choices=("on", "off"),
+)
+"""A choice that every benchmark has which asks about captions."""
+
+
+def fenced(settings: Settings) -> bool:
+    """Whether the settings want captions between marks."""
+    return settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
+
+
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
     """What planning depends on beside the rows.

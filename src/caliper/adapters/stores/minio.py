@@ -78,19 +78,25 @@ class StoreAccess:
     def client(self, pool: urllib3.PoolManager) -> Minio:
         """A client whose connections are the pool's: whoever makes one clears it in the end.
 
-        Raises InvalidInput for a URL that is no endpoint.
+        Raises InvalidInput for a URL that is no endpoint, which never repeats it: it may hold a
+        secret.
         """
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
-            raise InvalidInput(f"not the endpoint of an object store: {self.url}")
-        return Minio(
-            parts.netloc,
-            access_key=self.access_key,
-            secret_key=self.secret_key,
-            secure=parts.scheme == "https",
-            region=self.region,
-            http_client=pool,
-        )
+        wrong = "not the endpoint of an object store; expected http(s)://host[:port]"
+        try:
+            parts = urlsplit(self.url)
+            if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+                raise InvalidInput(wrong)
+            return Minio(
+                parts.netloc,
+                access_key=self.access_key,
+                secret_key=self.secret_key,
+                secure=parts.scheme == "https",
+                region=self.region,
+                http_client=pool,
+            )
+        except ValueError as error:
+            # The client's own words: a user in the URL, a port that cannot be.
+            raise InvalidInput(f"{wrong} ({error!s:.60})") from None
 
 
 class MinioStore:
