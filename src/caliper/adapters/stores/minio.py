@@ -60,7 +60,7 @@ class StoreAccess:
         """Connections for a client, none of them opened yet. Raises InvalidInput for a CA file
         that cannot be used.
         """
-        secure = urlsplit(self.url).scheme == "https"
+        secure = self.url.lower().startswith("https:")
         each = self.patience / _TRIES
         return urllib3.PoolManager(
             maxsize=self.at_once,
