@@ -87,11 +87,12 @@ def test_replies_are_those_of_their_benchmark_and_source(tmp_path: Path) -> None
     assert ModelRoom.replay("capability", moved, Source.CAPTION).identity == judged.identity
 
 
-def test_taggers_and_embedders_by_name() -> None:
+async def test_taggers_and_embedders_by_name() -> None:
     assert ModelRoom.tagger("rules").nouns(["A dog runs."]) == [("dog",)]
-    assert len(ModelRoom.embedder("ngram").embed(["dog", "cat"])) == 2
+    embedder = await ModelRoom.embedder("ngram")
+    assert len(await embedder.embed(["dog", "cat"])) == 2
     for name in ("nltk", "spacy", "spacy:"):
         with pytest.raises(UnknownName, match="known: rules, spacy:MODEL"):
             ModelRoom.tagger(name)
     with pytest.raises(UnknownName, match="known: ngram, minilm"):
-        ModelRoom.embedder("word2vec")
+        await ModelRoom.embedder("word2vec")

@@ -132,7 +132,7 @@ class ModelRoom:
         raise UnknownName("tagger", spec, TAGGERS)
 
     @staticmethod
-    def embedder(spec: str) -> Embedder:
+    async def embedder(spec: str) -> Embedder:
         """The embedder of that name. Raises UnknownName, or InvalidInput when its model is
         not installed.
         """
