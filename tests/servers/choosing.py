@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers import broker, fetch, object_server
+from tests.servers import broker, fetch, object_server, triton_server
 from tests.servers.process import ServerProcess
 
 
@@ -56,4 +56,13 @@ MINIO = Component(
     fetch.minio,
     object_server.start,
 )
-COMPONENTS = (KAFKA, MINIO)
+TRITON = Component(
+    "Triton",
+    fetch.triton_version(),
+    # One that runs already must have the models loaded that lie beside this file.
+    "TEST_TRITON",
+    fetch.triton_lacks,
+    fetch.triton,
+    triton_server.start,
+)
+COMPONENTS = (KAFKA, MINIO, TRITON)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from tests.servers import fetch
@@ -16,26 +15,12 @@ DEPLOYED = Path(__file__).parents[2] / "deploy" / "triton"
 """The model repositories that are shipped; that of vLLM needs a GPU."""
 
 
-@dataclass(frozen=True)
-class TritonPlace:
-    """Where a server listens, and the model repository that it reads: a copy of its own."""
-
-    address: str
-    metrics: str
-    repository: Path
-
-
 def start(folder: Path) -> tuple[ServerProcess, str]:
-    """A server with every model of ours loaded, its copies and log in `folder`, and its address.
+    """A server with every model of ours loaded, and its address; its log is in `folder`, and
+    its copy of the models in `folder/models`.
 
     Raises fetch.Missing.
     """
-    server, place = start_with(folder)
-    return server, place.address
-
-
-def start_with(folder: Path, *options: str) -> tuple[ServerProcess, TritonPlace]:
-    """The same with more options of the server, and all that is known of its place."""
     environment = fetch.triton()
     root = fetch.triton_root(environment)
     repository = folder / "models"
@@ -58,7 +43,6 @@ def start_with(folder: Path, *options: str) -> tuple[ServerProcess, TritonPlace]
         "--exit-timeout-secs=2",
         # Servers beside each other must not share their memory regions.
         f"--backend-config=python,shm-region-prefix-name=caliper-{grpc_port}",
-        *options,
     ]
     server = ServerProcess(
         "Triton",
@@ -72,10 +56,13 @@ def start_with(folder: Path, *options: str) -> tuple[ServerProcess, TritonPlace]
         },
     )
     server.start()
-    place = TritonPlace(
-        f"127.0.0.1:{grpc_port}", f"http://127.0.0.1:{metrics_port}/metrics", repository
-    )
-    return server, place
+    return server, f"127.0.0.1:{grpc_port}"
+
+
+def metrics_of(server: ServerProcess) -> str:
+    """The URL of the server's own metrics."""
+    port = next(part for part in server.command if part.startswith("--metrics-port="))
+    return f"http://127.0.0.1:{port.partition('=')[2]}/metrics"
 
 
 def _ready(port: int) -> bool:

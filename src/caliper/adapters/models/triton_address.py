@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import parse_qsl
 
 from caliper.core.errors import InvalidInput, UnknownName
@@ -30,7 +29,7 @@ class TritonAddress:
     target: str
     model: str
     version: str = ""
-    options: Mapping[str, str] = MappingProxyType({})
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def option(self, name: str, default: str) -> str:
         """The value of an option."""

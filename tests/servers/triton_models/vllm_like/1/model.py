@@ -102,7 +102,8 @@ class Asked:
             given = json.loads(written[0].decode("utf-8")) if written is not None else {}
         except ValueError:
             return None
-        return given if set(given) <= SAMPLING else None
+        known = SAMPLING - {"guided_decoding"} if "[unguided]" in self.prompt else SAMPLING
+        return given if set(given) <= known else None
 
     def generated(self, cancelled):
         if "[fail]" in self.prompt:
