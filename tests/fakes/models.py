@@ -20,6 +20,7 @@ class Call:
     text: str
     decoding: Decoding
     schema: Mapping[str, Any] | None
+    affinity: str = ""
 
 
 class ScriptedModel:
@@ -41,11 +42,12 @@ class ScriptedModel:
         messages: Sequence[Message],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
     ) -> Completion:
         parts = [part for message in messages for part in message.content]
         text = "".join(part for part in parts if isinstance(part, str))
         before = self.texts.count(text)
-        self.calls.append(Call(text, decoding, schema))
+        self.calls.append(Call(text, decoding, schema, affinity))
         self.open += 1
         try:
             await asyncio.sleep(0)

@@ -1,5 +1,6 @@
 """Models by SPEC: one adapter a kind, one model an endpoint, and names that are told."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -37,13 +38,15 @@ def test_a_spec_is_a_kind_and_what_stands_behind_its_colon(
 
 @pytest.mark.parametrize("spec", ["", "tgi", "tgi:", "replay:", "lexical:x", "vllm:http://h", ":"])
 def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
-    with pytest.raises(UnknownName, match=r"known: lexical, tgi:URL\[#model\], replay:DIR"):
+    with pytest.raises(
+        UnknownName, match=r"known: lexical, tgi:URL\[,URL...\]\[#model\], replay:DIR"
+    ):
         split_spec(spec)
 
 
 @pytest.mark.parametrize("spec", ["http://me:secret@h/v1", "vllm:https://me:secret@h"])
 def test_a_url_without_its_kind_is_not_repeated(spec: str) -> None:
-    with pytest.raises(InvalidInput, match=r"tgi:URL\[#model\]") as caught:
+    with pytest.raises(InvalidInput, match=r"tgi:URL\[,URL...\]\[#model\]") as caught:
         split_spec(spec)
     assert "secret" not in str(caught.value)
 
@@ -59,6 +62,22 @@ async def test_one_endpoint_is_one_model(room: ModelRoom) -> None:
         (spent,) = room.spent.values()
         assert (spent.calls, spent.failed, spent.prompt_tokens) == (1, 0, 7)
         await room.close()
+
+
+async def test_several_urls_are_one_model(room: ModelRoom) -> None:
+    async with ChatServer() as first, ChatServer() as second:
+        model = await room.chat_model(f"tgi:{first.url},{second.url}")
+        await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(10)))
+        assert len(first.requests) == len(second.requests) == 5
+        await room.close()
+
+
+async def test_urls_of_different_models_are_refused(room: ModelRoom) -> None:
+    async with ChatServer() as first, ChatServer(models=("fake/other",)) as second:
+        with pytest.raises(InvalidInput, match="serve different ones") as caught:
+            await room.chat_model(f"tgi:{first.url},{second.url}")
+        assert "fake/other" in str(caught.value)
+        assert second.url.removeprefix("http://") in str(caught.value)
 
 
 async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) -> None:

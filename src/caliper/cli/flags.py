@@ -23,7 +23,8 @@ CaptionerSpec = Annotated[
     typer.Option(
         "--captioner",
         metavar="SPEC",
-        help="A checkpoint that writes the captions: tgi:URL\\[#model]. Instead of --captions.",
+        help="A checkpoint that writes the captions: tgi:URL\\[,URL...]\\[#model]. Instead of "
+        "--captions.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -41,7 +42,7 @@ Judge = Annotated[
     typer.Option(
         "--judge",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model] or replay:DIR.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -50,7 +51,7 @@ Reader = Annotated[
     typer.Option(
         "--reader",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model] or replay:DIR.",
         rich_help_panel=_WHO,
     ),
 ]

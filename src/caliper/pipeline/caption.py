@@ -11,6 +11,7 @@ from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
 from caliper.core.question import Decoding
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+from caliper.pipeline.answerer import affinity_of
 from caliper.pipeline.rendering import messages_json, render
 from caliper.pipeline.replies import salt_of
 from caliper.ports.codec import CaptionJob
@@ -68,7 +69,7 @@ class Captioner:
         kept = None if written is None else _read(written, key, job.sample)
         if kept is not None:
             return kept
-        completion = await self._model.complete(messages, decoding)
+        completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
         caption = Caption(job.sample, completion.text.strip(), completion.finish == "length")
         if caption.text:
             await self._store.put(key, _write(caption))

@@ -86,8 +86,12 @@ class ChatModel(Protocol):
         messages: Sequence[Message],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
     ) -> Completion:
-        """One completion. Raises a BackendError subclass; never invents text."""
+        """One completion. Raises a BackendError subclass; never invents text.
+
+        Calls of one `affinity` have much in common: they should go where it is cached.
+        """
         ...
 
     async def close(self) -> None: ...

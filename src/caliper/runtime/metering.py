@@ -40,11 +40,12 @@ class MeteredChatModel:
         messages: Sequence[Message],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
     ) -> Completion:
         begun = self._clock.monotonic()
         self.spent.calls += 1
         try:
-            completion = await self._model.complete(messages, decoding, schema)
+            completion = await self._model.complete(messages, decoding, schema, affinity)
         except BaseException:
             self.spent.failed += 1
             raise

@@ -8,11 +8,12 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.adapters.models.endpoint import parse_endpoint
+from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.adapters.models.pool import Endpoint, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.retrying import Budget
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import BackendError, InvalidInput, UnknownName
+from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
@@ -23,7 +24,7 @@ from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.runtime.metering import MeteredChatModel, Spent
 
-KINDS = ("lexical", "tgi:URL[#model]", "replay:DIR")
+KINDS = ("lexical", "tgi:URL[,URL...][#model]", "replay:DIR")
 TAGGERS = ("rules", "spacy:MODEL")
 EMBEDDERS = ("ngram", "minilm", "minilm:DIR")
 
@@ -49,14 +50,14 @@ def split_spec(spec: str) -> tuple[str, str]:
     """
     kind, _, rest = spec.partition(":")
     if rest.startswith("//"):
-        raise InvalidInput("a model behind a URL is written tgi:URL[#model]")
+        raise InvalidInput("a model behind a URL is written tgi:URL[,URL...][#model]")
     if kind not in ("lexical", "tgi", "replay") or (kind != "lexical") != bool(rest):
         raise UnknownName("model", kind if "//" in rest else spec, KINDS)
     return kind, rest
 
 
 class ModelRoom:
-    """The models of one process. Asked twice for the same endpoint, it gives the same model."""
+    """The models of one process. Asked twice for the same SPEC, it gives the same model."""
 
     def __init__(self, access: Access, clock: Clock) -> None:
         self.access = access
@@ -71,26 +72,31 @@ class ModelRoom:
         """
         kind, rest = split_spec(spec)
         if kind != "tgi":
-            raise InvalidInput(f"{spec} cannot look at pictures; a captioner is tgi:URL[#model]")
+            raise InvalidInput(
+                f"{spec} cannot look at pictures; a captioner is tgi:URL[,URL...][#model]"
+            )
         if spec not in self._chat_models:
-            # Its client library takes longer to import than a small run by rules takes.
-            from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
-
             access = self.access
             budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
-            endpoint = parse_endpoint(rest)
-            model = TgiModel(endpoint, access.token, access.in_flight, budget)
+            pool = Pool(self._endpoints(rest), self._clock, access.in_flight, budget)
             try:
-                await model.resolve()
-            except BackendError as error:
-                await model.close()
-                # Only here: what single calls say stands beside verdicts, without the host.
-                raise type(error)(f"{endpoint.host}: {error}") from error
+                await pool.resolve()
             except BaseException:
-                await model.close()
+                await pool.close()
                 raise
-            self._chat_models[spec] = MeteredChatModel(model, self._clock)
+            self._chat_models[spec] = MeteredChatModel(pool, self._clock)
         return self._chat_models[spec]
+
+    def _endpoints(self, rest: str) -> list[tuple[str, Endpoint]]:
+        """The adapters of the servers behind `tgi:`, each under its host."""
+        # Its client library takes longer to import than a small run by rules takes.
+        from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
+
+        access = self.access
+        return [
+            (endpoint.host, TgiModel(endpoint, access.token, access.timeout))
+            for endpoint in parse_endpoints(rest)
+        ]
 
     async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
         """Who answers the questions about captions of benchmark `name` in a run of that seed.

@@ -8,18 +8,23 @@ chat_rate` measures it). `set_async_client_factory` is the library's way to hand
 from __future__ import annotations
 
 import os
+import zlib
 
 import aiohttp
 import httpx2
 
 LARGEST_BODY = 32 * 1024 * 1024
-"""The most bytes a response may have, as they come over the wire: a thousand long replies."""
+"""The most bytes a response may have, on the wire and unpacked: a thousand long replies."""
+_GZIP_OR_ZLIB = 47
+"""The `wbits` with which zlib reads both."""
+_PACKED = {"Accept-Encoding": "gzip, deflate"}
+_OF_THE_PACKING = (b"content-encoding", b"content-length")
 
 
 class AiohttpTransport(httpx2.AsyncBaseTransport):
     """Sends httpx2 requests through an aiohttp session. Bodies are read whole: no streaming.
 
-    There is no limit of connections and no timeout: who calls holds a slot and a deadline.
+    There is no limit of connections and no timeout: who calls is limited and holds a deadline.
     Neither proxies nor .netrc are taken from the environment.
     """
 
@@ -33,7 +38,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 request.method,
                 str(request.url),
                 data=await request.aread(),
-                headers=request.headers.multi_items(),
+                headers=[*_other_headers(request), *_PACKED.items()],
                 allow_redirects=False,
             ) as response:
                 body = await _bounded_body(response, request)
@@ -43,7 +48,8 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ConnectError(_story(error), request=request) from error
         except (aiohttp.ClientError, OSError) as error:
             raise httpx2.ReadError(_story(error), request=request) from error
-        return httpx2.Response(response.status, headers=response.raw_headers, content=body)
+        headers = [pair for pair in response.raw_headers if pair[0].lower() not in _OF_THE_PACKING]
+        return httpx2.Response(response.status, headers=headers, content=body)
 
     async def aclose(self) -> None:
         """Close the session and its connections."""
@@ -58,20 +64,38 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 connector=aiohttp.TCPConnector(limit=0),
                 timeout=aiohttp.ClientTimeout(total=None),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                # httpx2 undoes the content encoding, as its response's headers still name it.
+                # Neither aiohttp nor httpx2 would stop unpacking at a limit.
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding"),
             )
         return self._session
 
 
+def _other_headers(request: httpx2.Request) -> list[tuple[str, str]]:
+    """The headers, without those that name encodings which are not unpacked here."""
+    named = request.headers.multi_items()
+    return [pair for pair in named if pair[0].lower() != "accept-encoding"]
+
+
 async def _bounded_body(response: aiohttp.ClientResponse, request: httpx2.Request) -> bytes:
-    """The body. Raises httpx2.ReadError once it is larger than any answer should be."""
+    """The body, unpacked. Raises httpx2.ReadError once it is larger than any answer should be,
+    and for one that cannot be unpacked.
+    """
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+        raise httpx2.ReadError(f"unexpected content encoding {encoding!r:.20}", request=request)
+    unpacker = None if encoding in {"", "identity"} else zlib.decompressobj(_GZIP_OR_ZLIB)
     body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > LARGEST_BODY:
-            raise httpx2.ReadError(f"more than {LARGEST_BODY} bytes", request=request)
+    try:
+        async for piece in response.content.iter_any():
+            left = LARGEST_BODY + 1 - len(body)
+            body += piece if unpacker is None else unpacker.decompress(piece, left)
+            if len(body) > LARGEST_BODY:
+                raise httpx2.ReadError(f"more than {LARGEST_BODY} bytes", request=request)
+    except zlib.error as error:
+        raise httpx2.ReadError("the body cannot be unpacked", request=request) from error
+    if unpacker is not None and body and not unpacker.eof:
+        raise httpx2.ReadError("the packed body has no end", request=request)
     return bytes(body)
 
 
