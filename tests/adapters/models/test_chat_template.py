@@ -14,23 +14,23 @@ from caliper.ports.models import Image, Message
 
 PICTURE = Image(b"png", "image/png")
 ASKED = [Message("system", ("Be brief.",)), Message("user", (PICTURE, PICTURE, "What is it?"))]
-IM_PAD = "<|vision_start|><|image_pad|><|vision_end|>"
+CHATML = (
+    "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n"
+    "<|vision_start|><|image_pad|><|vision_end|><|vision_start|><|image_pad|><|vision_end|>"
+    "What is it?<|im_end|>\n<|im_start|>assistant\n"
+)
+LLAMA3 = (
+    "<|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|>"
+    "<|start_header_id|>user<|end_header_id|>\n\n<|image|><|image|>What is it?<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>\n\n"
+)
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        (
-            "chatml",
-            f"<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n{IM_PAD}{IM_PAD}"
-            "What is it?<|im_end|>\n<|im_start|>assistant\n",
-        ),
-        (
-            "llama3",
-            "<|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|>"
-            "<|start_header_id|>user<|end_header_id|>\n\n<|image|><|image|>What is it?<|eot_id|>"
-            "<|start_header_id|>assistant<|end_header_id|>\n\n",
-        ),
+        ("chatml", CHATML),
+        ("llama3", LLAMA3),
         ("vicuna", "Be brief. USER: <image>\n<image>\nWhat is it? ASSISTANT:"),
         ("plain", "Be brief.\n<image>\n<image>\nWhat is it?\n"),
     ],

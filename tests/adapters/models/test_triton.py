@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 from PIL import Image as Picture
 
-from caliper.adapters.models.triton import TritonModel, parse_chat_address
+from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.question import Decoding
 from caliper.ports.models import Image, Message
@@ -33,7 +33,8 @@ async def opened(triton: str) -> AsyncIterator[Opening]:
     async with AsyncExitStack() as stack:
 
         async def opening(rest: str) -> TritonModel:
-            model = TritonModel(parse_chat_address(f"{triton}/{rest}"), seconds=10)
+            (address,) = parse_chat_addresses(f"{triton}/{rest}")
+            model = TritonModel(address, seconds=10)
             stack.push_async_callback(model.close)
             await model.resolve()
             return model
@@ -53,14 +54,14 @@ async def test_the_prompt_does_not_come_back_in_front_of_the_caption(opened: Ope
 
 async def test_the_model_reads_the_template_the_pictures_and_the_decoding(opened: Opening) -> None:
     model = await opened("vllm_like#template=vicuna")
-    decoding = Decoding(temperature=0.6, top_p=0.9, max_tokens=7, seed=11)
+    decoding = Decoding(temperature=0.6, top_p=0.9, max_tokens=7, seed=11, stop=("\n", "END"))
     pictures = [picture(colour) for colour in ("red", "green", "blue")]
     completion = await model.complete(asked(*pictures, "[prompt] Ça?"), decoding)
     told = json.loads(completion.text)
     assert told["prompt"] == "USER: <image>\n<image>\n<image>\n[prompt] Ça? ASSISTANT:"
     assert told["images"] == 3
     assert (told["temperature"], told["top_p"]) == (0.6, 0.9)
-    assert (told["max_tokens"], told["seed"]) == (7, 11)
+    assert (told["max_tokens"], told["seed"], told["stop"]) == (7, 11, ["\n", "END"])
     assert completion.usage.prompt == len(told["prompt"].split())
 
 
@@ -144,6 +145,8 @@ async def test_several_pictures_and_messages_in_one_request(opened: Opening) -> 
     assert told["prompt"] == "Be brief.\n\nDescribe them."
     assert told["bytes"] == [len(each.data) for each in pictures]
     assert told["asked"] == {"max_tokens": 9, "temperature": 0.5, "top_p": 0.25, "seed": 2**40}
+    stopped = json.loads((await model.complete(messages, Decoding(stop=("END",)))).text)
+    assert stopped["asked"]["stop"] == '["END"]'
 
 
 @pytest.mark.parametrize(("word", "finish"), [("long", "length"), ("blocked", "content_filter")])

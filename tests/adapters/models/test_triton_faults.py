@@ -10,7 +10,8 @@ import pytest
 from tests.servers.process import ServerProcess, free_ports
 from tritonclient.grpc import InferenceServerClient
 
-from caliper.adapters.models.triton import TritonModel, parse_chat_address
+from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
+from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
 from caliper.adapters.models.triton_tensors import bytes_input
 from caliper.core.errors import (
@@ -41,11 +42,16 @@ def lent(own_triton: Own, tmp_path: Path) -> Iterator[Own]:
             client.load_model(name)
 
 
+def address_of(written: str) -> TritonAddress:
+    (address,) = parse_chat_addresses(written)
+    return address
+
+
 @asynccontextmanager
 async def model_at(
     address: str, rest: str, seconds: float = 10.0, check_every: float = 0.0
 ) -> AsyncIterator[TritonModel]:
-    model = TritonModel(parse_chat_address(f"{address}/{rest}"), None, seconds, check_every)
+    model = TritonModel(address_of(f"{address}/{rest}"), None, seconds, check_every)
     try:
         await model.resolve()
         yield model
@@ -54,7 +60,7 @@ async def model_at(
 
 
 def client_of(address: str, name: str) -> TritonClient:
-    return TritonClient(parse_chat_address(f"{address}/{name}"), None, 10)
+    return TritonClient(address_of(f"{address}/{name}"), None, 10)
 
 
 async def ask(model: TritonModel, prompt: str, max_tokens: int = 512) -> Completion:
@@ -89,7 +95,7 @@ async def test_a_full_queue_is_overload(triton: str) -> None:
 @pytest.mark.parametrize("fault", ["fail out of memory", "crash out of memory"])
 async def test_a_model_that_fails_may_be_asked_again(triton: str, fault: str) -> None:
     async with model_at(triton, "trouble") as model:
-        with pytest.raises(BackendUnavailable, match="the Triton model failed; .*out of memory"):
+        with pytest.raises(BackendUnavailable, match=r"the Triton model failed; .*out of memory"):
             await ask(model, fault)
         assert (await ask(model, "after it")).text
 
@@ -218,7 +224,7 @@ async def test_another_version_in_mid_run_stops_it(
         shutil.copytree(folder / "1", folder / "2")
         await control.load()
         for _ in range(2):
-            with pytest.raises(ModelChanged, match="2.*the run was resolved with 1-"):
+            with pytest.raises(ModelChanged, match=r"2.*the run was resolved with 1-"):
                 await ask(model, "Describe it.")
     async with model_at(address, rest) as model:
         assert model.identity.revision.startswith("2-")

@@ -9,7 +9,11 @@ from pydantic import SecretStr
 
 from caliper.adapters.models import triton_plain
 from caliper.adapters.models.chat_template import chat_template
-from caliper.adapters.models.triton_address import CONNECTION_OPTIONS, TritonAddress, parse_address
+from caliper.adapters.models.triton_address import (
+    CONNECTION_OPTIONS,
+    TritonAddress,
+    parse_addresses,
+)
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
 from caliper.adapters.models.triton_plain import PlainShape
 from caliper.adapters.models.triton_served import Served
@@ -23,14 +27,14 @@ _VLLM_OPTIONS = ("template", "image_token")
 _OPTIONS = (*_VLLM_OPTIONS, *triton_plain.OPTIONS, *CONNECTION_OPTIONS)
 
 
-def parse_chat_address(text: str) -> TritonAddress:
-    """The address behind `triton:` of a SPEC that names a chat model.
+def parse_chat_addresses(text: str) -> tuple[TritonAddress, ...]:
+    """The addresses behind `triton:` of a SPEC that names a chat model.
 
     Options: `template` (a named chat template, or a folder with a tokenizer) and `image_token`
     for the vLLM backend; `image`, `prompt` and `caption` (names of tensors) for request/response
     models; those of the connection. Raises InvalidInput, UnknownName.
     """
-    return parse_address(text, _OPTIONS)
+    return parse_addresses(text, _OPTIONS)
 
 
 class TritonModel:
@@ -54,14 +58,14 @@ class TritonModel:
 
     @property
     def identity(self) -> Identity:
-        """Which model the server has, as `resolve` found it.
+        """Which model the server has, as `resolve` found it first.
 
         The revision is its version, and a digest of its configuration and of how it is asked.
         """
         return self._known[1]
 
     async def resolve(self) -> Identity:
-        """Ask the server for the model and check its tensors.
+        """Ask the server, once, for the model that it has now, and check its tensors.
 
         Raises InvalidInput that names model, tensor, what is expected and what was found,
         UnknownName when the server has no such model or version, BackendError subclasses.
@@ -70,7 +74,8 @@ class TritonModel:
         shape = self._shape(served)
         revision = f"{served.version}-{digest([served.revision, shape.rendering])}"
         identity = Identity("triton", served.name, revision, cached=True)
-        self._resolved = shape, identity
+        if self._resolved is None:
+            self._resolved = shape, identity
         return identity
 
     async def complete(

@@ -72,7 +72,7 @@ class TritonClient:
 
     @property
     def served(self) -> Served:
-        """The model as `open` found it."""
+        """The model as `open` found it first."""
         if self._served is None:
             raise CaliperError("the Triton model is asked for before it was opened")
         return self._served
@@ -84,8 +84,10 @@ class TritonClient:
         """
         if self._address.options.get("load") and not await self.ready():
             await self.load()
-        self._served = await self._described()
-        return self._served
+        found = await self._described()
+        if self._served is None:
+            self._served = found
+        return found
 
     async def ready(self) -> bool:
         """Whether the model answers requests."""

@@ -12,7 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from caliper.adapters.models.triton_address import CONNECTION_OPTIONS, TritonAddress, parse_address
+from caliper.adapters.models.triton_address import (
+    CONNECTION_OPTIONS,
+    TritonAddress,
+    parse_addresses,
+)
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
 from caliper.adapters.models.triton_served import ANY, Expected, Served
 from caliper.adapters.models.triton_tensors import (
@@ -46,7 +50,10 @@ def parse_embedder_address(text: str) -> TritonAddress:
     one, for models that take token ids); those of the connection. Raises InvalidInput,
     UnknownName.
     """
-    return parse_address(text, _OPTIONS)
+    address, *more = parse_addresses(text, _OPTIONS)
+    if more:
+        raise InvalidInput("an embedder has one server", field="embedder")
+    return address
 
 
 class TritonEmbedder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,8 +24,8 @@ class PlainShape:
     """Asks a request/response model. Raises InvalidInput when its tensors are others.
 
     No picture is an empty BYTES: a request without the tensor would not batch with others.
-    Decoding goes along as parameters of the request (max_tokens, temperature, top_p, seed); a
-    model may have an output `finish_reason`.
+    Decoding goes along as parameters of the request (max_tokens, temperature, top_p, seed, and
+    stop as JSON); a model may have an output `finish_reason`.
     """
 
     def __init__(self, client: TritonClient, served: Served, address: TritonAddress) -> None:
@@ -65,12 +66,15 @@ class PlainShape:
                 f"the Triton model takes {self._places} picture(s) a request, "
                 f"and this sample has {len(images)}"
             )
-        parameters = {
+        parameters: dict[str, int | float | str] = {
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
             "seed": decoding.seed,
         }
+        if decoding.stop:
+            # Parameters hold no lists.
+            parameters["stop"] = json.dumps(decoding.stop)
         inputs = [
             bytes_input(self._image, images, [*self._batch, len(images)]),
             bytes_input(self._prompt, [sendable(prompt)], [*self._batch, 1]),

@@ -136,6 +136,8 @@ def _sampling(decoding: Decoding, schema: Mapping[str, Any] | None) -> str:
         "top_p": decoding.top_p,
         "seed": decoding.seed,
     }
+    if decoding.stop:
+        given["stop"] = list(decoding.stop)
     if schema is not None:
         given["guided_decoding"] = json.dumps({"json": dict(schema)})
     return json.dumps(given)
