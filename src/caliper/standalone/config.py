@@ -24,7 +24,8 @@ class _Strict(BaseModel):
 class BenchmarkConfig(_Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
 
-    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]` or `replay:DIR`. `media` is the
+    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]`,
+    `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the
     folder that the dataset's media paths are relative to, by default that of the data.
     `qa` is the dataset in question form, `qa_replies` the recorded replies to questions
     that are asked from the media.
