@@ -286,4 +286,4 @@ def test_replies_that_were_recorded_wrong(caliper: Command, config: Path) -> Non
     ended = caliper(*COMPRECAP, "--judge", "replay:nowhere", code=2)
     assert "there is nothing here" in ended.err
     ended = caliper(*COMPRECAP, "--qa", "compreqa", code=2)
-    assert "need recorded replies (--qa-replies)" in ended.err
+    assert "give its captioner, or its recorded replies (qa_replies)" in ended.err

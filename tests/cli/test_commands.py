@@ -198,9 +198,11 @@ def test_a_kept_run_is_found_shown_and_compared(caliper: Command, config: Path) 
 
     told = caliper("report", "first", "--json", code=0).told
     assert told["benchmarks"]["comprecap"]["s_unified"] == 86
-    shown = caliper("compare", "first", "second", code=0)
-    assert "Differs: captionqa" in shown.out
-    compared = caliper("compare", "first", "second", "--json", code=0).told
+    refused = caliper("compare", "first", "second", code=2)
+    assert "captionqa model reader: replay" in refused.err
+    shown = caliper("compare", "first", "second", "--anyway", code=0)
+    assert "Differs: captionqa model reader" in shown.err
+    compared = caliper("compare", "first", "second", "--anyway", "--json", code=0).told
     score = compared["figures"]["captionqa"]["overall.score"]
     assert score["value"] == score["second"] - score["first"]
     assert score["first"] == 31.25

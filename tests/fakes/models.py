@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.core.question import Decoding, Vector
-from caliper.ports.models import Completion, Identity, Message
+from caliper.ports.models import Completion, Identity, Image, Message
 from caliper.ports.prompts import Template
 
 Script = Callable[[str, int], str | Completion | Exception]
@@ -20,6 +20,7 @@ class Call:
     text: str
     decoding: Decoding
     schema: Mapping[str, Any] | None
+    images: tuple[Image, ...] = ()
     affinity: str = ""
 
 
@@ -47,7 +48,8 @@ class ScriptedModel:
         parts = [part for message in messages for part in message.content]
         text = "".join(part for part in parts if isinstance(part, str))
         before = self.texts.count(text)
-        self.calls.append(Call(text, decoding, schema, affinity))
+        images = tuple(part for part in parts if isinstance(part, Image))
+        self.calls.append(Call(text, decoding, schema, images, affinity))
         self.open += 1
         try:
             await asyncio.sleep(0)

@@ -10,9 +10,11 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
+from caliper.core.outcome import Reason, Scored, Unscored
+from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.caption import MAX_TOKENS, Captioner
-from caliper.ports.codec import CaptionJob
+from caliper.ports.codec import CaptionJob, Verdicts
 from caliper.ports.models import Completion, Image
 
 SPEC = runs.spec(runs.part(captions=None, models={"reader": runs.JUDGE, "captioner": runs.JUDGE}))
@@ -35,6 +37,43 @@ async def captioned(
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
     media = {"captionqa": Pictures()}
     return await Captioner(spec, model, OpenPack(), media, store).caption(job)
+
+
+async def answered(model: ScriptedModel, store: MemoryStore, place: int = 0) -> Verdicts:
+    """Both questions of a picture, put to the checkpoint itself."""
+    models = {"reader": runs.JUDGE, "captioner": model.identity, "media": model.identity}
+    spec = runs.spec(runs.part(captions=None, models=models))
+    found = {"captionqa": runs.sources(runs.choice_rows(2, 2), None)}
+    items = (await runs.planned(spec, found, MemoryStore())).items
+    item = [item for item in items if item.source is Source.MEDIA][place]
+    job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
+    pack = OpenPack("question", "options")
+    captioner = Captioner(spec, model, pack, {"captionqa": Pictures()}, store)
+    return await captioner.answer(job, final=True)
+
+
+async def test_questions_are_put_with_the_picture_and_once() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: "A")
+    verdicts = await answered(model, store)
+    assert await answered(model, store) == verdicts
+    assert [type(verdict.outcome) for verdict in verdicts.verdicts] == [Scored, Scored]
+    assert len(model.calls) == 2
+    for call in model.calls:
+        assert call.text.startswith("captionqa/reader_on_image")
+        assert call.images == (Image(b"0.jpg", "image/jpeg"),)
+
+
+async def test_questions_about_a_picture_that_is_not_there() -> None:
+    model = ScriptedModel(lambda text, before: "A")
+    with pytest.raises(MediaMissing):
+        await answered(model, MemoryStore(), place=1)
+    assert model.calls == []
+
+
+async def test_a_refusal_is_no_wrong_answer() -> None:
+    model = ScriptedModel(lambda text, before: Completion("I cannot", "refusal"))
+    verdicts = await answered(model, MemoryStore())
+    assert [verdict.outcome for verdict in verdicts.verdicts] == [Unscored(Reason.REFUSED)] * 2
 
 
 async def test_a_caption_is_asked_for_once() -> None:

@@ -14,7 +14,7 @@ from caliper.core.question import Item, Question, Source
 from caliper.core.run import Identity
 from caliper.core.sample import Row
 from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, Publisher, jobs
+from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, Checkpoint, Publisher, jobs
 from caliper.ports.codec import ExamineJob
 
 CODEC = JsonCodec()
@@ -38,12 +38,12 @@ async def planned() -> Planned:
 
 
 async def published(
-    planned: Planned, ledger: Ledger, captioning: frozenset[str] = frozenset()
+    planned: Planned, ledger: Ledger, asked: Checkpoint | None = None
 ) -> dict[str, list[tuple[str, str]]]:
     """(key, caption or "-") of every job by topic."""
     stream = MemoryStream()
     publisher = Publisher(SPEC.run_id, stream, CODEC, CAPTIONS)
-    count = await publisher.publish_missing(planned.reader, ledger, captioning)
+    count = await publisher.publish_missing(planned.reader, ledger, asked or {})
     found: dict[str, list[tuple[str, str]]] = {}
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.close_topic(topic)
@@ -96,11 +96,19 @@ async def test_samples_without_a_caption_are_captioned_where_a_model_writes(
     planned: Planned,
 ) -> None:
     ledger = Ledger(planned.summary.questions, MemoryLog())
-    found = await published(planned, ledger, frozenset({"captionqa"}))
+    found = await published(planned, ledger, {"captionqa": frozenset({Source.CAPTION})})
     assert found[CAPTION_JOBS] == [("captionqa/nat_001", "-")]
     assert ("captionqa/nat_000", "it is green") in found[QA_JOBS]
     assert found[QA_JOBS].count(("captionqa/nat_001", "-")) == 1
     assert ("capability/scene/0001", "-") in found[JUDGE_JOBS]
+
+
+async def test_the_checkpoint_is_asked_what_its_media_show(planned: Planned) -> None:
+    ledger = Ledger(planned.summary.questions, MemoryLog())
+    found = await published(planned, ledger, {"captionqa": frozenset({Source.MEDIA})})
+    assert found[CAPTION_JOBS] == [("captionqa/nat_000", "-"), ("captionqa/nat_001", "-")]
+    assert found[QA_JOBS] == [("captionqa/nat_000", "it is green"), ("captionqa/nat_001", "-")]
+    assert found[JUDGE_JOBS].count(("capability/scene/0000", "-")) == 1
 
 
 async def test_a_finished_run_publishes_nothing(planned: Planned) -> None:

@@ -79,8 +79,15 @@ def unwritten() -> Iterator[Service]:
 
 
 async def called(channel: grpc.aio.Channel, method: Any, metadata: Any) -> grpc.StatusCode:
-    """How a call goes as far as its first answer."""
-    call = channel.stream_stream(path_of(method))(iter([b""]), metadata=metadata)
+    """How a call goes as far as its first answer.
+
+    A stream of requests ends at once: gRPC tells a caller whose message comes after the
+    refusal that sending failed, and not why.
+    """
+    if method.client_streaming:
+        call = channel.stream_stream(path_of(method))(iter(()), metadata=metadata)
+    else:
+        call = channel.unary_stream(path_of(method))(b"", metadata=metadata)
     try:
         answer = await call.read()
         assert isinstance(answer, bytes) or answer is grpc.aio.EOF

@@ -94,7 +94,8 @@ class Bench:
 
     def __init__(self, *, captioning: bool = False) -> None:
         models = {"reader": runs.JUDGE, **({"captioner": runs.JUDGE} if captioning else {})}
-        self.spec = runs.spec(runs.part(models=models))
+        captions = None if captioning else "c" * 64
+        self.spec = runs.spec(runs.part(models=models, captions=captions))
         texts = None if captioning else {f"nat_{n:03}": "it is green" for n in range(SAMPLES)}
         self.captions = {} if texts is None else {"captionqa": texts}
         self.found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), texts)}
@@ -121,6 +122,7 @@ class Bench:
             publisher=Publisher(self.spec.run_id, stream, codec, self.captions),
             examiner=Examiner(self.spec, Models(answerers), self.store),
             captioners=captioners,
+            asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
             ledger=self.ledger,
             stream=stream,
             codec=codec,

@@ -4,6 +4,10 @@ Both runs looked at the same media, so the difference is paired: leaving a clust
 leaves it out of both runs, and what is hard about a picture for both cancels. Clusters are
 matched by name, whether one run or both have them; the interval is the jackknife's (see
 `jackknife`), and where no cluster moves the difference it is Wilson's (see `intervals`).
+
+The p-value is McNemar's where every cluster has one question that is right or wrong in both
+runs, else that of the jackknife's t. Figures of one family, such as the F1 of all tasks, are
+adjusted together by Holm's method: of thirteen tasks one differs by chance every other time.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from caliper.analysis.intervals import at_bound, clipped, flat, independent, wilson
 from caliper.analysis.jackknife import Jackknifed, jackknife
+from caliper.analysis.significance import detectable, holm, mcnemar, two_sided
 from caliper.core.report import BenchmarkReport, Figure, Kind, Path, Report, leaves
 from caliper.core.tally import Sums, Tally
 
@@ -26,7 +31,9 @@ class Difference:
     """A figure of two runs. `value` is second minus first, in the figure's unit.
 
     `low` and `high` bound the difference at 95 % (None without an interval); `method` is
-    jackknife, wilson, or empty. `paired` of all `clusters` are in both runs.
+    jackknife, wilson, or empty. `paired` of all `clusters` are in both runs. `error` is the
+    standard error, `p` the two-sided p-value of no difference, `adjusted` that among its
+    family, `detectable` the least true difference that would usually be found.
     """
 
     first: float | None
@@ -37,11 +44,28 @@ class Difference:
     method: str = ""
     clusters: int = 0
     paired: int = 0
+    error: float | None = None
+    p: float | None = None
+    adjusted: float | None = None
+    detectable: float | None = None
 
 
 def compare(figures: Iterable[Figure], first: Tally, second: Tally) -> dict[Path, Difference]:
     """The difference of every figure by its path, in the order of the figures."""
-    return {figure.path: _difference(figure, first, second) for figure in figures}
+    found = {figure.path: _difference(figure, first, second) for figure in figures}
+    families: dict[Path, list[Path]] = {}
+    for path in found:
+        families.setdefault(family(path), []).append(path)
+    for members in families.values():
+        adjusted = holm([found[path].p for path in members])
+        for path, p in zip(members, adjusted, strict=True):
+            found[path] = replace(found[path], adjusted=p)
+    return found
+
+
+def family(path: Path) -> Path:
+    """What a figure is looked at together with: the same metric of all other dimensions."""
+    return (path[0], str(len(path)), path[-1])
 
 
 def _difference(figure: Figure, first: Tally, second: Tally) -> Difference:
@@ -66,7 +90,35 @@ def _difference(figure: Figure, first: Tally, second: Tally) -> Difference:
     jackknifed = jackknife(cells, lambda sums: _subtract(figure, sums))
     width = figure.bounds[1] - figure.bounds[0]
     (low, high), method = _interval(jackknifed, cells, (-width, width))
-    return replace(found, low=low, high=high, method=method)
+    found = replace(found, low=low, high=high, method=method)
+    return found if jackknifed is None else _tested(found, jackknifed, _discordant(figure, cells))
+
+
+def _tested(found: Difference, by: Jackknifed, discordant: tuple[int, int] | None) -> Difference:
+    if not by.error or flat(by):
+        return replace(found, p=None if discordant is None else mcnemar(*discordant))
+    degrees = by.clusters - 1
+    p = two_sided(by.value, by.error, degrees) if discordant is None else mcnemar(*discordant)
+    return replace(found, error=by.error, p=p, detectable=detectable(by.error, degrees))
+
+
+def _discordant(figure: Figure, cells: _Cells) -> tuple[int, int] | None:
+    """How many clusters only the first run has right, and only the second; None unless every
+    cluster has one question, right or wrong, in both runs.
+    """
+    if figure.shares is None or len(figure.cells) > 1:
+        return None
+    part, whole = figure.shares
+    sides = [
+        {name: (sums.get(part, 0), sums.get(whole, 0)) for name, sums in clusters.items()}
+        for clusters in cells.values()
+    ]
+    first, second = ({name: had for name, had in side.items() if had[1]} for side in sides)
+    simple = all(had in ((0, 1), (1, 1)) for side in (first, second) for had in side.values())
+    if first.keys() != second.keys() or not simple:
+        return None
+    pairs = [(first[name][0], second[name][0]) for name in first]
+    return pairs.count((1, 0)), pairs.count((0, 1))
 
 
 def _subtract(figure: Figure, sums: Mapping[tuple[int, str], Sums]) -> float | None:

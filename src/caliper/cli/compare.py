@@ -14,7 +14,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from caliper.adapters.wording import number
-from caliper.analysis.compare import Difference, Distinction, distinctions
+from caliper.analysis.compare import Difference, Distinction
+from caliper.analysis.significance import LEVEL
+from caliper.cli.comparing import Anyway, refuse_unlike
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -26,21 +28,21 @@ from caliper.standalone.kept import Differences, compare_runs, read_run
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 First = Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
 Second = Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
-OF_THE_CHECKPOINT = ("name", "captions", "replicate")
-"""What of a spec is expected to differ between two checkpoints."""
 
 
 def compare(
     first: First,
     second: Second,
     server: InstalledServer = None,
+    anyway: Anyway = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
     """Set two runs side by side: the difference of every figure, second minus first.
 
-    Differences are paired on the same media. Whatever else differs between the runs (judge,
-    prompts, settings, data) is said first: then they do not tell two checkpoints apart.
+    Differences are paired on the same media; p is adjusted for looking at several dimensions.
+    Runs that differ in more than their checkpoints (judge, prompts, settings, data) are refused
+    unless they are to be compared --anyway.
     With --server the runs are those of an installation. It tells figures, not what each medium
     gave, so that nothing is paired and differences come without intervals.
     Exit code 3 when the runs have no benchmark in common.
@@ -52,12 +54,10 @@ def compare(
     else:
         before, after = asyncio.run(reports_there((first, second), server))
         differences = _unpaired(before, after)
-    differing = distinctions(before, after, ignored=OF_THE_CHECKPOINT)
+    differing = refuse_unlike(before, after, anyway=anyway)
     if json:
         sys.stdout.write(_told(before.name, after.name, differing, differences))
     elif not quiet:
-        for distinction in differing:
-            OUT.print(f"[yellow]Differs:[/yellow] {escape(_said(distinction))}", soft_wrap=True)
         if differences:
             _show(before, after, differences)
         else:
@@ -82,11 +82,6 @@ def _unpaired(first: Report, second: Report) -> Differences:
 def _difference(before: float | None, after: float | None) -> Difference:
     value = None if before is None or after is None else after - before
     return Difference(before, after, value)
-
-
-def _said(found: Distinction) -> str:
-    where = f"{found.benchmark} " if found.benchmark else ""
-    return f"{where}{found.kind} {found.name}: {found.first} / {found.second}"
 
 
 def _show(before: Report, after: Report, differences: Differences) -> None:
@@ -123,16 +118,17 @@ def _first_table(
 def _table(title: str, names: tuple[str, str], rows: list[tuple[str, Difference]]) -> Table:
     table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     table.add_column("")
-    for name in (*map(escape, names), "difference", "95 % interval", "media"):
+    for name in (*map(escape, names), "difference", "95 % interval", "p", "media"):
         table.add_column(name, justify="right")
     for label, found in rows:
-        clear = found.low is not None and found.high is not None and found.low * found.high > 0
+        clear = found.adjusted is not None and found.adjusted < LEVEL
         table.add_row(
             escape(label),
             number(found.first),
             number(found.second),
             f"[bold]{number(found.value)}[/bold]" if clear else number(found.value),
             _interval(found),
+            _probability(found.adjusted),
             f"{found.paired:,}",
         )
     return table
@@ -142,6 +138,12 @@ def _interval(found: Difference) -> str:
     if found.low is None or found.high is None:
         return ""
     return f"{number(found.low)} to {number(found.high)}"
+
+
+def _probability(p: float | None) -> str:
+    if p is None:
+        return ""
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def _told(

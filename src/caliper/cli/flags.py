@@ -78,7 +78,16 @@ Qa = Annotated[
     Path | None,
     typer.Option(
         "--qa",
-        help="The dataset in question form, asked from the media (KT-bar, CompreQA).",
+        help="The dataset in question form: the captioner is asked it from the media "
+        "(KT-bar, CompreQA).",
+        rich_help_panel=_WHAT,
+    ),
+]
+QaOnImage = Annotated[
+    bool | None,
+    typer.Option(
+        "--qa",
+        help="Ask the captioner the same questions from the picture (utility gap).",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -86,7 +95,7 @@ QaReplies = Annotated[
     Path | None,
     typer.Option(
         "--qa-replies",
-        help="Recorded replies to the questions asked from the media.",
+        help="Recorded replies to the questions from the media: no captioner is asked them.",
         rich_help_panel=_WHAT,
     ),
 ]

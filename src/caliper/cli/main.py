@@ -14,11 +14,13 @@ from typer.exceptions import TyperException
 from typer.rich_utils import rich_format_error
 
 from caliper.cli import (
+    agreement,
     apply,
     compare,
     data,
     dead_letters,
     evaluate,
+    gate,
     plan,
     remote,
     report,
@@ -27,6 +29,7 @@ from caliper.cli import (
 )
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
+from caliper.cli.options import taking
 from caliper.core.errors import (
     AlreadyExists,
     BackendError,
@@ -55,6 +58,8 @@ app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("gate", help=gate.HELP)(taking(gate.decide, gate.Wanted))
+app.command("agreement")(agreement.agreement)
 app.command("validate")(validate.validate)
 app.command("serve")(serve.serve)
 app.command("runs")(remote.runs)

@@ -73,6 +73,7 @@ class CaptionQaPart:
     prompt: flags.Prompt = "simple"
     reader: flags.Reader = None
     media: flags.MediaRoot = None
+    qa: flags.QaOnImage = None
     qa_replies: flags.QaReplies = None
 
 

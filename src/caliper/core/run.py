@@ -9,6 +9,7 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import digest, run_id
+from caliper.core.question import Source
 
 SCHEMA = 1
 
@@ -68,6 +69,14 @@ class BenchmarkSpec:
     qa_data: str | None = None
     prompt: str = "simple"
     repeats: int | None = None
+
+    @property
+    def asked_of_checkpoint(self) -> frozenset[Source]:
+        """What the checkpoint itself is reached for: captions, answers from the media."""
+        captioner = self.models.get("captioner")
+        answers = captioner is not None and self.models.get("media") == captioner
+        sources = ((Source.CAPTION, self.captions is None), (Source.MEDIA, answers))
+        return frozenset(source for source, asked in sources if asked)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply, Source
-from caliper.pipeline.rendering import Request, render
-from caliper.ports.models import ChatModel, Completion, Identity
+from caliper.pipeline.rendering import Request, render, with_images
+from caliper.ports.models import ChatModel, Completion, Identity, Image
 from caliper.ports.prompts import PromptPack
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 
 
+Shown = Mapping[tuple[str, ...], Sequence[Image]]
+"""Pictures, or frames of a clip, by the media paths of an item."""
+_NOTHING: Shown = MappingProxyType({})
+
+
 class PromptingAnswerer:
     """Renders an Ask with a template of `pack` and asks `model`. Keeps no replies.
 
-    `seed` is that of the run: sampling starts from it.
+    `seed` is that of the run: sampling starts from it. `shown` is what questions from the
+    media are put with.
     """
 
-    def __init__(self, model: ChatModel, pack: PromptPack, seed: int = 0) -> None:
-        self._model, self._pack, self._seed = model, pack, seed
+    def __init__(
+        self, model: ChatModel, pack: PromptPack, seed: int = 0, shown: Shown = _NOTHING
+    ) -> None:
+        self._model, self._pack, self._seed, self._shown = model, pack, seed, shown
 
     @property
     def identity(self) -> Identity:
@@ -34,13 +44,16 @@ class PromptingAnswerer:
         Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
         for a question about the media: asked without its picture, a model would guess.
         """
-        if ask.item.source is Source.MEDIA:
-            raise InvalidInput(
-                "questions about the picture or clip itself cannot be put to a judge or "
-                "reader of captions; supply recorded replies for them",
-                field=ask.item.key,
-            )
         messages = render(self._pack.template(ask.prompt), ask.fields)
+        if ask.item.source is Source.MEDIA:
+            images = self._shown.get(ask.item.media)
+            if images is None:
+                raise InvalidInput(
+                    "questions about the picture or clip itself cannot be put to a judge or "
+                    "reader of captions; supply recorded replies for them",
+                    field=ask.item.key,
+                )
+            messages = with_images(messages, images)
         return Request(messages, sampling(ask, self._seed), ask.schema)
 
     async def answer(self, ask: Ask) -> Answer:

@@ -1,9 +1,12 @@
-"""Captioning: one sample, one caption, kept so that it is never asked for twice."""
+"""The checkpoint under test: it writes captions, and answers questions about what it sees.
+
+It is reached only here. One sample, one caption, kept so that it is never asked for twice.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from caliper.benchmarks.registry import benchmark
@@ -11,12 +14,13 @@ from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
 from caliper.core.question import Decoding
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.answerer import affinity_of
-from caliper.pipeline.rendering import messages_json, render
+from caliper.pipeline.answerer import PromptingAnswerer, affinity_of
+from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
-from caliper.ports.codec import CaptionJob
+from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
 from caliper.ports.media import Media
-from caliper.ports.models import ChatModel, Image, Message
+from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 
@@ -75,11 +79,19 @@ class Captioner:
             await self._store.put(key, _write(caption))
         return caption
 
+    async def answer(self, job: CaptionJob, *, final: bool = False) -> Verdicts:
+        """The verdicts of a sample's questions from the media.
 
-def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple[Message, ...]:
-    """The messages, with the images before the words of the last one."""
-    *before, last = messages
-    return (*before, Message(last.role, (*images, *last.content)))
+        The questions, their prompts and the reading of replies are the benchmark's (CAPability
+        paper B.4, CaptionQA paper 5, CompreCap paper 4.4). Raises what `Examiner.examine`
+        raises, MediaMissing, InvalidInput.
+        """
+        media = self._media[job.benchmark]
+        shown = {paths: await media.images(paths) for paths in {item.media for item in job.items}}
+        seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
+        examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
+        asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
+        return await examiner.examine(asked, final=final)
 
 
 def _object(key: str) -> str:

@@ -68,9 +68,13 @@ def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
         return None
     layout = benchmark(part.name).qa_data
     if layout is None:
+        if sources.qa_data is not None:
+            message = "its own questions are asked from the media: qa is true, and no path"
+            raise InvalidInput(f"{part.name}: {message}", field="qa")
         return ()
     if sources.qa_data is None:
-        raise InvalidInput(f"{part.name}: questions from the media need their own data (--qa)")
+        message = "questions from the media need their own data: the path of it (--qa PATH)"
+        raise InvalidInput(f"{part.name}: {message}", field="qa")
     return sources.qa_data.rows(layout)
 
 

@@ -76,9 +76,9 @@ class Planner:
         def shards() -> AsyncIterator[list[Item]]:
             return read_plan(kept, summary)
 
-        captioning = frozenset(part.name for part in spec.benchmarks if part.captions is None)
+        asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
         publisher = Publisher(spec.run_id, self._stream, self._codec, captions)
-        await publisher.publish_all(shards, captioning)
+        await publisher.publish_all(shards, asked)
 
     async def _captions(self, spec: RunSpec) -> dict[str, dict[str, str]]:
         return {

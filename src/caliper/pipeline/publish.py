@@ -5,7 +5,7 @@ One rule for a new run, a run taken up again after Ctrl-C, and a lost topic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
@@ -24,6 +24,9 @@ VERDICTS = "verdicts"
 RUNS = "runs"
 _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
+Checkpoint = Mapping[str, frozenset[Source]]
+"""What the checkpoint itself is asked for, by benchmark (`BenchmarkSpec.asked_of_checkpoint`)."""
+
 
 class Publisher:
     """Turns the plan of one run into jobs. `captions` are the known ones."""
@@ -34,36 +37,35 @@ class Publisher:
         self._codec = codec
         self._captions = captions
 
-    async def publish_missing(
-        self, plan: PlanReader, ledger: Ledger, captioning: frozenset[str]
-    ) -> int:
+    async def publish_missing(self, plan: PlanReader, ledger: Ledger, asked: Checkpoint) -> int:
         """Publish every job that the ledger lacks an outcome of; returns how many.
 
-        Benchmarks in `captioning` get caption-jobs where no caption is known.
+        What is `asked` of the checkpoint becomes caption-jobs: samples without a known
+        caption, and questions from the media.
         """
-        return await self._publish_all(plan, captioning, ledger.lacks)
+        return await self._publish_all(plan, asked, ledger.lacks)
 
-    async def publish_all(self, plan: PlanReader, captioning: frozenset[str]) -> int:
+    async def publish_all(self, plan: PlanReader, asked: Checkpoint) -> int:
         """Publish every job of the plan, whatever is known; returns how many."""
-        return await self._publish_all(plan, captioning, lambda _: True)
+        return await self._publish_all(plan, asked, lambda _: True)
 
     async def _publish_all(
-        self, plan: PlanReader, captioning: frozenset[str], wanted: Callable[[Item], bool]
+        self, plan: PlanReader, asked: Checkpoint, wanted: Callable[[Item], bool]
     ) -> int:
         published = 0
         async for items in plan():
             for members in jobs(items):
                 if any(wanted(item) for item in members):
-                    await self._publish(members, captioning)
+                    await self._publish(members, asked)
                     published += 1
         return published
 
-    async def _publish(self, items: tuple[Item, ...], captioning: frozenset[str]) -> None:
+    async def _publish(self, items: tuple[Item, ...], asked: Checkpoint) -> None:
         first = items[0]
-        text = self._captions.get(first.benchmark, {}).get(first.sample)
-        if first.source is Source.MEDIA:
-            await self.examine(items, None)
-        elif text is None and first.benchmark in captioning:
+        text = None
+        if first.source is Source.CAPTION:
+            text = self._captions.get(first.benchmark, {}).get(first.sample)
+        if text is None and first.source in asked.get(first.benchmark, ()):
             job = CaptionJob(self._run, first.benchmark, first.sample, items)
             await self._send(CAPTION_JOBS, job)
         else:

@@ -49,6 +49,12 @@ def render(template: Template, fields: Mapping[str, str]) -> tuple[Message, ...]
     return tuple(Message(role, (_GAP.sub(filled, text),)) for role, text in parts if text.strip())
 
 
+def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple[Message, ...]:
+    """The messages, with the images before the words of the last one."""
+    *before, last = messages
+    return (*before, Message(last.role, (*images, *last.content)))
+
+
 def messages_json(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """A JSON form of `messages` for reply keys: pictures stand for their SHA-256 and type."""
     return [

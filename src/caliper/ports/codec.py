@@ -21,7 +21,9 @@ class PlanJob:
 
 @dataclass(frozen=True, slots=True)
 class CaptionJob:
-    """One sample to caption. `items` hold all questions about its caption."""
+    """One sample that the checkpoint is shown: to caption it, where `items` hold all questions
+    about its caption, or to answer `items`, which are asked from the media.
+    """
 
     run: str
     benchmark: str

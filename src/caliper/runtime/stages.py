@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, ModelChanged
-from caliper.core.question import Item
+from caliper.core.question import Source
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, give_up
 from caliper.pipeline.publish import VERDICTS, Publisher
@@ -59,7 +59,7 @@ class Examining:
         except ModelChanged as error:
             await self.changed(job.run, error)
         else:
-            await self._tell(job, verdicts)
+            await self.tell(job, verdicts)
 
     async def give_up(self, data: bytes, error: BaseException) -> None:
         """Publish Unscored for a job that is not tried again."""
@@ -72,9 +72,10 @@ class Examining:
 
     async def conclude(self, job: ExamineJob, error: BaseException) -> None:
         """Publish Unscored for all questions of a job."""
-        await self._tell(job, give_up(job, error))
+        await self.tell(job, give_up(job, error))
 
-    async def _tell(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    async def tell(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        """Publish the verdicts of a job."""
         key = f"{verdicts.run}/{verdicts.benchmark}/{verdicts.sample}"
         await self.stream.publish(Message(VERDICTS, key, self.codec.write(verdicts)))
         self.examined(job, verdicts)
@@ -82,7 +83,8 @@ class Examining:
 
 @dataclass(frozen=True, slots=True)
 class Captioning:
-    """Captions samples and publishes the jobs that examine the captions.
+    """Captions samples and publishes the jobs that examine the captions; questions from the
+    media are answered here, and their verdicts published.
 
     `keep` is handed every caption before it is examined.
     """
@@ -92,28 +94,36 @@ class Captioning:
     keep: KeepCaption
 
     async def handle(self, attempt: Attempt) -> None:
-        """Caption one sample. Raises what its captioner raises, InvalidInput for no job."""
-        stream, codec = self.examining.stream, self.examining.codec
-        job = codec.read_caption_job(attempt.data)
+        """Show one sample to the checkpoint. Raises what its captioner raises, InvalidInput for
+        no job.
+        """
+        job = self.examining.codec.read_caption_job(attempt.data)
         captioner = await self.captioner_of(job)
         if captioner is None:
             return
         try:
-            caption = await captioner.caption(job)
+            if job.items[0].source is Source.MEDIA:
+                verdicts = await captioner.answer(job, final=attempt.final)
+                await self.examining.tell(_without_caption(job), verdicts)
+            else:
+                await self._caption(job, captioner)
         except ModelChanged as error:
             await self.examining.changed(job.run, error)
-            return
+
+    async def _caption(self, job: CaptionJob, captioner: Captioner) -> None:
+        caption = await captioner.caption(job)
         await self.keep(job, caption)
-        await Publisher(job.run, stream, codec, {}).examine(job.items, caption)
+        publisher = Publisher(job.run, self.examining.stream, self.examining.codec, {})
+        await publisher.examine(job.items, caption)
 
     async def give_up(self, data: bytes, error: BaseException) -> None:
-        """Publish Unscored for all questions about a caption that is not tried again."""
+        """Publish Unscored for all questions of a sample that is not tried again."""
         try:
             job = self.examining.codec.read_caption_job(data)
         except InvalidInput:
             return
-        await self.examining.conclude(_without_caption(job.run, job.items), error)
+        await self.examining.conclude(_without_caption(job), error)
 
 
-def _without_caption(run: str, items: tuple[Item, ...]) -> ExamineJob:
-    return ExamineJob(run, items[0].benchmark, items[0].sample, None, items)
+def _without_caption(job: CaptionJob) -> ExamineJob:
+    return ExamineJob(job.run, job.benchmark, job.sample, None, job.items)

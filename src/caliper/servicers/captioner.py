@@ -12,8 +12,8 @@ from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Decoding
-from caliper.pipeline.caption import MAX_TOKENS, with_images
-from caliper.pipeline.rendering import render
+from caliper.pipeline.caption import MAX_TOKENS
+from caliper.pipeline.rendering import render, with_images
 from caliper.ports.models import ChatModel, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore

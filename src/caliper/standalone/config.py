@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -27,8 +27,8 @@ class BenchmarkConfig(_Strict):
     Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]`,
     `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the
     folder that the dataset's media paths are relative to, by default that of the data.
-    `qa` is the dataset in question form, `qa_replies` the recorded replies to questions
-    that are asked from the media.
+    `qa` has the captioner asked questions from the media: the dataset in question form, or
+    true where the benchmark's own questions serve. `qa_replies` are recorded replies to them.
     """
 
     data: Path
@@ -40,7 +40,7 @@ class BenchmarkConfig(_Strict):
     tagger: str = "rules"
     embedder: str = "ngram"
     media: Path | None = None
-    qa: Path | None = None
+    qa: Path | Literal[True] | None = None
     qa_replies: Path | None = None
     repeats: int | None = Field(default=None, ge=1, le=100)
     set: Mapping[str, str] = Field(default_factory=dict)
@@ -62,6 +62,11 @@ class BenchmarkConfig(_Strict):
     def _one_source_of_captions(self) -> Self:
         if (self.captions is None) == (self.captioner is None):
             raise ValueError("give exactly one of captions and captioner")
+        if self.qa is not None and self.captioner is None and self.qa_replies is None:
+            raise ValueError(
+                "questions from the media (qa) are put to the checkpoint: give its captioner, "
+                "or its recorded replies (qa_replies)"
+            )
         return self
 
 
@@ -173,8 +178,8 @@ _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")
 
 
-def _under(folder: Path, path: Path | None) -> Path | None:
-    return None if path is None else folder / path
+def _under(folder: Path, path: Path | Literal[True] | None) -> Path | Literal[True] | None:
+    return folder / path if isinstance(path, Path) else path
 
 
 def _spec_under(folder: Path, spec: str | None) -> str | None:

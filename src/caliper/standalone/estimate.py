@@ -23,7 +23,8 @@ _BYTES_A_VERDICT = 600
 @dataclass(slots=True)
 class Estimated:
     """What one benchmark would take. `calls` go to a chat model; lexical and replay make
-    none. Tokens are estimates from characters; `output_tokens` is the upper bound.
+    none. Tokens are estimates from characters, without those of pictures; `output_tokens` is the
+    upper bound.
     """
 
     benchmark: str
@@ -53,10 +54,13 @@ async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
         if captions is None:
             found.captions_to_write = found.samples
         asks_model = part.models[benchmark(part.name).role].kind not in ("lexical", "replay")
+        asked = {Source.MEDIA} & part.asked_of_checkpoint
+        if asks_model:
+            asked |= {Source.CAPTION}
         for members in jobs(items):
             for item in members:
                 found.questions += item.size
-                if asks_model and item.source is Source.CAPTION:
+                if item.source in asked:
                     await _add_calls(found, prepared, item, captions)
         found.storage_bytes = found.questions * _BYTES_A_VERDICT + found.prompt_tokens
         yield found
@@ -66,7 +70,7 @@ async def _add_calls(
     found: Estimated, prepared: Prepared, item: Item, captions: Mapping[str, str] | None
 ) -> None:
     """Walk the item's examination with empty-handed models, and count what it asks."""
-    caption = _TYPICAL_CAPTION if captions is None else captions.get(item.sample)
+    caption = _caption(item, captions)
     settings = prepared.spec.benchmark(item.benchmark).settings
     examination = benchmark(item.benchmark).examine(item, caption, settings)
     try:
@@ -89,6 +93,12 @@ async def _add_calls(
                     batch = examination.send([Reply(" ")] * len(asks))
     except StopIteration:
         return
+
+
+def _caption(item: Item, captions: Mapping[str, str] | None) -> str | None:
+    if item.source is Source.MEDIA:
+        return None
+    return _TYPICAL_CAPTION if captions is None else captions.get(item.sample)
 
 
 def _tokens(messages: tuple[Message, ...]) -> int:

@@ -11,7 +11,7 @@ from caliper.analysis.compare import Difference, compare
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
-from caliper.core.report import Path, Report
+from caliper.core.report import Path, Report, VerdictRow
 from caliper.core.run import PlanSummary, RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import report, tallies, verdict_rows
@@ -60,6 +60,18 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
                 directory.path,
             )
         return Kept(spec, found, await tallies(spec, plan, ledger))
+
+
+async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
+    """One row a verdict that a run has, in plan order. Raises like `read_run`."""
+    spec = directory.read_spec()
+    summary = await read_summary(directory.store)
+    if summary is None:
+        raise InvalidInput("the run was not planned to its end", file=str(directory.path))
+    with closing(directory.journal(spec.run_id)) as journal:
+        ledger = Ledger.resume(summary.questions, journal)
+        shards = verdict_rows(spec, _Plan(directory, summary), ledger)
+        return [row async for shard in shards for row in shard]
 
 
 @dataclass(frozen=True, slots=True)

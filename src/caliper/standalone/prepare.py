@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import open_dataset
@@ -111,10 +112,7 @@ async def _prepare_part(
         parts.answerers[f"{name}/media"] = media
         models["media"] = media.identity
     elif part.qa is not None:
-        raise InvalidInput(
-            f"{name}: questions from the media need recorded replies (--qa-replies)",
-            field="qa_replies",
-        )
+        models["media"] = models["captioner"]
     if chosen.needs_language:
         parts.tagger = room.tagger(part.tagger)
         parts.embedder = await room.embedder(part.embedder)
@@ -174,7 +172,7 @@ def digests(name: str, sources: Sources) -> dict[str, str | None]:
 
 def open_sources(name: str, part: BenchmarkConfig) -> Sources:
     """What planning reads for a benchmark. Raises InvalidInput naming file and line."""
-    qa_data = open_dataset(part.qa) if part.qa is not None else None
+    qa_data = open_dataset(part.qa) if isinstance(part.qa, Path) else None
     return Sources(open_dataset(part.data), _captions(name, part), qa_data)
 
 

@@ -143,6 +143,7 @@ class _Run:
                 name: Captioner(spec, model, prepared.pack, self._media(), store)
                 for name, model in prepared.captioners.items()
             },
+            asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
             ledger=self._ledger,
             stream=stream,
             codec=codec,

@@ -12,7 +12,14 @@ from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, Publisher
+from caliper.pipeline.publish import (
+    CAPTION_JOBS,
+    JUDGE_JOBS,
+    QA_JOBS,
+    VERDICTS,
+    Checkpoint,
+    Publisher,
+)
 from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob
 from caliper.ports.telemetry import Watcher
@@ -24,6 +31,8 @@ from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, firs
 class Stages:
     """Publishes the missing jobs of a run and works until none is left.
 
+    `captioners` by benchmark work on what is `asked` of the checkpoint.
+
     `keep_caption` is handed the benchmark and the caption of every sample that a captioner
     wrote about, before the caption is examined.
     """
@@ -31,6 +40,7 @@ class Stages:
     publisher: Publisher
     examiner: Examiner
     captioners: dict[str, Captioner]
+    asked: Checkpoint
     ledger: Ledger
     stream: MemoryStream
     codec: Codec
@@ -54,7 +64,7 @@ class Stages:
             raise first_failure(failures) from None
 
     async def _publish(self, plan: PlanReader) -> None:
-        await self.publisher.publish_missing(plan, self.ledger, frozenset(self.captioners))
+        await self.publisher.publish_missing(plan, self.ledger, self.asked)
         await self.stream.close_topic(CAPTION_JOBS)
 
     async def _caption_then_examine(self) -> None:

@@ -25,7 +25,7 @@ class MarkdownExport:
 
 def report_text(report: Report) -> str:
     """The text of report.md."""
-    blocks = [f"# {_plain(report.name)}", wording.state(report.state)]
+    blocks = [f"# {plain(report.name)}", wording.state(report.state)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
     for benchmark in report.benchmarks:
@@ -36,18 +36,18 @@ def report_text(report: Report) -> str:
 
 
 def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
-    yield f"## {_plain(benchmark.title)}"
+    yield f"## {plain(benchmark.title)}"
     yield _headline(benchmark)
     loud, quiet = wording.notes(benchmark)
     for note in loud:
-        yield f"> **Warning.** {_plain(note)}"
+        yield f"> **Warning.** {plain(note)}"
     if quiet:
-        yield "\n".join(f"- {_plain(note)}" for note in quiet)
+        yield "\n".join(f"- {plain(note)}" for note in quiet)
     for table in benchmark.tables:
-        yield f"### {_plain(table.title)}"
+        yield f"### {plain(table.title)}"
         yield _table(benchmark, table)
         if table.note:
-            yield _plain(table.note)
+            yield plain(table.note)
     yield "### Coverage"
     yield _coverage(benchmark)
     if benchmark.models:
@@ -60,7 +60,7 @@ def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
 
 def _headline(benchmark: BenchmarkReport) -> str:
     name = wording.label(benchmark, benchmark.headline)
-    return f"{_plain(name)}: **{_figure(wording.headline(benchmark))}**"
+    return f"{plain(name)}: **{_figure(wording.headline(benchmark))}**"
 
 
 def _figure(estimate: Estimate | None) -> str:
@@ -76,7 +76,7 @@ def _table(benchmark: BenchmarkReport, table: Table) -> str:
         (row.label, *(_figure(found.get(path)) if path else "" for path in row.cells))
         for row in table.rows
     ]
-    return _grid(("", *table.columns), rows)
+    return grid(("", *table.columns), rows)
 
 
 def _coverage(benchmark: BenchmarkReport) -> str:
@@ -88,24 +88,25 @@ def _coverage(benchmark: BenchmarkReport) -> str:
     if not coverage.unscored:
         return said
     rows = [(reason, str(count)) for reason, count in sorted(coverage.unscored.items())]
-    return said + "\n\n" + _grid(("Unscored because", "questions"), rows)
+    return said + "\n\n" + grid(("Unscored because", "questions"), rows)
 
 
-def _grid(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+def grid(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table, whose columns but the first are aligned to the right."""
     rule = ("---", *("---:" for _ in head[1:]))
     lines = (head, rule, *rows)
     return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
 
 
 def _pairs(pairs: Mapping[str, str]) -> str:
-    return "\n".join(f"- {_plain(name)}: {_plain(pairs[name])}" for name in sorted(pairs))
+    return "\n".join(f"- {plain(name)}: {plain(pairs[name])}" for name in sorted(pairs))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """One line on which nothing that a name holds becomes markup."""
     line = " ".join(text.split())
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in line)
 
 
 def _cell(text: str) -> str:
-    return text if text in ("", "---", "---:") else _plain(text)
+    return text if text in ("", "---", "---:") else plain(text)

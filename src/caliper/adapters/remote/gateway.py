@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from types import TracebackType
 from typing import Self
 
+import grpc
+
 from caliper.adapters.remote.channel import Target, told
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_asked
 from caliper.adapters.wire.outcomes import decode_row
@@ -54,10 +56,20 @@ class RemoteGateway:
                 yield pb.UploadCaptionsRequest(caption=caption)
 
         async with told(self._target):
-            found = await self._stub.UploadCaptions(
-                parts(), timeout=_LONG, metadata=self._target.metadata
-            )
-        return str(found.captions)
+            try:
+                return await self._sent(parts())
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.INTERNAL:
+                    raise
+                # When a refusal crosses a message on its way, gRPC tells that sending failed
+                # and not why. The same captions twice are the same object.
+                return await self._sent(parts())
+
+    async def _sent(self, parts: Iterator[pb.UploadCaptionsRequest]) -> str:
+        answered = await self._stub.UploadCaptions(
+            parts, timeout=_LONG, metadata=self._target.metadata
+        )
+        return str(answered.captions)
 
     async def start(self, asked: Asked) -> tuple[Evaluation, bool]:
         """Start an evaluation, or take it up again; and whether this began it."""

@@ -1,0 +1,35 @@
+"""A gate's findings as Markdown, for the comment on a change."""
+
+from __future__ import annotations
+
+from caliper.adapters.exports.markdown import grid, plain
+from caliper.adapters.wording import number
+from caliper.analysis.gate import Decision, Finding, Gated
+
+_WORDS = {
+    Decision.PASSED: "**Passed.** A larger drop than each check allows is ruled out.",
+    Decision.REGRESSION: "**Regression.** At least one figure dropped by more than allowed.",
+    Decision.INCONCLUSIVE: "**Inconclusive.** It can neither be passed nor refused.",
+}
+_HEAD = ("Check", "Tier", "Finding", "Base", "Candidate", "Difference", "95 % interval", "Allowed")
+
+
+def gate_markdown(base: str, candidate: str, found: Gated) -> str:
+    """A heading, the decision, and one row a finding."""
+    rows = [_row(finding) for finding in found.findings]
+    title = f"### {plain(candidate)} against {plain(base)}"
+    return f"{title}\n\n{_WORDS[found.decision]}\n\n{grid(_HEAD, rows)}\n"
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    told = f"{finding.decision}: {finding.reason}" if finding.reason else str(finding.decision)
+    figures = [""] * 4
+    difference = finding.difference
+    if difference is not None:
+        figures = [number(difference.first), number(difference.second), number(difference.value)]
+        bounded = difference.low is not None and difference.high is not None
+        bounds = f"{number(difference.low)} to {number(difference.high)}"
+        figures.append(bounds if bounded else "")
+    allowed = "" if finding.margin is None else number(finding.margin)
+    name = f"{finding.check.benchmark} {finding.figure}"
+    return (name, str(finding.check.tier), told, *figures, allowed)

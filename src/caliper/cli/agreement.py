@@ -1,0 +1,127 @@
+"""`caliper agreement`: how far judges, or a judge and people, give the same verdicts."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from caliper.adapters.wording import NO_DATA, number
+from caliper.analysis.agreement import Agreement, Coefficient, Rated, agree
+from caliper.cli.console import OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json
+from caliper.core.errors import InvalidInput
+from caliper.core.report import VerdictRow
+from caliper.core.run import RunSpec
+from caliper.standalone.directory import find_run
+from caliper.standalone.kept import read_verdicts
+from caliper.standalone.labels import Labels, label_of, read_labels
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...",
+        help="Run directories, names below runs/, or run ids: of other judges over the same "
+        "captions.",
+    ),
+]
+People = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--labels",
+        metavar="PATH",
+        help="People's scores, one file a person: JSON Lines of question_id and score. May be "
+        "given again.",
+    ),
+]
+_ALL = "all"
+
+
+def agreement(runs: Runs, labels: People = None, json: Json = False) -> int:
+    """Say how far judges agree with each other, or with people, per dimension.
+
+    Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
+    Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts a
+    question. Intervals are at 95 %, by a bootstrap over media. Verdicts that are Unscored do not
+    count. Exit code 3 when there is no question that two of them rated.
+    """
+    raters = len(runs) + len(labels or ())
+    if raters < 2:
+        raise InvalidInput("expected two or more raters: runs, or a run and --labels")
+    directories = [find_run(name) for name in runs]
+    _same_captions([directory.read_spec() for directory in directories])
+    rows = [asyncio.run(read_verdicts(directory)) for directory in directories]
+    found = _agreements(rows, [read_labels(path) for path in labels or ()])
+    if json:
+        told = {
+            name: {dimension: asdict(one) for dimension, one in parts.items()}
+            for name, parts in found.items()
+        }
+        sys.stdout.write(json_module.dumps(told, indent=2, sort_keys=True) + "\n")
+    else:
+        for name, parts in found.items():
+            OUT.print(_table(name, parts))
+    said = any(one.questions for parts in found.values() for one in parts.values())
+    return Exit.DONE if said else Exit.INCONCLUSIVE
+
+
+def _same_captions(specs: Sequence[RunSpec]) -> None:
+    """Refuse runs over other captions: their judges looked at other things."""
+    for spec in specs[1:]:
+        for part in spec.benchmarks:
+            known = [other for other in specs[0].benchmarks if other.name == part.name]
+            if any((other.data, other.captions) != (part.data, part.captions) for other in known):
+                raise InvalidInput(
+                    f"the runs {specs[0].name} and {spec.name} have other data or captions of "
+                    f"{part.name}: their judges did not look at the same"
+                )
+
+
+def _agreements(
+    rows: Sequence[Sequence[VerdictRow]], people: Sequence[Labels]
+) -> dict[str, dict[str, Agreement]]:
+    """By benchmark and dimension, and over all dimensions of each benchmark."""
+    told = [{(row.question_id, row.repeat): label_of(row.score) for row in run} for run in rows]
+    known = {(row.question_id, row.repeat): row for run in rows for row in run}
+    rated: dict[str, dict[str, list[Rated]]] = {}
+    for key, row in known.items():
+        labels = tuple(run.get(key) for run in (*told, *people))
+        question = Rated(row.cluster, labels)
+        parts = rated.setdefault(row.benchmark, {_ALL: []})
+        parts[_ALL].append(question)
+        parts.setdefault(row.dimension, []).append(question)
+    return {
+        name: {dimension: agree(questions) for dimension, questions in parts.items()}
+        for name, parts in rated.items()
+    }
+
+
+def _table(name: str, parts: Mapping[str, Agreement]) -> Table:
+    grid = Table(title=escape(name), title_justify="left", box=None, pad_edge=False)
+    grid.add_column("")
+    two = any(one.cohen is not None for one in parts.values())
+    kappa = "Cohen's kappa" if two else "Fleiss' kappa"
+    for column in ("questions", "accuracy", kappa, "alpha"):
+        grid.add_column(column, justify="right", no_wrap=True)
+    for dimension, one in parts.items():
+        chosen = one.cohen or Coefficient(None) if two else one.fleiss
+        figures = (_shown(one.accuracy), _shown(chosen), _shown(one.alpha))
+        grid.add_row(escape(dimension), f"{one.questions:,}", *figures)
+    return grid
+
+
+def _shown(found: Coefficient) -> str:
+    if found.value is None:
+        return f"[dim]{NO_DATA}[/dim]"
+    if found.low is None or found.high is None:
+        return number(found.value)
+    return f"{number(found.value)} [dim]{number(found.low)}..{number(found.high)}[/dim]"

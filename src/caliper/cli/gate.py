@@ -1,0 +1,126 @@
+"""`caliper gate`: whether a candidate may replace a base, as a policy says."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from caliper.adapters.exports.gate import gate_markdown
+from caliper.adapters.files import write_text
+from caliper.adapters.wording import number
+from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
+from caliper.cli.comparing import Anyway, refuse_unlike
+from caliper.cli.console import OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json, Quiet
+from caliper.core.report import Report
+from caliper.standalone.directory import find_run
+from caliper.standalone.kept import compare_runs, read_run
+from caliper.standalone.policy import read_policy
+
+_HELP = "A run directory, its name below runs/, or a run id."
+Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
+Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
+PolicyFile = Annotated[
+    Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
+]
+Markdown = Annotated[
+    Path | None,
+    typer.Option("--markdown", help="Also write the findings there, for a change's comment."),
+]
+_EXITS = {
+    Decision.PASSED: Exit.DONE,
+    Decision.REGRESSION: Exit.NO,
+    Decision.INCONCLUSIVE: Exit.INCONCLUSIVE,
+}
+_COLOURS = {
+    Decision.PASSED: "green",
+    Decision.REGRESSION: "bold red",
+    Decision.INCONCLUSIVE: "yellow",
+}
+
+
+HELP = """Say whether CANDIDATE may replace BASE.
+
+Exit code 0: every critical check rules out a larger drop than it allows. 1: a critical or
+supporting check found one. 3: neither can be said, for instance because there are too few
+media, a run is not complete, or a benchmark is missing. 2 is bad input.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What can be said of a gate."""
+
+    base: Base
+    candidate: Candidate
+    policy: PolicyFile
+    markdown: Markdown = None
+    anyway: Anyway = False
+    json: Json = False
+    quiet: Quiet = False
+
+
+def decide(wanted: Wanted) -> int:
+    """Apply the policy; the exit code is the decision."""
+    policy = read_policy(wanted.policy)
+    runs = [asyncio.run(read_run(find_run(name))) for name in (wanted.base, wanted.candidate)]
+    before, after = (run.report for run in runs)
+    refuse_unlike(before, after, anyway=wanted.anyway)
+    found = gate(policy, compare_runs(*runs), _side(before), _side(after))
+    if wanted.markdown is not None:
+        write_text(wanted.markdown, gate_markdown(before.name, after.name, found))
+    if wanted.json:
+        sys.stdout.write(_told(before, after, found))
+    elif not wanted.quiet:
+        _show(before, after, found)
+    return _EXITS[found.decision]
+
+
+def _side(report: Report) -> Side:
+    coverage = {part.name: part.coverage.share for part in report.benchmarks}
+    return Side(not report.partial, coverage)
+
+
+def _show(before: Report, after: Report, found: Gated) -> None:
+    grid = Table(title_justify="left", box=None, pad_edge=False)
+    for column in ("check", "tier", "", before.name, after.name, "difference", "allowed drop"):
+        right = column not in ("check", "tier", "")
+        grid.add_column(escape(column), justify="right" if right else "left")
+    for finding in found.findings:
+        grid.add_row(*_row(finding))
+    OUT.print(grid)
+    colour = _COLOURS[found.decision]
+    OUT.print(f"\n[{colour}]{found.decision}[/{colour}]")
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    colour, difference = _COLOURS[finding.decision], finding.difference
+    told = f"[{colour}]{finding.decision}[/{colour}]"
+    if finding.reason:
+        told += f" [dim]{escape(finding.reason)}[/dim]"
+    figures = ("", "", "")
+    if difference is not None:
+        values = (difference.first, difference.second, difference.value)
+        figures = (number(values[0]), number(values[1]), number(values[2]))
+    margin = "" if finding.margin is None else number(finding.margin)
+    name = f"{finding.check.benchmark} {finding.figure}"
+    return (escape(name), str(finding.check.tier), told, *figures, margin)
+
+
+def _told(before: Report, after: Report, found: Gated) -> str:
+    told = {
+        "base": before.name,
+        "candidate": after.name,
+        "decision": found.decision,
+        "findings": [asdict(finding) for finding in found.findings],
+    }
+    return json_module.dumps(told, indent=2, sort_keys=True) + "\n"

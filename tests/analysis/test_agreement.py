@@ -1,0 +1,103 @@
+"""Agreement between raters, against printed examples and against plain counting."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caliper.analysis.agreement import Agreement, Rated, agree
+
+LABELS = st.one_of(st.none(), st.sampled_from(["1", "0", "-1"]))
+
+
+def rated(*verdicts: tuple[str | None, ...]) -> list[Rated]:
+    """Every question about a medium of its own."""
+    return [Rated(f"m{place}", labels) for place, labels in enumerate(verdicts)]
+
+
+def counted(table: dict[tuple[str, str], int]) -> list[Rated]:
+    return rated(*(labels for labels, times in table.items() for _ in range(times)))
+
+
+def test_cohen_as_in_a_printed_example() -> None:
+    """50 applications: 20 yes-yes, 15 no-no, 5 and 10 apart: kappa .4."""
+    found = agree(counted({("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}))
+    assert found.cohen is not None
+    assert found.cohen.value == pytest.approx(0.4)
+    assert found.accuracy.value == pytest.approx(0.7)
+    assert found.labels == ("n", "y")
+    assert found.confusion == ((15, 10), (5, 20))
+
+
+def test_fleiss_as_he_printed_it() -> None:
+    """Ten subjects, fourteen raters, five categories: kappa .210."""
+    table = [
+        (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
+        (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
+    ]  # fmt: skip
+    verdicts = [
+        tuple(str(category) for category, times in enumerate(row) for _ in range(times))
+        for row in table
+    ]
+    found = agree(rated(*verdicts))
+    assert found.fleiss.value == pytest.approx(0.20993, abs=1e-5)
+    assert found.cohen is None
+
+
+def test_alpha_as_krippendorff_printed_it() -> None:
+    """Four observers, twelve units, some verdicts missing; nominal alpha .743."""
+    observers = (
+        "1 2 3 3 2 1 4 1 2 . . .",
+        "1 2 3 3 2 2 4 1 2 5 . 3",
+        ". 3 3 3 2 3 4 2 2 5 1 .",
+        "1 2 3 3 2 4 4 1 2 5 1 .",
+    )
+    rows = zip(*(line.split() for line in observers), strict=True)
+    found = agree(rated(*(tuple(None if v == "." else v for v in row) for row in rows)))
+    assert found.alpha.value == pytest.approx(0.743, abs=5e-4)
+    assert found.questions == 11
+
+
+def test_intervals_are_drawn_over_media() -> None:
+    draw = random.Random(1)
+    alone = [
+        Rated(f"m{place}", ("1", "1" if draw.random() < 0.8 else "0")) for place in range(150)
+    ] + [Rated(f"m{place}", ("0", "0")) for place in range(150, 300)]
+    together = [Rated(f"m{place // 30}", question.labels) for place, question in enumerate(alone)]
+    wide, narrow = agree(together), agree(alone)
+    for found in (wide, narrow):
+        assert found.cohen is not None
+        assert found.cohen.low < found.cohen.value < found.cohen.high
+    assert narrow.cohen.value == wide.cohen.value
+    assert _width(wide) > _width(narrow)
+    assert agree(alone) == narrow
+    assert agree(alone, seed=1).cohen.low != narrow.cohen.low
+
+
+def _width(found: Agreement) -> float:
+    return found.cohen.high - found.cohen.low
+
+
+def test_what_cannot_be_said_is_not_said() -> None:
+    same = agree(rated(("1", "1"), ("1", "1")))
+    assert same.accuracy.value == 1.0
+    assert (same.cohen.value, same.fleiss.value, same.alpha.value) == (None, None, None)
+    nothing = agree(rated(("1", None), (None, None)))
+    assert (nothing.questions, nothing.accuracy.value, nothing.cohen) == (0, None, None)
+    one = agree([Rated("m", ("1", "1")), Rated("m", ("0", "0")), Rated("m", ("0", "1"))])
+    assert one.cohen.value is not None
+    assert one.cohen.low is None
+    for wrong in ([Rated("m", ("1",))], rated(("1", "1"), ("1", "1", "1"))):
+        with pytest.raises(ValueError, match="raters"):
+            agree(wrong)
+
+
+@given(st.lists(st.tuples(LABELS, LABELS, LABELS), max_size=12))
+def test_whatever_raters_say(verdicts: list[tuple[str | None, ...]]) -> None:
+    found = agree(rated(*verdicts))
+    turned = agree(rated(*(labels[::-1] for labels in verdicts)))
+    assert found == turned
+    for one in (found.accuracy, found.fleiss, found.alpha):
+        if one.value is not None and one.low is not None and one.high is not None:
+            assert -1 <= one.low <= one.value <= one.high <= 1

@@ -1,0 +1,130 @@
+"""What a policy says of two runs."""
+
+from dataclasses import replace
+
+import pytest
+
+from caliper.analysis.compare import Difference
+from caliper.analysis.gate import Check, Decision, Policy, Side, Tier, gate
+
+WHOLE = Side(complete=True, coverage={"capability": 1.0, "captionqa": 0.995})
+F1 = ("average", "f1")
+CHECK = Check("capability", "average.f1", max_drop=1.0)
+
+
+def difference(value: float, error: float | None = 0.5, **changes: object) -> Difference:
+    low, high = (value - 1.0, value + 1.0)
+    made = Difference(60.0, 60.0 + value, value, low, high, "jackknife", 200, 200, error)
+    return replace(made, **changes)
+
+
+def decided(
+    found: Difference | None, *checks: Check, base: Side = WHOLE, candidate: Side = WHOLE
+) -> tuple[Decision, str]:
+    """The gate's decision, and the reason of its first finding."""
+    figures = {} if found is None else {F1: found}
+    gated = gate(Policy(checks or (CHECK,)), {"capability": figures}, base, candidate)
+    return gated.decision, gated.findings[0].reason
+
+
+@pytest.mark.parametrize(
+    ("value", "decision"),
+    [
+        (2.0, Decision.PASSED),
+        (0.0, Decision.PASSED),
+        (-1.0, Decision.INCONCLUSIVE),
+        (-1.5, Decision.INCONCLUSIVE),
+        (-3.0, Decision.REGRESSION),
+    ],
+)
+def test_a_drop_against_what_is_allowed(value: float, decision: Decision) -> None:
+    assert decided(difference(value))[0] is decision
+
+
+def test_the_stricter_of_two_margins_counts() -> None:
+    both = replace(CHECK, max_drop=5.0, max_relative_drop=0.01)
+    gated = gate(Policy((both,)), {"capability": {F1: difference(0.0)}}, WHOLE, WHOLE)
+    assert gated.findings[0].margin == pytest.approx(0.6)
+    assert decided(difference(-3.0), replace(both, max_relative_drop=0.2))[0] is Decision.PASSED
+
+
+def test_without_a_margin_nothing_may_be_lost() -> None:
+    strict = Check("capability", "average.f1")
+    assert decided(difference(0.0), strict)[0] is Decision.INCONCLUSIVE
+    assert decided(difference(2.0), strict)[0] is Decision.PASSED
+    assert decided(difference(-2.0), strict)[0] is Decision.REGRESSION
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision"),
+    [
+        (-0.5, 0.5, Decision.PASSED),
+        (-2.0, 2.0, Decision.INCONCLUSIVE),
+        (-9.0, -2.0, Decision.REGRESSION),
+        (None, None, Decision.INCONCLUSIVE),
+    ],
+)
+def test_where_no_medium_moves_the_difference_its_bounds_decide(
+    low: float | None, high: float | None, decision: Decision
+) -> None:
+    assert decided(difference(0.0, None, low=low, high=high))[0] is decision
+
+
+def test_too_little_to_decide_on() -> None:
+    few = replace(CHECK, min_pairs=201)
+    assert decided(difference(-9.0), few) == (
+        Decision.INCONCLUSIVE, "200 pairs, fewer than 201"
+    )  # fmt: skip
+    partial = replace(WHOLE, complete=False)
+    assert decided(difference(9.0), candidate=partial)[1] == "the candidate is not complete"
+    poor = replace(WHOLE, coverage={"capability": 0.9})
+    assert decided(difference(9.0), base=poor)[1] == "the base covers 90.0%, less than 99.0%"
+
+
+def test_what_is_missing_never_passes() -> None:
+    for side in ({"base": Side(True, {})}, {"candidate": Side(True, {})}):
+        assert decided(difference(9.0), **side)[0] is Decision.INCONCLUSIVE
+    assert decided(None) == (Decision.INCONCLUSIVE, "no such figure in both runs")
+    supporting = replace(CHECK, figure="tasks.smell.f1", tier=Tier.SUPPORTING)
+    assert decided(difference(9.0), CHECK, supporting)[0] is Decision.INCONCLUSIVE
+    other = Check("comprecap", "s_unified")
+    assert decided(difference(9.0), CHECK, other)[0] is Decision.INCONCLUSIVE
+
+
+def test_what_follows_depends_on_the_tier() -> None:
+    tiers = {tier: replace(CHECK, figure="tasks.*.f1", tier=tier) for tier in Tier}
+    figures = {F1: difference(0.0), ("tasks", "scene", "f1"): difference(-9.0)}
+    for tier, expected in {
+        Tier.CRITICAL: Decision.REGRESSION,
+        Tier.SUPPORTING: Decision.REGRESSION,
+        Tier.ADVISORY: Decision.PASSED,
+    }.items():
+        gated = gate(Policy((CHECK, tiers[tier])), {"capability": figures}, WHOLE, WHOLE)
+        assert gated.decision is expected
+        assert gated.findings[1].decision is Decision.REGRESSION
+    figures["tasks", "scene", "f1"] = difference(-1.0)
+    for tier, expected in {
+        Tier.CRITICAL: Decision.INCONCLUSIVE,
+        Tier.SUPPORTING: Decision.PASSED,
+        Tier.ADVISORY: Decision.PASSED,
+    }.items():
+        gated = gate(Policy((CHECK, tiers[tier])), {"capability": figures}, WHOLE, WHOLE)
+        assert gated.decision is expected
+
+
+def test_a_policy_of_wishes_alone_decides_nothing() -> None:
+    advisory = replace(CHECK, tier=Tier.ADVISORY)
+    assert decided(difference(9.0), advisory)[0] is Decision.INCONCLUSIVE
+
+
+def test_many_checks_are_looked_at_together() -> None:
+    """A drop that is clear by itself is not, as one of thirteen."""
+    slight = difference(-2.0, 0.5)
+    figures = {("tasks", f"t{number}", "f1"): difference(0.0) for number in range(12)}
+    alone = gate(Policy((CHECK,)), {"capability": {F1: slight}}, WHOLE, WHOLE)
+    assert alone.decision is Decision.REGRESSION
+    many = Check("capability", "tasks.*.f1", max_drop=1.0)
+    figures = {**figures, ("tasks", "last", "f1"): slight}
+    together = gate(Policy((many,)), {"capability": figures}, WHOLE, WHOLE)
+    assert together.findings[-1].decision is Decision.INCONCLUSIVE
+    assert together.decision is Decision.INCONCLUSIVE

@@ -1,0 +1,67 @@
+"""p-values against scipy's own tests, and what they promise against simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from caliper.analysis.significance import LEVEL, detectable, holm, mcnemar, two_sided
+
+PAIRS = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=20)
+
+
+@pytest.mark.parametrize(("lost", "won"), [(0, 0), (0, 1), (3, 9), (9, 3), (40, 41), (0, 60)])
+def test_mcnemar_is_the_exact_binomial_test(lost: int, won: int) -> None:
+    expected = stats.binomtest(lost, lost + won).pvalue if lost + won else 1.0
+    assert mcnemar(lost, won) == pytest.approx(expected, abs=1e-9)
+
+
+def test_two_sided_is_the_paired_t_test() -> None:
+    draw = np.random.default_rng(3)
+    gaps = draw.normal(0.3, 1.0, size=25)
+    expected = stats.ttest_1samp(gaps, 0.0).pvalue
+    assert two_sided(gaps.mean(), stats.sem(gaps), 24) == pytest.approx(expected, abs=1e-9)
+
+
+@given(PAIRS)
+def test_adjusting_keeps_places_and_order(values: list[float | None]) -> None:
+    adjusted = holm(values)
+    assert [p is None for p in adjusted] == [p is None for p in values]
+    known = [(p, q) for p, q in zip(values, adjusted, strict=True) if p is not None]
+    assert all(q is not None and round(p, 9) <= q <= 1 for p, q in known)
+    ordered = sorted(known, key=lambda pair: (pair[0], pair[1] or 0))
+    assert ordered == sorted(known, key=lambda pair: (pair[1] or 0, pair[0])) or len(
+        {q for _, q in known}
+    ) < len(known)
+
+
+def test_adjusted_as_printed_by_holm() -> None:
+    """Four hypotheses: the smallest is multiplied by 4, the next by 3 and so on."""
+    assert holm([0.01, 0.04, None, 0.03, 0.005]) == [0.03, 0.06, None, 0.06, 0.02]
+
+
+def test_a_family_of_true_hypotheses_raises_an_alarm_as_rarely_as_one() -> None:
+    draw = np.random.default_rng(4)
+    families, size = 4000, 13
+    values = draw.uniform(size=(families, size))
+    alarms = sum(min(p for p in holm(list(row)) if p is not None) < LEVEL for row in values)
+    bound = 4 * math.sqrt(LEVEL * (1 - LEVEL) / families)
+    assert alarms / families <= LEVEL + bound
+    assert (values.min(axis=1) < LEVEL).mean() > 0.4
+
+
+def test_the_detectable_difference_is_found_as_often_as_promised() -> None:
+    """Power by simulation: of true differences of that size four in five are found."""
+    draw = np.random.default_rng(5)
+    size, runs = 40, 4000
+    effect = detectable(1 / math.sqrt(size), size - 1)
+    gaps = draw.normal(effect, 1.0, size=(runs, size))
+    errors = gaps.std(axis=1, ddof=1) / math.sqrt(size)
+    found = sum(
+        two_sided(mean, error, size - 1) < LEVEL
+        for mean, error in zip(gaps.mean(axis=1), errors, strict=True)
+    )
+    assert found / runs == pytest.approx(0.8, abs=0.03)

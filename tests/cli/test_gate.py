@@ -1,0 +1,142 @@
+"""Gating and agreement on runs of the example captions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.fakes import tiny
+from tests.fakes.command import Command
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """A folder with the runs careful, careless, and strict: the careful captions read strictly."""
+    caliper = Command(tmp_path_factory.mktemp("gate"))
+    for name, config, *more in (
+        ("careful", "careful"),
+        ("careless", "careless"),
+        ("strict", "careful", "--set", "reply_reading=strict"),
+    ):
+        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
+        caliper("evaluate", *flags, *more, code=0)
+    return caliper
+
+
+def policy(caliper: Command, *checks: dict[str, Any], **more: Any) -> str:
+    (caliper.folder / "policy.yaml").write_text(yaml.safe_dump({"checks": checks, **more}))
+    return "policy.yaml"
+
+
+def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> None:
+    flags = ("gate", "--policy", policy(ran, CHECK))
+    passed = ran(*flags, "careless", "careful", code=0)
+    assert passed.out.rstrip().endswith("passed")
+    stopped = ran(*flags, "careful", "careless", "--json", "--markdown", "told.md", code=1).told
+    assert stopped["decision"] == "regression"
+    (finding,) = stopped["findings"]
+    assert finding["difference"]["value"] == pytest.approx(-88.1, abs=0.1)
+    told = (ran.folder / "told.md").read_text()
+    assert told.startswith("### careless against careful\n\n**Regression.**")
+    assert "| capability average.f1 | critical | regression | 99.04 | 10.93 |" in told
+
+
+def test_what_cannot_be_decided(ran: Command) -> None:
+    many = {**CHECK, "min_pairs": 10_000}
+    ended = ran("gate", "--policy", policy(ran, many), "careless", "careful", code=3)
+    assert "68 pairs, fewer than 10000" in " ".join(ended.out.split())
+    nowhere = {**CHECK, "figure": "average.smell"}
+    ran("gate", "--policy", policy(ran, CHECK, nowhere), "careless", "careful", code=3)
+    limited = ("--config", EXAMPLES / "careful.yaml", "--quiet", "--out", "runs/one")
+    one = yaml.safe_load((EXAMPLES / "careful.yaml").read_text())["benchmarks"]["captionqa"]
+    paths = {key: str(EXAMPLES / one[key]) for key in ("data", "captions", "media")}
+    (ran.folder / "one.yaml").write_text(
+        yaml.safe_dump({"name": "careful", "benchmarks": {"captionqa": paths}})
+    )
+    ran("evaluate", "--config", "one.yaml", *limited[2:], code=0)
+    ended = ran("gate", "--policy", policy(ran, CHECK), "careless", "one", code=3)
+    assert "the candidate has no capability" in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    ("checks", "more", "told"),
+    [
+        ([], {}, "checks"),
+        ([{**CHECK, "benchmark": "smell"}], {}, "unknown benchmark 'smell'"),
+        ([{**CHECK, "max_drop": -1}], {}, "checks.0.max_drop"),
+        ([{**CHECK, "max_dorp": 1}], {}, "checks.0.max_dorp"),
+        ([CHECK], {"level": 0.9}, "level"),
+        ([{**CHECK, "tier": "vital"}], {}, "checks.0.tier"),
+    ],
+)
+def test_policies_that_are_none(
+    ran: Command, checks: list[Any], more: dict[str, Any], told: str
+) -> None:
+    ended = ran("gate", "--policy", policy(ran, *checks, **more), "careless", "careful", code=2)
+    assert "policy.yaml" in ended.err
+    assert told in ended.err
+
+
+def test_runs_that_were_judged_otherwise_are_refused(ran: Command) -> None:
+    for command in (("gate", "--policy", policy(ran, CHECK)), ("compare",)):
+        ended = ran(*command, "careful", "strict", code=2)
+        assert "setting reply_reading: lenient / strict" in ended.err
+    ended = ran("compare", "careful", "strict", "--anyway", code=0)
+    assert "Differs: capability setting reply_reading" in ended.err
+
+
+def test_agreement_of_two_judges(ran: Command) -> None:
+    told = ran("agreement", "careful", "strict", "--json", code=0).told
+    assert told["captionqa"]["all"]["accuracy"]["value"] == 1.0
+    assert told["captionqa"]["all"]["cohen"]["value"] == 1.0
+    assert "Cohen's kappa" in ran("agreement", "careful", "strict", code=0).out
+    other = ran("agreement", "careful", "careless", code=2)
+    assert "their judges did not look at the same" in other.err
+    assert "two or more raters" in ran("agreement", "careful", code=2).err
+
+
+def test_agreement_with_people(ran: Command) -> None:
+    rows = [
+        row
+        for row in tiny.read_lines(ran.folder / "runs/careless/verdicts.jsonl")
+        if row["benchmark"] == "capability"
+    ]
+    labels = [{"question_id": row["question_id"], "score": row["score"]} for row in rows]
+    labels[0]["score"] = 1 if labels[0]["score"] != 1 else -1
+    labels[1]["score"] = None
+    tiny.lines(ran.folder / "anna.jsonl", labels)
+    told = ran("agreement", "careless", "--labels", "anna.jsonl", "--json", code=0).told
+    found = told["capability"]["all"]
+    assert found["questions"] == len(rows) - 1
+    assert found["accuracy"]["value"] == pytest.approx((len(rows) - 2) / (len(rows) - 1), abs=1e-6)
+    assert sum(map(sum, found["confusion"])) == len(rows) - 1
+    three = ran("agreement", "careless", *("--labels", "anna.jsonl") * 2, code=0)
+    assert "Fleiss' kappa" in three.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "1: not JSON"),
+        ("[]", "1: expected an object"),
+        ('{"score": 1}', "question_id"),
+        ('{"question_id": "q"}', "score"),
+        ('{"question_id": "q", "score": true}', "score"),
+        ('{"question_id": "q", "score": 1}\n' * 2, ":2: question_id: the question is there twice"),
+        ("", "no labels"),
+    ],
+)
+def test_labels_that_are_none(ran: Command, line: str, told: str) -> None:
+    (ran.folder / "labels.jsonl").write_text(line)
+    ended = ran("agreement", "careful", "--labels", "labels.jsonl", code=2)
+    assert "labels.jsonl" in ended.err
+    assert told in ended.err
+
+
+def test_json_of_a_gate_reads_back(ran: Command) -> None:
+    flags = ("gate", "--policy", policy(ran, CHECK), "careless", "careful", "--json")
+    assert json.loads(ran(*flags, code=0).out)["base"] == "careless"
