@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import shutil
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from tritonclient.grpc import InferenceServerClient
 
 from tests.servers import fetch
 from tests.servers.process import ServerProcess, free_ports
@@ -59,10 +66,42 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
     return server, f"127.0.0.1:{grpc_port}"
 
 
-def metrics_of(server: ServerProcess) -> str:
-    """The URL of the server's own metrics."""
+def models_of(server: ServerProcess) -> Path:
+    """The folder that a server of ours has its models from."""
+    return server.log.parent / "models"
+
+
+def metric(server: ServerProcess, name: str, model: str, **labels: str) -> int:
+    """A counter of the server's own /metrics, over the versions of a model."""
     port = next(part for part in server.command if part.startswith("--metrics-port="))
-    return f"http://127.0.0.1:{port.partition('=')[2]}/metrics"
+    url = f"http://127.0.0.1:{port.partition('=')[2]}/metrics"
+    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - loopback
+        told = answer.read().decode("utf-8")
+    wanted = [f'{label}="{value}"' for label, value in {"model": model, **labels}.items()]
+    found = re.findall(rf"^{name}{{(.*)}} (\d+)", told, re.MULTILINE)
+    return sum(int(value) for given, value in found if set(wanted) <= set(given.split(",")))
+
+
+@contextmanager
+def put_back(server: ServerProcess, address: str) -> Iterator[None]:
+    """Afterwards the server has the models again that it had, and those that a test may have
+    unloaded are loaded.
+    """
+    models = models_of(server)
+    with tempfile.TemporaryDirectory() as scratch:
+        kept = shutil.copytree(models, Path(scratch) / "models")
+        yield
+        shutil.rmtree(models)
+        shutil.copytree(kept, models)
+    with InferenceServerClient(address) as client:
+        for name in ("captioner", "vllm_like"):
+            client.load_model(name)
+
+
+def change_checkpoint(server: ServerProcess) -> None:
+    """Other weights for the captioner, as its configuration tells them, for when it is loaded."""
+    config = models_of(server) / "captioner" / "config.pbtxt"
+    config.write_text(config.read_text("utf-8").replace("example-captioner", "another"), "utf-8")
 
 
 def _ready(port: int) -> bool:

@@ -110,7 +110,9 @@ class RunConfig(_Strict):
             if part.captions is not None:
                 return part.captions.stem or "captions"
         captioner = next(iter(self.benchmarks.values())).captioner or ""
-        return captioner.partition("#")[2].rsplit("/", 1)[-1]
+        # What stands behind the # of a Triton model are options.
+        named = "" if captioner.startswith("triton:") else captioner.partition("#")[2]
+        return named.rsplit("/", 1)[-1]
 
 
 def checked(written: Mapping[str, Any], *, file: str = "") -> RunConfig:

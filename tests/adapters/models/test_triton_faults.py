@@ -4,11 +4,10 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from tests.servers.process import ServerProcess, free_ports
-from tritonclient.grpc import InferenceServerClient
+from tests.servers.triton_server import change_checkpoint, models_of, put_back
 
 from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.adapters.models.triton_address import TritonAddress
@@ -29,17 +28,10 @@ Own = tuple[ServerProcess, str]
 
 
 @pytest.fixture
-def lent(own_triton: Own, tmp_path: Path) -> Iterator[Own]:
+def lent(own_triton: Own) -> Iterator[Own]:
     """The module's own server, its models put back and loaded after the test."""
-    server, address = own_triton
-    models = _models(server)
-    kept = shutil.copytree(models, tmp_path / "models")
-    yield own_triton
-    shutil.rmtree(models)
-    shutil.copytree(kept, models)
-    with InferenceServerClient(address) as client:
-        for name in ("captioner", "vllm_like"):
-            client.load_model(name)
+    with put_back(*own_triton):
+        yield own_triton
 
 
 def address_of(written: str) -> TritonAddress:
@@ -210,24 +202,27 @@ async def test_a_model_that_is_not_loaded_can_be_loaded_by_the_address(lent: Own
     await control.close()
 
 
-# Told by the next description of the model, or by the version that answers.
-@pytest.mark.parametrize(("rest", "check_every"), [("captioner", 3600.0), (VLLM, 0.0)])
+# Told by the next description of the model, by the version that answers, or by its absence.
+@pytest.mark.parametrize(
+    ("rest", "check_every"), [("captioner", 3600.0), (VLLM, 0.0), ("captioner@1", 3600.0)]
+)
 async def test_another_version_in_mid_run_stops_it(
     lent: Own, rest: str, check_every: float
 ) -> None:
     server, address = lent
-    name = rest.partition("#")[0]
+    name, _, pinned = rest.partition("#")[0].partition("@")
     control = client_of(address, name)
     async with model_at(address, rest, check_every=check_every) as model:
         await ask(model, "Describe it.")
-        folder = _models(server) / name
+        folder = models_of(server) / name
         shutil.copytree(folder / "1", folder / "2")
         await control.load()
         for _ in range(2):
             with pytest.raises(ModelChanged, match=r"2.*the run was resolved with 1-"):
                 await ask(model, "Describe it.")
-    async with model_at(address, rest) as model:
-        assert model.identity.revision.startswith("2-")
+    if not pinned:
+        async with model_at(address, rest) as model:
+            assert model.identity.revision.startswith("2-")
     await control.close()
 
 
@@ -236,7 +231,7 @@ async def test_other_weights_under_the_same_version_stop_the_run(lent: Own) -> N
     control = client_of(address, "captioner")
     async with model_at(address, "captioner") as model:
         await ask(model, "Describe it.")
-        _change_checkpoint(server)
+        change_checkpoint(server)
         await control.load()
         with pytest.raises(ModelChanged, match="resolved with 1-"):
             await ask(model, "Describe it.")
@@ -261,7 +256,7 @@ async def test_a_server_restarted_with_other_weights_stops_the_run(lent: Own) ->
         server.kill()
         with pytest.raises(BackendUnavailable):
             await ask(model, "Describe it.")
-        _change_checkpoint(server)
+        change_checkpoint(server)
         server.start()
         with pytest.raises(ModelChanged):
             await _patiently(model)
@@ -274,12 +269,3 @@ async def _patiently(model: TritonModel) -> Completion:
             return await ask(model, "Describe it.")
         except BackendUnavailable:
             await asyncio.sleep(0.05)
-
-
-def _models(server: ServerProcess) -> Path:
-    return server.log.parent / "models"
-
-
-def _change_checkpoint(server: ServerProcess) -> None:
-    config = _models(server) / "captioner" / "config.pbtxt"
-    config.write_text(config.read_text("utf-8").replace("example-captioner", "another"), "utf-8")

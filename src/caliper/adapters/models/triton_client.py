@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from grpc import StatusCode, ssl_channel_credentials
+from grpc import ChannelConnectivity, StatusCode, ssl_channel_credentials
 from grpc.aio import AioRpcError
 from pydantic import SecretStr
 from tritonclient.grpc import InferInput, InferResult
@@ -18,7 +18,6 @@ from caliper.adapters.models.triton_errors import code_of, failure
 from caliper.adapters.models.triton_served import Served, read_served
 from caliper.core.errors import (
     BackendOverloaded,
-    BackendRejected,
     BackendUnavailable,
     CaliperError,
     ModelChanged,
@@ -29,7 +28,7 @@ LOAD_SECONDS = 600.0
 """How long a model may take to load: its weights may come from a slow disk."""
 LOOK_SECONDS = 5.0
 """How long the server may take to say why a call failed."""
-CHECK_EVERY = 10.0
+CHECK_EVERY = 2.0
 """Seconds after which the model is described again: one that was loaded anew under the same
 version tells it in no reply.
 """
@@ -173,12 +172,19 @@ class TritonClient:
     async def _be_sure(self) -> None:
         """Look again, after trouble and once in a while, whether it is still the same model."""
         opened = self.served
-        if asyncio.get_running_loop().time() < self._sure_until:
+        if self._connected and asyncio.get_running_loop().time() < self._sure_until:
             return
         found = await self._described()
         if found.revision != opened.revision:
             self._sure_until = 0.0
             raise _changed(opened, found.revision)
+
+    @property
+    def _connected(self) -> bool:
+        """Whether the connection holds; behind a new one may be another server."""
+        # The library makes a channel anew without a word, and shows it to nobody.
+        channel = self._client._channel  # noqa: SLF001
+        return channel.get_state() is ChannelConnectivity.READY
 
     def _checked(self, result: InferResult) -> InferResult:
         version = result.get_response().model_version
@@ -238,12 +244,12 @@ class TritonClient:
 
     def _unknown(self, kind: str, name: str, known: tuple[str, ...]) -> Exception:
         unknown = UnknownName(kind, name, known)
-        # It was there when the run began: no fault of who named it.
-        return unknown if self._served is None else BackendRejected(str(unknown))
+        # What was there when the run began is no fault of who named it.
+        return unknown if self._served is None else _changed(self._served, str(unknown))
 
 
 def _changed(opened: Served, found: str) -> ModelChanged:
     return ModelChanged(
-        f"the Triton server answers for {opened.name} with {found}; "
+        f"the Triton server no longer has {opened.name} as it was: {found}; "
         f"the run was resolved with {opened.revision}"
     )
