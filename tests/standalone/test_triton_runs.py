@@ -14,10 +14,13 @@ import pytest
 from PIL import Image
 from tests.fakes import tiny
 from tests.servers.process import ServerProcess
-from tests.servers.triton_server import change_checkpoint, metric, models_of, put_back
+from tests.servers.triton_server import change_checkpoint, models_of, put_back
 from tritonclient.grpc import InferenceServerClient
 
+from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.core.errors import ModelChanged
+from caliper.core.question import Decoding
+from caliper.ports.models import Completion, Message
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.models import Access
 from caliper.standalone.config import checked
@@ -82,12 +85,11 @@ async def run(
     meddler: Meddler | None = None,
     access: Access = PATIENT,
     clock: SystemClock | None = None,
-    concurrency: int = 2,
 ) -> Finished:
     """The run of all samples, in this process."""
     part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
     places = {"out": str(folder / out), "store": str(folder / f"{out}-store")}
-    config = checked({"benchmarks": {"capability": part}, "concurrency": concurrency, **places})
+    config = checked({"benchmarks": {"capability": part}, "concurrency": 2, **places})
     clock = clock or SystemClock()
     prepared = await prepare(config, access, clock)
     try:
@@ -194,11 +196,22 @@ async def test_a_server_that_is_restarted_with_another_model(lent: Own, tmp_path
 
 
 async def test_a_full_queue_costs_time_only(lent: Own, tmp_path: Path) -> None:
-    server, address = lent
-    await run(tmp_path, f"{address}/trouble", "quiet", concurrency=1)
-    refused = metric(server, "nv_inference_request_failure", "trouble", reason="REJECTED")
-    found = await run(tmp_path, f"{address}/trouble", "run", concurrency=SAMPLES)
-    assert metric(server, "nv_inference_request_failure", "trouble", reason="REJECTED") > refused
+    _, address = lent
+    await run(tmp_path, f"{address}/trouble", "quiet")
+    (place,) = parse_chat_addresses(f"{address}/trouble")
+    other, slow = TritonModel(place), [Message("user", ("slow 0.5",))]
+    await other.resolve()
+    others: list[asyncio.Task[Completion]] = []
+
+    def crowd() -> None:
+        # One is worked at and one may wait: there is no place left for the run.
+        others.extend(asyncio.create_task(other.complete(slow, Decoding())) for _ in range(3))
+
+    clock = TellingClock()
+    found = await run(tmp_path, f"{address}/trouble", "run", Meddler(crowd), PATIENT, clock)
+    assert clock.waited.is_set()
+    await asyncio.gather(*others, return_exceptions=True)
+    await other.close()
     assert found.report.state == "complete"
     assert same(tmp_path, "run", "quiet")
     spent = json.loads((tmp_path / "run" / "execution.json").read_text())["models"]
