@@ -6,16 +6,14 @@ import http.client
 import os
 import re
 import shutil
-import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tritonclient.grpc import InferenceServerClient
-
 from tests.servers import fetch
 from tests.servers.process import ServerProcess, free_ports
+from tritonclient.grpc import InferenceServerClient
 
 MODELS = Path(__file__).parent / "triton_models"
 DEPLOYED = Path(__file__).parents[2] / "deploy" / "triton"
@@ -75,7 +73,7 @@ def metric(server: ServerProcess, name: str, model: str) -> int:
     """A counter of the server's own /metrics, over the versions of a model."""
     port = next(part for part in server.command if part.startswith("--metrics-port="))
     url = f"http://127.0.0.1:{port.partition('=')[2]}/metrics"
-    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - loopback
+    with urllib.request.urlopen(url, timeout=10) as answer:
         told = answer.read().decode("utf-8")
     found = re.findall(rf'^{name}{{.*\bmodel="{model}".*}} (\d+)', told, re.MULTILINE)
     return sum(map(int, found))
@@ -83,18 +81,19 @@ def metric(server: ServerProcess, name: str, model: str) -> int:
 
 @contextmanager
 def put_back(server: ServerProcess, address: str) -> Iterator[None]:
-    """Afterwards the server has the models again that it had, and those that a test may have
-    unloaded are loaded.
-    """
-    models = models_of(server)
-    with tempfile.TemporaryDirectory() as scratch:
-        kept = shutil.copytree(models, Path(scratch) / "models")
-        yield
-        shutil.rmtree(models)
-        shutil.copytree(kept, models)
+    """Afterwards the server has the models again that it had, and all are loaded."""
+    before = {folder: _files(folder) for folder in models_of(server).iterdir()}
+    yield
     with InferenceServerClient(address) as client:
-        for name in ("captioner", "vllm_like"):
-            client.load_model(name)
+        for folder, files in before.items():
+            if _files(folder) != files:
+                shutil.rmtree(folder)
+                for file, written in files.items():
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(written)
+            elif client.is_model_ready(folder.name):
+                continue
+            client.load_model(folder.name)
 
 
 def change_checkpoint(server: ServerProcess) -> None:
@@ -112,3 +111,8 @@ def _ready(port: int) -> bool:
         return False
     finally:
         connection.close()
+
+
+def _files(folder: Path) -> dict[Path, bytes]:
+    files = (file for file in folder.rglob("*") if file.is_file() and file.suffix != ".pyc")
+    return {file: file.read_bytes() for file in files}

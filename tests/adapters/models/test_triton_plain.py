@@ -22,6 +22,8 @@ async def test_other_numbers_of_pictures_than_a_model_takes_are_refused(pictures
     client = TritonClient(ADDRESS, None, 1.0)
     shape = PlainShape(client, served, ADDRESS)
     shown = [Image(b"picture", "image/png")] * pictures
-    with pytest.raises(BackendRejected, match=rf"takes {places['image']} picture.* this sample has"):
+    with pytest.raises(
+        BackendRejected, match=rf"takes {places['image']} picture.* this sample has"
+    ):
         await shape.complete([Message("user", (*shown, "Describe it."))], Decoding(), None)
     await client.close()

@@ -212,8 +212,8 @@ class TritonClient:
     async def _explained(self, error: InferenceServerException | AioRpcError) -> Exception:
         """The failure, after a look at the model's state where its status has two meanings.
 
-        UNAVAILABLE is a full queue when the model is ready, and a model or server that is not
-        there otherwise. NOT_FOUND is a model that nobody has, or one that is not loaded now.
+        UNAVAILABLE is a full queue when the model is ready, and a model, version or server that
+        is not there otherwise. NOT_FOUND is a model that nobody has, or one that is not loaded now.
         """
         code = code_of(error)
         if code not in (StatusCode.UNAVAILABLE, StatusCode.NOT_FOUND, None):
@@ -227,17 +227,16 @@ class TritonClient:
         if states is None:
             return self._unknown("model of the Triton server", name, tuple(models))
         ready = tuple(version for version, state in states.items() if state == "READY")
-        if code is StatusCode.UNAVAILABLE and ready:
+        meant = bool(ready) and self._address.version in ("", *ready)
+        if code is StatusCode.UNAVAILABLE and meant:
             return BackendOverloaded(f"the queue of the Triton model {name} is full")
         self._sure_until = 0.0
-        return self._absent(states, ready) or failure(error)
+        return failure(error) if meant else self._absent(states, ready)
 
-    def _absent(self, states: Mapping[str, str], ready: tuple[str, ...]) -> Exception | None:
+    def _absent(self, states: Mapping[str, str], ready: tuple[str, ...]) -> Exception:
         """What it is that a model has no version ready, or another one than is asked for."""
         name, version = self._address.model, self._address.version
         if ready:
-            if version in ("", *ready):
-                return None
             return self._unknown("version of the Triton model", version, ready)
         known = ", ".join(f"version {found}: {state}" for found, state in states.items())
         return BackendUnavailable(f"the Triton model {name} is not loaded ({known or 'not yet'})")

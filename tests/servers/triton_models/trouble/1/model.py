@@ -25,7 +25,7 @@ class TritonPythonModel:
         if caption is None:
             told = {"images": len(images), "bytes": [len(image) for image in images]}
             told |= {"prompt": prompt.decode("utf-8"), "asked": json.loads(request.parameters())}
-            caption = json.dumps(told).encode()
+            caption = json.dumps(told, sort_keys=True).encode()
         reason = {"long": b"length", "blocked": b"content_filter"}.get(fault, b"stop")
         return pb_utils.InferenceResponse(
             [_tensor("caption", caption), _tensor("finish_reason", reason)]
