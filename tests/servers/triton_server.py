@@ -20,18 +20,18 @@ DEPLOYED = Path(__file__).parents[2] / "deploy" / "triton"
 """The model repositories that are shipped; that of vLLM needs a GPU."""
 
 
-def start(folder: Path) -> tuple[ServerProcess, str]:
+def start(folder: Path, ports: tuple[int, int, int] | None = None) -> tuple[ServerProcess, str]:
     """A server with every model of ours loaded, and its address; its log is in `folder`, and
     its copy of the models in `folder/models`.
 
-    Raises fetch.Missing.
+    `ports` are those of HTTP, gRPC and metrics; free ones otherwise. Raises fetch.Missing.
     """
     environment = fetch.triton()
     root = fetch.triton_root(environment)
     repository = folder / "models"
     for source in (MODELS, DEPLOYED / "plain", DEPLOYED / "embedding"):
         shutil.copytree(source, repository, dirs_exist_ok=True)
-    http_port, grpc_port, metrics_port = free_ports(3)
+    http_port, grpc_port, metrics_port = ports or free_ports(3)
     command = [
         str(root / "bin" / "tritonserver"),
         f"--model-repository={repository}",
