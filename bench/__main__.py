@@ -12,6 +12,7 @@ BENCHES = {
     "chat_rate": "bench.chat_rate",
     "aggregator_rate": "bench.aggregator_rate",
     "standalone_run": "bench.standalone_run",
+    "media_memory": "bench.media_memory",
 }
 
 

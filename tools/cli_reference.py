@@ -32,7 +32,13 @@ from caliper.runtime.service_settings import (
     StoreSettings,
     StreamSettings,
 )
-from caliper.runtime.settings import ModelSettings, Settings, variable
+from caliper.runtime.settings import (
+    CallSettings,
+    MediaSettings,
+    ModelSettings,
+    Settings,
+    variable,
+)
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 
 SERVICE_SETTINGS: tuple[type[Settings], ...] = (
@@ -181,11 +187,12 @@ def _settings() -> Iterator[str]:
 
 
 def _environment() -> str:
-    said = dict(re.findall(r"(CALIPER_\w+): ([^;.]+)", ModelSettings.__doc__ or ""))
+    told = f"{CallSettings.__doc__} {MediaSettings.__doc__}"
+    said = dict(re.findall(r"(?:CALIPER_)?([A-Z_]+): ([^;.]+)", told))
     rows = []
     for name, field in ModelSettings.model_fields.items():
         variable = f"CALIPER_{name.upper()}"
-        rows.append((f"`{variable}`", " ".join(said[variable].split()), _value(field.default)))
+        rows.append((f"`{variable}`", " ".join(said[name.upper()].split()), _value(field.default)))
     return _table(("variable", "meaning", "default"), rows)
 
 
@@ -211,6 +218,7 @@ def _installations() -> Iterator[str]:
         StoreSettings,
         StreamSettings,
         EndpointSettings,
+        MediaSettings,
     )
     for part in parts:
         names = ", ".join(f"`{field.upper()}`" for field in _own(part))

@@ -161,3 +161,82 @@ async def test_each_caption_prompt_of_captionqa(tmp_path: Path) -> None:
     assert len(said["simple"]) == len(said["taxonomy"]) == 2
     assert all(" -> " in asked for asked in said["taxonomy"])
     assert not any(" -> " in asked for asked in said["simple"])
+
+
+async def test_a_taxonomy_of_our_own_hints_the_captioner(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    for name in ("nat_1.jpg", "doc_1.jpg"):
+        picture(tmp_path / name, 7)
+    tree = tmp_path / "tree.yaml"
+    caliper = Command(tmp_path)
+    async with ChatServer(otherwise=fake.answer("A red car.")) as server:
+        asked = ("--data", "captionqa.json", "--captioner", f"tgi:{server.url}")
+        flags = ("evaluate", "captionqa", *asked, "--prompt", "taxonomy", "--coverage-floor", ".1")
+        own = (*flags, "--taxonomy", "tree.yaml", "--quiet", "--out")
+        tree.write_text("natural:\n  Mood: [Calm, Calm]\n")
+        ended = await asyncio.to_thread(caliper, *own, "run", code=2)
+        assert "tree.yaml:2: natural.Mood[1]: stands twice: 'Mood -> Calm'" in ended.err
+        assert server.requests == []
+        await asyncio.to_thread(caliper, *flags, "--quiet", "--out", "printed", code=0)
+        for out, mood in (("run", "Calm"), ("other", "Tense"), ("again", "Calm")):
+            tree.write_text(f"natural:\n  Mood: [{mood}]\n")
+            await asyncio.to_thread(caliper, *own, out, code=0)
+        said = [json.dumps(asked.body["messages"]) for asked in server.requests]
+    # The document keeps the printed nodes, so its caption is the same one.
+    assert len(said) == 4
+    assert ["Mood -> Calm" in asked for asked in said] == [False, False, True, False]
+    assert "Mood -> Tense" in said[3]
+    reports = [
+        json.loads((tmp_path / out / "report.json").read_text())
+        for out in ("run", "again", "other", "printed")
+    ]
+    assert reports[0] == reports[1]
+    told = [report["benchmarks"]["captionqa"]["settings"].get("taxonomy") for report in reports]
+    assert len(set(told)) == 3
+    assert told[3] is None
+    ended = await asyncio.to_thread(caliper, "compare", "run", "other", code=2)
+    assert "taxonomy" in ended.err
+    # The endpoint is gone: the kept run stands in for itself, and for no other taxonomy.
+    caliper = Command(tmp_path, {"CALIPER_RETRY_BUDGET": "0.2"})
+    await asyncio.to_thread(caliper, *own, "run", code=0)
+    tree.write_text("natural:\n  Mood: [Tense]\n")
+    await asyncio.to_thread(caliper, *own, "run", code=4)
+
+
+async def test_what_the_checkpoint_is_shown_is_part_of_the_run(tmp_path: Path) -> None:
+    made = tiny.element("event", "event_1", "A man waves", "video") | {"file_path": "waving.mp4"}
+    tiny.lines(tmp_path / "data" / "event.jsonl", [made])
+    shutil.copy(CLIP, tmp_path / "data")
+    asked = ("--preparation", "frames=3", "--preparation", "longest=64")
+    async with ChatServer(otherwise=CAPTION) as server:
+        await run(tmp_path, server, code=0)
+        await run(tmp_path, server, *asked, out="less", code=0)
+        part = {"data": "data", "captioner": f"tgi:{server.url}"}
+        written = {"capability": {**part, "preparation": {"fps": 30, "frames": 3}}}
+        (tmp_path / "run.yaml").write_text(yaml.safe_dump({"benchmarks": written}))
+        caliper = Command(tmp_path)
+        config = ("evaluate", "--config", "run.yaml", "--preparation", "frames=2")
+        await asyncio.to_thread(caliper, *config, "--out", "config", code=0)
+        sizes = [[max(image.size) for image in shown(asked.body)] for asked in server.requests]
+    assert sizes == [[480] * 8, [64] * 3, [480] * 2]
+    reports, runs = (
+        [json.loads((tmp_path / out / name).read_text()) for out in ("run", "less", "config")]
+        for name in ("report.json", "execution.json")
+    )
+    told = [report["benchmarks"]["capability"]["settings"] for report in reports]
+    assert [settings["frames"] for settings in told] == [
+        "8, evenly", "3, evenly", "30 a second, at most 2"
+    ]  # fmt: skip
+    assert told[1]["images"] == "at most 64 pixels a side, JPEG 90, 1400000 bytes"
+    assert len({each["run"] for each in runs}) == 3
+
+
+async def test_media_over_a_bound_are_no_caption(tmp_path: Path) -> None:
+    write_scenes(tmp_path, 2)
+    async with ChatServer(otherwise=CAPTION) as server:
+        caliper = Command(tmp_path, {"CALIPER_MEDIA_PIXELS": "1199"})
+        ended = await asyncio.to_thread(caliper, *words(server), code=1)
+        assert server.requests == []
+    assert "0 of 2 askable questions scored" in ended.out
+    report = json.loads((tmp_path / "run" / "report.json").read_text())
+    assert report["benchmarks"]["capability"]["coverage"]["unscored"] == {"bad_input": 2}

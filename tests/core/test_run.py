@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import canonical_json
+from caliper.core.preparation import Preparation
 from caliper.core.run import (
     SCHEMA,
     BenchmarkSpec,
@@ -48,6 +50,8 @@ PART_CHANGES: dict[str, Any] = {
     "qa_data": "f" * 64,
     "prompt": "long",
     "repeats": 3,
+    "preparation": Preparation(frames=32, fps=Fraction(30000, 1001)),
+    "taxonomy": {"natural": ("Attribute -> Color", "Attribute -> Shape")},
 }
 
 

@@ -11,6 +11,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored
+from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.caption import MAX_TOKENS, Captioner
@@ -30,19 +31,29 @@ class Pictures:
 
 
 async def captioned(
-    model: ScriptedModel, store: MemoryStore, spec: RunSpec = SPEC, place: int = 0
+    model: ScriptedModel,
+    store: MemoryStore,
+    spec: RunSpec = SPEC,
+    place: int = 0,
+    pack: OpenPack | None = None,
 ) -> Caption:
     found = {"captionqa": runs.sources(runs.choice_rows(2, 1), None)}
     item = (await runs.planned(spec, found, MemoryStore())).items[place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
     media = {"captionqa": Pictures()}
-    return await Captioner(spec, model, OpenPack(), media, store).caption(job)
+    return await Captioner(spec, model, pack or OpenPack(), media, store).caption(job)
 
 
-async def answered(model: ScriptedModel, store: MemoryStore, place: int = 0) -> Verdicts:
+async def answered(
+    model: ScriptedModel,
+    store: MemoryStore,
+    place: int = 0,
+    preparation: Preparation | None = None,
+) -> Verdicts:
     """Both questions of a picture, put to the checkpoint itself."""
     models = {"reader": runs.JUDGE, "captioner": model.identity, "media": model.identity}
-    spec = runs.spec(runs.part(captions=None, models=models))
+    part = runs.part(captions=None, models=models)
+    spec = runs.spec(replace(part, preparation=preparation))
     found = {"captionqa": runs.sources(runs.choice_rows(2, 2), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
     item = [item for item in items if item.source is Source.MEDIA][place]
@@ -61,6 +72,13 @@ async def test_questions_are_put_with_the_picture_and_once() -> None:
     for call in model.calls:
         assert call.text.startswith("captionqa/reader_on_image")
         assert call.images == (Image(b"0.jpg", "image/jpeg"),)
+
+
+async def test_another_preparation_asks_the_questions_again() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: "A")
+    for preparation in (Preparation(), Preparation(longest=512), Preparation()):
+        await answered(model, store, preparation=preparation)
+    assert len(model.calls) == 4
 
 
 async def test_questions_about_a_picture_that_is_not_there() -> None:
@@ -100,8 +118,9 @@ async def test_a_truncated_caption_stays_one() -> None:
         replace(SPEC, replicate=1),
         replace(SPEC, seed=1),
         replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], prompt="long"),)),
+        replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], preparation=Preparation(9)),)),
     ],
-    ids=["replicate", "seed", "prompt"],
+    ids=["replicate", "seed", "prompt", "preparation"],
 )
 async def test_what_changes_a_caption_asks_again(spec: RunSpec) -> None:
     store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
@@ -109,6 +128,19 @@ async def test_what_changes_a_caption_asks_again(spec: RunSpec) -> None:
     await captioned(model, store, spec)
     assert len(model.calls) == 2
     assert model.calls[1].decoding.seed == spec.seed
+
+
+async def test_a_taxonomy_of_its_own_is_what_the_prompt_lists() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
+    part = replace(SPEC.benchmarks[0], prompt="taxonomy")
+    own = {"natural": ("Mood -> {caption}", "Mood -> Calm")}
+    for taxonomy in ({}, own, {"document": ("Mood -> Calm",)}):
+        spec = replace(SPEC, benchmarks=(replace(part, taxonomy=taxonomy),))
+        await captioned(model, store, spec, pack=OpenPack("taxonomy"))
+    shipped, listed = (call.text for call in model.calls)
+    assert "Attribute -> Color" in shipped
+    assert "Mood -> {caption}\nMood -> Calm" in listed
+    assert "Color" not in listed
 
 
 async def test_an_empty_caption_is_not_kept() -> None:

@@ -14,11 +14,14 @@ from PIL import Image
 from tests.fakes.grpc_serving import calling, failure
 from tests.fakes.stores import MemoryStore
 
+from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.media.loose import LooseMedia
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
 from caliper.core.errors import BackendUnavailable
+from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import Completion, Message
@@ -81,7 +84,9 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 async def captioner(model: Seeing, store: MemoryStore) -> AsyncIterator[Any]:
-    servicer = CaptionerServicer(model, shipped_pack(), store)
+    servicer = CaptionerServicer(
+        model, shipped_pack(), store, LooseMedia(Decoders(), Preparation())
+    )
     async with calling(service(servicer)) as channel:
         yield captioner_pb2_grpc.CaptionerServiceStub(channel)
 
@@ -120,7 +125,9 @@ async def test_a_clip_gives_its_frames(captioner: Any, model: Seeing) -> None:
     await captioner.Caption(
         request(inline(CLIP.read_bytes(), "../x.MP4"), benchmark="capability", group="event")
     )
-    assert model.shown == await MediaFolder(CLIP.parent).images([CLIP.name])
+    assert model.shown == await MediaFolder(CLIP.parent, Decoders(), Preparation()).images(
+        [CLIP.name]
+    )
     assert "video" in str(model.messages[-1].content[-1])
 
 

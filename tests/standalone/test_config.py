@@ -1,5 +1,6 @@
 """The configuration of a run: whatever is wrong is said before anything begins."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from caliper.benchmarks.registry import NAMES
 from caliper.core.errors import InvalidInput
+from caliper.core.preparation import Preparation
 from caliper.standalone.config import (
     RunConfig,
     checked,
@@ -48,6 +50,42 @@ def test_unknown_keys_list_the_known_ones() -> None:
 )
 def test_exactly_one_source_of_captions(part: dict[str, Any]) -> None:
     assert "give exactly one of captions and captioner" in refused(config(**part))
+
+
+def captioned(preparation: dict[str, Any]) -> dict[str, Any]:
+    part = {"captions": None, "captioner": "tgi:http://localhost", "preparation": preparation}
+    return config(**part)
+
+
+def test_what_a_captioner_is_shown() -> None:
+    written = {"frames": 768, "fps": 2.0, "quality": "75"}
+    shown = checked(captioned(written)).benchmarks["captionqa"].prepared
+    assert shown == Preparation(768, Fraction(2), quality=75)
+    assert checked(captioned({})).benchmarks["captionqa"].prepared == Preparation()
+    assert checked(config()).benchmarks["captionqa"].prepared is None
+
+
+@pytest.mark.parametrize(
+    ("preparation", "message"),
+    [
+        ({"frame": 8}, "unknown preparation 'frame'; known: frames, fps, longest"),
+        ({"fps": 2}, "frames: frames a second need a cap"),
+        ({"longest": 1}, "longest: not from 16 to 8192"),
+    ],
+)
+def test_a_wrong_preparation(preparation: dict[str, Any], message: str) -> None:
+    told = refused(captioned(preparation))
+    assert told.startswith(f"run.yaml: benchmarks.captionqa.preparation: {message}")
+
+
+def test_a_taxonomy_is_for_the_prompt_that_lists_one() -> None:
+    for part in ({"prompt": "taxonomy"}, {"captions": None, "captioner": "tgi:http://localhost"}):
+        told = refused(config(taxonomy="tree.yaml", **part))
+        assert "a taxonomy is for a captioner with the caption prompt taxonomy" in told
+
+
+def test_supplied_captions_were_prepared_elsewhere() -> None:
+    assert "only a captioner is shown media" in refused(config(preparation={"frames": 8}))
 
 
 def test_an_unknown_benchmark() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from caliper.analysis.leaderboard import Standing
 from caliper.core.report import BenchmarkReport, Estimate, Path
 
 NO_DATA = "no data"
@@ -27,6 +28,17 @@ def interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     return f"{number(estimate.low)} to {number(estimate.high)}"
+
+
+def behind(row: Standing) -> str:
+    """How far a checkpoint is behind the best, with the interval; empty for the best."""
+    found = row.behind
+    if found is None or found.value is None:
+        return ""
+    told = number(found.value)
+    if found.low is not None and found.high is not None:
+        told += f" ({number(found.low)} to {number(found.high)})"
+    return told if row.clear else f"{told}, not clear"
 
 
 def percent(share: float) -> str:

@@ -134,7 +134,8 @@ class Benchmark(Protocol):
 
     def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The template of the prompt pack, and its fields, that ask a model for the caption of
-        a sample of that `group`. Raises UnknownName for a prompt that the benchmark does not
+        a sample of that `group`. A run with a taxonomy of its own for the group fills the
+        field `taxonomy` with that. Raises UnknownName for a prompt that the benchmark does not
         have, and for a group where the words depend on it.
         """
         ...

@@ -20,7 +20,7 @@ from caliper.cli.show import show_place, show_report
 from caliper.core.errors import BackendError
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
-from caliper.runtime.settings import access
+from caliper.runtime.settings import access, decoders
 from caliper.standalone.config import RunConfig
 from caliper.standalone.kept import find_kept, read_run
 from caliper.standalone.prepare import Prepared, prepare
@@ -50,6 +50,7 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
     prepared = await prepare(config, access(config.concurrency), clock)
+    prepared.decoders = decoders()
     try:
         with _watcher(prepared, shown) as watcher:
             return await evaluate(prepared, watcher, clock)

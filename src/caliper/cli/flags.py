@@ -37,6 +37,15 @@ Prompt = Annotated[
         rich_help_panel=_WHAT,
     ),
 ]
+TaxonomyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--taxonomy",
+        help="A YAML file of the nodes that --prompt taxonomy lists, in place of the paper's. "
+        "See docs/data.md.",
+        rich_help_panel=_WHAT,
+    ),
+]
 Judge = Annotated[
     str | None,
     typer.Option(
@@ -113,6 +122,16 @@ Set = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A protocol choice; may be given several times. See docs/fidelity.md.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Prepare = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--preparation",
+        metavar="KEY=VALUE",
+        help="What the captioner is shown: frames, fps, longest, quality or image_bytes; may be "
+        "given several times. See docs/media.md.",
         rich_help_panel=_WHAT,
     ),
 ]

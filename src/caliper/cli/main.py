@@ -21,6 +21,7 @@ from caliper.cli import (
     dead_letters,
     evaluate,
     gate,
+    leaderboard,
     plan,
     remote,
     report,
@@ -59,6 +60,9 @@ app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate", help=gate.HELP)(taking(gate.decide, gate.Wanted))
+app.command("leaderboard", help=leaderboard.HELP)(
+    taking(leaderboard.leaderboard, leaderboard.Wanted)
+)
 app.command("agreement")(agreement.agreement)
 app.command("validate")(validate.validate)
 app.command("serve")(serve.serve)

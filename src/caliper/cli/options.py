@@ -22,6 +22,7 @@ class Shared:
 
     name: flags.Name = None
     settings: flags.Set = None
+    preparation: flags.Prepare = None
     limit: flags.Limit = None
     seed: flags.Seed = None
     repeats: flags.Repeats = None
@@ -34,7 +35,7 @@ class Shared:
 
     def run_values(self) -> dict[str, Any]:
         """The values of RunConfig that were given."""
-        not_of_the_run = {"settings", "repeats"}
+        not_of_the_run = {"settings", "preparation", "repeats"}
         return {
             name: given
             for name in (field.name for field in fields(self))
@@ -71,6 +72,7 @@ class CaptionQaPart:
     captions: flags.Captions = None
     captioner: flags.CaptionerSpec = None
     prompt: flags.Prompt = "simple"
+    taxonomy: flags.TaxonomyFile = None
     reader: flags.Reader = None
     media: flags.MediaRoot = None
     qa: flags.QaOnImage = None
@@ -150,6 +152,7 @@ def from_flags(name: str, part: Part, shared: Shared) -> RunConfig:
     """The configuration of a run over one benchmark. Raises InvalidInput."""
     values = {key: value for key, value in asdict(part).items() if value is not None}
     values["set"] = split_settings(shared.settings or (), (name,))[name]
+    values["preparation"] = _pairs(shared.preparation or (), "--preparation")
     if shared.repeats is not None:
         values["repeats"] = shared.repeats
     return checked({"benchmarks": {name: values}, **shared.run_values()}, file="command line")
@@ -160,11 +163,16 @@ def from_file(path: Path, shared: Shared) -> RunConfig:
     config = read_config(path)
     names = tuple(config.benchmarks)
     given = split_settings(shared.settings or (), names)
+    preparation = _pairs(shared.preparation or (), "--preparation")
+    # Parts over supplied captions have none; where all are, the first says so.
+    captioned = [name for name, part in config.benchmarks.items() if part.captioner] or names
     parts = {}
     for name, part in config.benchmarks.items():
         update: dict[str, Any] = {"set": {**part.set, **given[name]}}
         if shared.repeats is not None:
             update["repeats"] = shared.repeats
+        if preparation and name in captioned:
+            update["preparation"] = {**part.preparation, **preparation}
         parts[name] = part.model_copy(update=update).model_dump()
     values = {**config.model_dump(exclude={"benchmarks"}), **shared.run_values()}
     # The file was checked by itself: what is wrong now was given on the command line.
@@ -178,10 +186,7 @@ def split_settings(settings: Sequence[str], names: Sequence[str]) -> dict[str, d
     Raises InvalidInput, UnknownName with the settings that there are.
     """
     split: dict[str, dict[str, str]] = {name: {} for name in names}
-    for pair in settings:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise InvalidInput(f"expected KEY=VALUE, found {pair!r}", field="--set")
+    for key, value in _pairs(settings, "--set").items():
         owner, _, setting = key.rpartition(".")
         owners = [owner] if owner else [name for name in names if setting in _settings(name)]
         if not owners or any(name not in names for name in owners):
@@ -190,6 +195,17 @@ def split_settings(settings: Sequence[str], names: Sequence[str]) -> dict[str, d
         for name in owners:
             split[name][setting] = value
     return split
+
+
+def _pairs(given: Sequence[str], flag: str) -> dict[str, str]:
+    """The values of a flag by key, the last of each."""
+    pairs: dict[str, str] = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise InvalidInput(f"expected KEY=VALUE, found {pair!r}", field=flag)
+        pairs[key] = value
+    return pairs
 
 
 def _settings(name: str) -> list[str]:

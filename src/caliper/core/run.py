@@ -9,7 +9,9 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import digest, run_id
+from caliper.core.preparation import Preparation
 from caliper.core.question import Source
+from caliper.core.taxonomy import Taxonomy
 
 SCHEMA = 1
 
@@ -59,6 +61,9 @@ class BenchmarkSpec:
     `prompt` is the caption prompt's name: used by a captioner, recorded when captions
     are supplied. `models` maps the roles (captioner, judge, reader, media, tagger,
     embedder) to identities; `media` answers the questions that are asked from the media.
+    `preparation` is what a captioner is shown of them, None where no model looks at media.
+    `taxonomy` holds the nodes that the caption prompt lists for those domains where they are
+    not the benchmark's own.
     """
 
     name: str
@@ -69,6 +74,8 @@ class BenchmarkSpec:
     qa_data: str | None = None
     prompt: str = "simple"
     repeats: int | None = None
+    preparation: Preparation | None = None
+    taxonomy: Taxonomy = field(default_factory=dict)
 
     @property
     def asked_of_checkpoint(self) -> frozenset[Source]:
@@ -79,8 +86,15 @@ class BenchmarkSpec:
         return frozenset(source for source, asked in sources if asked)
 
     def to_json(self) -> dict[str, Any]:
+        # Left out where there is none: runs over supplied captions keep their fingerprints.
+        shown: dict[str, Any] = {}
+        if self.preparation is not None:
+            shown["preparation"] = self.preparation.to_json()
+        if self.taxonomy:
+            shown["taxonomy"] = {name: list(nodes) for name, nodes in self.taxonomy.items()}
         return {
             **{name: getattr(self, name) for name in ("name", "data", "captions", "qa_data")},
+            **shown,
             "prompt": self.prompt,
             "repeats": self.repeats,
             "settings": dict(self.settings),
@@ -164,7 +178,10 @@ def refuse_newer(schema: object, file: str) -> None:
 def _benchmark_from_json(written: Mapping[str, Any]) -> BenchmarkSpec:
     parts = dict(written)
     models = {role: Identity(**model) for role, model in parts.pop("models").items()}
-    return BenchmarkSpec(models=models, **parts)
+    shown = parts.pop("preparation", None)
+    preparation = None if shown is None else Preparation.of(shown)
+    taxonomy = {name: tuple(nodes) for name, nodes in parts.pop("taxonomy", {}).items()}
+    return BenchmarkSpec(models=models, preparation=preparation, taxonomy=taxonomy, **parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from math import fsum
 from caliper.analysis.intervals import estimate_all
 from caliper.benchmarks.base import CAPTION_LENGTH
 from caliper.benchmarks.registry import benchmark
-from caliper.core.keys import question_id
+from caliper.core.keys import digest, question_id
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
@@ -78,6 +78,9 @@ def _part(
     if texts:
         words = [len(text.split()) for text in texts.values()]
         estimates[CAPTION_LENGTH] = Estimate(fsum(words) / len(words))
+    shown = {} if part.preparation is None else part.preparation.shown()
+    if part.taxonomy:
+        shown["taxonomy"] = digest(part.taxonomy)[:12]
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
@@ -85,7 +88,7 @@ def _part(
         estimates=estimates,
         tables=layout.tables,
         coverage=coverage,
-        settings={**part.settings, "prompt": part.prompt},
+        settings={**part.settings, "prompt": part.prompt, **shown},
         models={role: model.label for role, model in sorted(part.models.items())},
         notes=(*_model_notes(part), *layout.notes),
     )

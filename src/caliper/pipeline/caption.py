@@ -6,12 +6,14 @@ It is reached only here. One sample, one caption, kept so that it is never asked
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
+from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.answerer import PromptingAnswerer, affinity_of
@@ -20,7 +22,7 @@ from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
 from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
 from caliper.ports.media import Media
-from caliper.ports.models import ChatModel
+from caliper.ports.models import ChatModel, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 
@@ -54,16 +56,19 @@ class Captioner:
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
         item = job.items[0]
-        prompt = self._spec.benchmark(job.benchmark).prompt
+        part = self._spec.benchmark(job.benchmark)
         chosen = benchmark(job.benchmark)
-        template, fields = chosen.caption_prompt(chosen.group(item), prompt)
+        group = chosen.group(item)
+        template, fields = chosen.caption_prompt(group, part.prompt)
+        if group in part.taxonomy:
+            fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
         images = await self._media[job.benchmark].images(item.media)
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)
         key = _object(
             reply_key(
                 self._model.identity.to_json(),
-                messages_json(messages),
+                _asked(messages, part.preparation or Preparation()),
                 asdict(decoding),
                 (0, 0),
                 salt_of(self._spec),
@@ -92,6 +97,11 @@ class Captioner:
         examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
         asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
         return await examiner.examine(asked, final=final)
+
+
+def _asked(messages: Sequence[Message], preparation: Preparation) -> dict[str, Any]:
+    """The messages and how their pictures came to be, for reply keys."""
+    return {"messages": messages_json(messages), "preparation": preparation.to_json()}
 
 
 def _object(key: str) -> str:

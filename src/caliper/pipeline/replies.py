@@ -40,12 +40,15 @@ def salt_of(spec: RunSpec) -> str:
 def key_of_job(spec: RunSpec, job: ExamineJob) -> str:
     """The key of a job, computable before any call is made."""
     part = spec.benchmark(job.benchmark)
-    ports = {
+    ports: dict[str, Any] = {
         "models": {role: model.to_json() for role, model in _used(part, job).items()},
         "pack": spec.pack,
         "decoding": _decoding_settings(part),
         "seed": spec.seed,
     }
+    shown = job.items[0].source is Source.MEDIA and Source.MEDIA in part.asked_of_checkpoint
+    if shown and part.preparation is not None:
+        ports["preparation"] = part.preparation.to_json()
     caption = job.caption.digest if job.caption else ""
     return job_key(caption, [_free_of_run(item) for item in job.items], ports, salt_of(spec))
 

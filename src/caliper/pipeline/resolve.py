@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
+from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.taxonomy import Taxonomy, checked
 from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
 from caliper.ports.stages import Described, StageDirectory
 from caliper.ports.storage import ObjectStore
@@ -22,7 +24,8 @@ class BenchmarkAsked:
     """One benchmark as it is asked for: data and captions by digest, models by name.
 
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
-    without one, whoever works there answers. `media` names who is asked from the media.
+    without one, whoever works there answers. `media` names who is asked from the media,
+    `preparation` is what the captioner is shown of them, `taxonomy` what its prompt lists.
     """
 
     name: str
@@ -35,6 +38,8 @@ class BenchmarkAsked:
     repeats: int | None = None
     answerers: Mapping[str, str] = field(default_factory=dict)
     media: str = ""
+    preparation: Preparation | None = None
+    taxonomy: Taxonomy = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,8 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
             raise InvalidInput("no such captions in the store", field="captions")
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
+    if part.preparation is not None and part.captioner is None:
+        raise InvalidInput("only a captioner is shown media", field="preparation")
     if part.media or part.qa_data:
         raise InvalidInput("questions from the media are asked in one process only", field="media")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
@@ -141,7 +148,21 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
         models=await _models(part, chosen.role, stages, language=chosen.needs_language),
         prompt=part.prompt or "simple",
         repeats=part.repeats,
+        preparation=None if part.captioner is None else part.preparation or Preparation(),
+        taxonomy=_taxonomy(part),
     )
+
+
+def _taxonomy(part: BenchmarkAsked) -> Taxonomy:
+    if part.taxonomy and (part.captioner is None or part.prompt != "taxonomy"):
+        message = "a taxonomy is for a captioner with the caption prompt taxonomy"
+        raise InvalidInput(message, field="taxonomy")
+    try:
+        for domain in part.taxonomy:
+            benchmark(part.name).caption_prompt(domain, part.prompt)
+        return checked(part.taxonomy)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field="taxonomy") from error
 
 
 async def _models(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from caliper.adapters.media.loose import images_of
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.loose import LooseMedia
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
@@ -134,20 +137,22 @@ class Examiners:
 
 @dataclass(frozen=True, slots=True)
 class Captioners:
-    """The captioner of each job's run."""
+    """The captioner of each job's run; `decoders` are those of the process."""
 
     model: ChatModel
     pack: PromptPack
     gate: Gate
     store: ObjectStore
+    decoders: Decoders
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
         spec = await self.gate.spec(job.run, job.benchmark)
         if spec is None:
             return None
-        data = spec.benchmark(job.benchmark).data
-        media = {job.benchmark: StoredMedia(self.store, data)}
+        part = spec.benchmark(job.benchmark)
+        loose = LooseMedia(self.decoders, part.preparation or Preparation())
+        media = {job.benchmark: StoredMedia(self.store, part.data, loose)}
         return Captioner(spec, self.model, self.pack, media, self.store)
 
 
@@ -157,14 +162,24 @@ class StoredMedia:
 
     store: ObjectStore
     data: str
+    loose: LooseMedia
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
         known = await media_of(self.store, self.data)
         found: list[Image] = []
         for path in paths:
-            data = await self.store.get(f"media/{known[path]}") if path in known else None
-            if data is None:
-                raise MediaMissing(f"{path} was not pushed to the store")
-            found += await images_of(data, path)
+            if path not in known:
+                raise _not_pushed(path)
+            found += await self.loose.images(known[path], path, partial(self._fetch, known, path))
         return found
+
+    async def _fetch(self, known: Mapping[str, str], path: str) -> bytes:
+        data = await self.store.get(f"media/{known[path]}")
+        if data is None:
+            raise _not_pushed(path)
+        return data
+
+
+def _not_pushed(path: str) -> MediaMissing:
+    return MediaMissing(f"{path} was not pushed to the store")

@@ -17,7 +17,14 @@ from caliper.core.errors import InvalidInput
 from caliper.runtime.addresses import Address
 from caliper.runtime.grpc_server import ServerOptions, Tls
 from caliper.runtime.models import Access
-from caliper.runtime.settings import PREFIX, SERVICES, ModelSettings, Settings, variable
+from caliper.runtime.settings import (
+    PREFIX,
+    SERVICES,
+    MediaSettings,
+    ModelSettings,
+    Settings,
+    variable,
+)
 
 
 class ServerSettings(Settings):
@@ -107,7 +114,9 @@ class EndpointSettings(Settings):
         return Access(self.model_token, self.timeout, self.in_flight, self.retry_budget)
 
 
-class CaptionerSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class CaptionerSettings(
+    EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
+):
     """The captioner: CALIPER_CAPTIONER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}CAPTIONER_")

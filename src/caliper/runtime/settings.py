@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from caliper.adapters.media.bounds import DecoderOptions, Limits
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.runtime.models import Access
 
@@ -42,7 +43,38 @@ class Settings(BaseSettings):
         return found
 
 
-class ModelSettings(Settings):
+class MediaSettings(Settings):
+    """How large media may be that a captioner looks at: what is larger is refused, and its
+    questions are Unscored. MEDIA_PICTURE_BYTES: the most bytes of a picture's file;
+    MEDIA_CLIP_BYTES: of a clip's file; MEDIA_PIXELS: the most pixels of a picture;
+    MEDIA_FRAME_PIXELS: of a frame of a clip; MEDIA_FRAMES: the most frames of a clip;
+    MEDIA_SECONDS: its greatest length; MEDIA_WORKERS: how many files are decoded at once;
+    MEDIA_CACHE_BYTES: how much of what was decoded last is kept.
+    """
+
+    media_picture_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
+    media_clip_bytes: int = Field(default=500_000_000, ge=1, le=10_000_000_000)
+    media_pixels: int = Field(default=178_956_970, ge=1, le=178_956_970)
+    media_frame_pixels: int = Field(default=36_000_000, ge=1, le=178_956_970)
+    media_frames: int = Field(default=216_000, ge=1, le=2_000_000)
+    media_seconds: float = Field(default=3600.0, gt=0, le=86400)
+    media_workers: int = Field(default=4, ge=1, le=64)
+    media_cache_bytes: int = Field(default=128 * 2**20, ge=0, le=10_000_000_000)
+
+    def decoders(self) -> DecoderOptions:
+        """How media are decoded."""
+        limits = Limits(
+            picture_bytes=self.media_picture_bytes,
+            clip_bytes=self.media_clip_bytes,
+            pixels=self.media_pixels,
+            frame_pixels=self.media_frame_pixels,
+            frames=self.media_frames,
+            seconds=self.media_seconds,
+        )
+        return DecoderOptions(limits, self.media_workers, self.media_cache_bytes)
+
+
+class CallSettings(Settings):
     """How the command line reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
@@ -50,16 +82,20 @@ class ModelSettings(Settings):
     endpoint failed to answer is tried again, before it becomes Unscored.
     """
 
+    token: SecretStr | None = None
+    token_file: Path | None = None
+    timeout: float = Field(default=120.0, gt=0, le=3600)
+    retry_budget: float = Field(default=600.0, ge=0, le=86400)
+
+
+class ModelSettings(MediaSettings, CallSettings):
+    """The command line: CALIPER_..."""
+
     others: ClassVar[tuple[str, ...]] = (
         *(f"{PREFIX}{service}_" for service in SERVICES),
         f"{PREFIX}STORE",
         f"{PREFIX}SERVER_",
     )
-
-    token: SecretStr | None = None
-    token_file: Path | None = None
-    timeout: float = Field(default=120.0, gt=0, le=3600)
-    retry_budget: float = Field(default=600.0, ge=0, le=86400)
 
 
 Read = TypeVar("Read", bound=Settings)
@@ -99,6 +135,11 @@ def access(in_flight: int) -> Access:
     """
     settings = read_settings(ModelSettings)
     return Access(settings.token, settings.timeout, in_flight, settings.retry_budget)
+
+
+def decoders() -> DecoderOptions:
+    """How the command line decodes media. Raises what `read_settings` raises."""
+    return read_settings(ModelSettings).decoders()
 
 
 def _secret(file: Path, field: str) -> str:

@@ -7,8 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.loose import LooseMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
+from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
@@ -103,6 +106,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     pack = _pack(settings)
     room = ModelRoom(settings.access(), ground.clock)
     model = await room.chat_model(settings.model)
+    decoders = Decoders(settings.decoders())
     identities = {"captioner": model.identity}
     gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
 
@@ -114,7 +118,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
 
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, ground.store),
+        Captioners(model, pack, gate, ground.store, decoders),
         keep,
     )
     working = Working(
@@ -123,12 +127,13 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
         ground.clock,
         _limits(settings),
     )
-    servicer = captioner.CaptionerServicer(model, pack, ground.store)
+    loose = LooseMedia(decoders, Preparation())
+    servicer = captioner.CaptionerServicer(model, pack, ground.store, loose)
     parts = Parts(
         services=(captioner.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
-        close=(*ground.close, room.close),
+        close=(*ground.close, room.close, decoders.close),
     )
     return parts, Described(identities, pack.digest)
 

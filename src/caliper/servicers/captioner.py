@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
+from functools import partial
 
-from caliper.adapters.media.loose import images_of
+from caliper.adapters.media.loose import LooseMedia
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
@@ -31,11 +33,16 @@ _KEY = re.compile("media/[0-9a-f]{64}")
 
 
 class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
-    """Captions with `model`, asked with the prompts of `pack`. `store` holds media by key."""
+    """Captions with `model`, asked with the prompts of `pack`. `store` holds media by key,
+    `loose` makes what the model is shown of them.
+    """
 
-    def __init__(self, model: ChatModel, pack: PromptPack, store: ObjectStore) -> None:
+    def __init__(
+        self, model: ChatModel, pack: PromptPack, store: ObjectStore, loose: LooseMedia
+    ) -> None:
         self._model = model
         self._pack = pack
+        self._loose = loose
         self._store = store
 
     async def Caption(  # noqa: N802 - named in the contract
@@ -80,23 +87,30 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         images: list[Image] = []
         for place, medium in enumerate(media):
             field = f"media[{place}]"
-            data = await self._data(medium, field)
+            digest = _digest(medium, field)
             try:
-                images += await images_of(data, medium.name)
+                images += await self._loose.images(digest, medium.name, partial(self._data, medium))
             except InvalidInput as error:
                 raise InvalidInput(error.message, field=field) from error
         return images
 
-    async def _data(self, medium: captioner_pb2.Media, field: str) -> bytes:
+    async def _data(self, medium: captioner_pb2.Media) -> bytes:
         if medium.WhichOneof("place") != "key":
             return medium.inline
-        if not _KEY.fullmatch(medium.key):
-            message = "a key is media/ and a SHA-256 of 64 hexadecimal digits"
-            raise InvalidInput(message, field=f"{field}.key")
         data = await self._store.get(medium.key)
         if data is None:
             raise MediaMissing(f"no {medium.key} in the store")
         return data
+
+
+def _digest(medium: captioner_pb2.Media, field: str) -> str:
+    """The SHA-256 of the bytes that come with the request, or that its key names."""
+    if medium.WhichOneof("place") != "key":
+        return hashlib.sha256(medium.inline).hexdigest()
+    if not _KEY.fullmatch(medium.key):
+        message = "a key is media/ and a SHA-256 of 64 hexadecimal digits"
+        raise InvalidInput(message, field=f"{field}.key")
+    return medium.key.removeprefix("media/")
 
 
 def service(servicer: CaptionerServicer) -> Service:

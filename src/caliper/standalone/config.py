@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from caliper.benchmarks.registry import NAMES
 from caliper.core.errors import InvalidInput
+from caliper.core.preparation import Preparation
 from caliper.standalone.yamltext import read_yaml
 
 
@@ -29,6 +30,9 @@ class BenchmarkConfig(_Strict):
     folder that the dataset's media paths are relative to, by default that of the data.
     `qa` has the captioner asked questions from the media: the dataset in question form, or
     true where the benchmark's own questions serve. `qa_replies` are recorded replies to them.
+    `preparation` says what the captioner is shown of media: the fields of
+    core.preparation.Preparation by name. `taxonomy` is a file of the nodes that the caption
+    prompt lists (docs/data.md).
     """
 
     data: Path
@@ -44,8 +48,10 @@ class BenchmarkConfig(_Strict):
     qa_replies: Path | None = None
     repeats: int | None = Field(default=None, ge=1, le=100)
     set: Mapping[str, str] = Field(default_factory=dict)
+    preparation: Mapping[str, str] = Field(default_factory=dict)
+    taxonomy: Path | None = None
 
-    @field_validator("set", mode="before")
+    @field_validator("set", "preparation", mode="before")
     @classmethod
     def _plain_values(cls, value: object) -> object:
         """YAML reads `max_tokens: 4` as a number; settings are texts."""
@@ -58,16 +64,34 @@ class BenchmarkConfig(_Strict):
         """The folder that media paths are relative to."""
         return self.media or (self.data if self.data.is_dir() else self.data.parent)
 
+    @property
+    def prepared(self) -> Preparation | None:
+        """What the captioner is shown of media; None where there is no captioner."""
+        return None if self.captioner is None else Preparation.of(self.preparation)
+
     @model_validator(mode="after")
     def _one_source_of_captions(self) -> Self:
         if (self.captions is None) == (self.captioner is None):
             raise ValueError("give exactly one of captions and captioner")
+        if self.preparation and self.captioner is None:
+            raise ValueError("only a captioner is shown media: preparation needs one")
+        if self.taxonomy and (self.captioner is None or self.prompt != "taxonomy"):
+            raise ValueError("a taxonomy is for a captioner with the caption prompt taxonomy")
         if self.qa is not None and self.captioner is None and self.qa_replies is None:
             raise ValueError(
                 "questions from the media (qa) are put to the checkpoint: give its captioner, "
                 "or its recorded replies (qa_replies)"
             )
         return self
+
+    @field_validator("preparation", mode="after")
+    @classmethod
+    def _known_preparation(cls, value: Mapping[str, str]) -> Mapping[str, str]:
+        try:
+            Preparation.of(value)
+        except InvalidInput as error:
+            raise ValueError(str(error)) from error
+        return value
 
 
 class RunConfig(_Strict):
@@ -175,7 +199,7 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
     return written
 
 
-_PATHS = ("data", "captions", "media", "qa", "qa_replies")
+_PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")
 

@@ -224,3 +224,8 @@ def find_run(name: str) -> RunDirectory:
         return RunDirectory(matching[0])
     there = ", ".join(run.name for run in known[-10:]) or "none yet"
     raise InvalidInput(f"no run directory; below {DEFAULT_ROOT}/ there are: {there}", file=name)
+
+
+def finished_runs() -> list[RunDirectory]:
+    """The runs below `runs/` that have a report, by name."""
+    return [RunDirectory(file.parent) for file in sorted(DEFAULT_ROOT.glob("*/report.json"))]

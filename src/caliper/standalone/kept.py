@@ -22,6 +22,7 @@ from caliper.runtime.sinks import sinks
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
+from caliper.standalone.taxonomy import taxonomy_of
 from caliper.version import __version__
 
 
@@ -133,5 +134,7 @@ def _same_files(config: RunConfig, directory: RunDirectory) -> bool:
         held = spec.benchmark(name)
         found = digests(name, open_sources(name, part))
         if any(getattr(held, kind) != value for kind, value in found.items()):
+            return False
+        if held.taxonomy != taxonomy_of(name, part):
             return False
     return True

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
@@ -15,6 +16,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.taxonomy import Taxonomy
 from caliper.pipeline.examine import Models
 from caliper.pipeline.plan import Sources
 from caliper.ports.clock import Clock
@@ -23,12 +25,15 @@ from caliper.ports.prompts import PromptPack
 from caliper.runtime.metering import MeteredChatModel
 from caliper.runtime.models import Access, ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
+from caliper.standalone.taxonomy import taxonomy_of
 from caliper.version import __version__
 
 
 @dataclass(slots=True)
 class Prepared:
-    """A run that is ready to be planned. `captioners` by benchmark, where one writes."""
+    """A run that is ready to be planned. `captioners` by benchmark, where one writes;
+    `decoders` says how media are decoded for them.
+    """
 
     config: RunConfig
     spec: RunSpec
@@ -37,6 +42,7 @@ class Prepared:
     captioners: dict[str, MeteredChatModel]
     pack: PromptPack
     room: ModelRoom
+    decoders: DecoderOptions = field(default_factory=DecoderOptions)
 
     @property
     def captions(self) -> dict[str, dict[str, str]]:
@@ -100,6 +106,7 @@ async def _prepare_part(
     chosen, part = benchmark(name), config.benchmarks[name]
     settings = resolved_settings(name, part.set)
     sources = open_sources(name, part)
+    taxonomy = taxonomy_of(name, part)
     models: dict[str, Identity] = {}
     answerer = await room.answerer(answering_spec(name, part), name, pack, config.seed)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
@@ -119,7 +126,7 @@ async def _prepare_part(
         models["tagger"] = parts.tagger.identity
         models["embedder"] = parts.embedder.identity
     parts.sources[name] = sources
-    parts.specs.append(_spec_of(name, part, settings, sources, models))
+    parts.specs.append(_spec_of(name, part, settings, sources, models, taxonomy))
 
 
 def _spec_of(
@@ -128,6 +135,7 @@ def _spec_of(
     settings: Mapping[str, str],
     sources: Sources,
     models: Mapping[str, Identity],
+    taxonomy: Taxonomy,
 ) -> BenchmarkSpec:
     named = digests(name, sources)
     return BenchmarkSpec(
@@ -139,6 +147,8 @@ def _spec_of(
         qa_data=named["qa_data"],
         prompt=part.prompt,
         repeats=part.repeats,
+        preparation=part.prepared,
+        taxonomy=taxonomy,
     )
 
 

@@ -16,6 +16,7 @@ from caliper.pipeline.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.prepare import open_sources
+from caliper.standalone.taxonomy import taxonomy_of
 
 
 async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | None) -> Evaluation:
@@ -92,4 +93,6 @@ async def _asked(
         settings=part.set,
         repeats=part.repeats,
         answerers={role: spec for role, spec in given.items() if spec is not None},
+        preparation=part.prepared,
+        taxonomy=taxonomy_of(name, part),
     )

@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.json_codec import JsonCodec
 from caliper.core.caption import Caption
+from caliper.core.preparation import Preparation
 from caliper.core.question import Item
 from caliper.core.report import Report
 from caliper.core.run import PlanSummary
@@ -136,11 +138,12 @@ class _Run:
         # Until its last file is there anew, the directory does not count as written.
         (self._directory.path / "execution.json").unlink(missing_ok=True)
         self._directory.write_captions(await self.planned_captions())
+        decoders = Decoders(prepared.decoders)
         stages = Stages(
             publisher=Publisher(spec.run_id, stream, codec, self._captions),
             examiner=Examiner(spec, prepared.models, store),
             captioners={
-                name: Captioner(spec, model, prepared.pack, self._media(), store)
+                name: Captioner(spec, model, prepared.pack, self._media(decoders), store)
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
@@ -154,15 +157,23 @@ class _Run:
             ),
             keep_caption=self._keep_caption,
         )
-        await stages.run(self.plan)
+        try:
+            await stages.run(self.plan)
+        finally:
+            await decoders.close()
 
     def _keep_caption(self, benchmark: str, caption: Caption) -> None:
         self._directory.append_caption(benchmark, caption.sample, caption.text)
         self._captions.setdefault(benchmark, {})[caption.sample] = caption.text
 
-    def _media(self) -> dict[str, MediaFolder]:
+    def _media(self, decoders: Decoders) -> dict[str, MediaFolder]:
+        spec, config = self._prepared.spec, self._prepared.config
         return {
-            name: MediaFolder(self._prepared.config.benchmarks[name].media_root)
+            name: MediaFolder(
+                config.benchmarks[name].media_root,
+                decoders,
+                spec.benchmark(name).preparation or Preparation(),
+            )
             for name in self._prepared.captioners
         }
 

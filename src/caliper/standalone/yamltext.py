@@ -11,14 +11,23 @@ from caliper.core.errors import InvalidInput
 
 
 def read_yaml(path: Path) -> Any:
-    """The value in a file.
+    """The value in a file. Raises what `read_nodes` raises."""
+    return _read(path)[1]
+
+
+def read_nodes(path: Path) -> yaml.Node | None:
+    """What is in a file, with the lines where it stands; None for an empty one.
 
     Refused beside broken YAML: the same key twice in one mapping (which one counts?). Raises
     InvalidInput naming file and line.
     """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[yaml.Node | None, Any]:
     try:
         text = path.read_text("utf-8")
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
         twin = _stands_twice(root)
         if twin is not None:
             raise InvalidInput(
@@ -26,7 +35,7 @@ def read_yaml(path: Path) -> Any:
                 file=str(path),
                 line=twin.start_mark.line + 1,
             )
-        return yaml.safe_load(text)
+        return root, yaml.safe_load(text)
     except OSError as error:
         raise InvalidInput(f"cannot read it: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:

@@ -6,8 +6,8 @@ import av
 import numpy as np
 import pytest
 
+from caliper.adapters.media.bounds import Limits
 from caliper.adapters.media.clips import Moment, open_frame
-from caliper.adapters.media.images import Limits
 from caliper.core.errors import InvalidInput, MediaMissing
 
 LIMITS = Limits()
@@ -67,7 +67,7 @@ def test_a_truncated_clip(tmp_path: Path) -> None:
 def test_too_many_pixels(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mp4", [0] * 3)
     with pytest.raises(InvalidInput, match="64 x 48 is more than 3071 pixels"):
-        open_frame(path, Moment.FIRST, Limits(pixels=64 * 48 - 1))
+        open_frame(path, Moment.FIRST, Limits(frame_pixels=64 * 48 - 1))
 
 
 def test_sound_alone_is_no_clip(tmp_path: Path) -> None:

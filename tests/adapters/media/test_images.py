@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageOps
 
-from caliper.adapters.media.images import Limits, open_image
+from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.images import encode, open_image
 from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.preparation import Preparation
 
 LIMITS = Limits()
 RED, WHITE = (255, 0, 0), (255, 255, 255)
@@ -121,26 +123,30 @@ def test_a_truncated_file(tmp_path: Path, suffix: str) -> None:
         assert caught.value.file == str(path)
 
 
-def png_header(width: int, height: int) -> bytes:
-    """A PNG that claims a size, and holds next to nothing."""
+def png(width: int, height: int, rows: bytes, bits: int = 8) -> bytes:
+    """A PNG in RGB that claims a size, and holds these rows."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         checked = kind + data
         return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
 
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = (
-        chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
-    )
+    header = struct.pack(">IIBBBBB", width, height, bits, 2, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + body
 
 
+def test_sixteen_bits_of_colour_become_their_upper_eight(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(png(1, 1, b"\0" + struct.pack(">3H", 65535, 257 * 16, 0), bits=16))
+    assert open_image(path, LIMITS).getpixel((0, 0)) == (255, 16, 0)
+
+
 @pytest.mark.parametrize(
-    ("width", "height"), [(50_000, 50_000), (20_000, 10_000), (14_000, 14_000)]
+    ("width", "height"), [(50_000, 50_000), (20_000, 20_000), (20_000, 10_000), (14_000, 14_000)]
 )
 def test_a_decompression_bomb_is_not_decoded(tmp_path: Path, width: int, height: int) -> None:
     path = tmp_path / "bomb.png"
-    path.write_bytes(png_header(width, height))
+    path.write_bytes(png(width, height, b"\0" * 1000))
     with pytest.raises(InvalidInput, match="pixels"):
         open_image(path, LIMITS)
 
@@ -148,11 +154,11 @@ def test_a_decompression_bomb_is_not_decoded(tmp_path: Path, width: int, height:
 def test_the_bounds_are_parameters(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.png", Image.new("RGB", (40, 25), RED))
     size = path.stat().st_size
-    assert open_image(path, Limits(file_bytes=size, pixels=1000)).size == (40, 25)
+    assert open_image(path, Limits(picture_bytes=size, pixels=1000)).size == (40, 25)
     with pytest.raises(InvalidInput, match="40 x 25 is more than 999 pixels"):
         open_image(path, Limits(pixels=999))
     with pytest.raises(InvalidInput, match=f"larger than {size - 1} bytes"):
-        open_image(path, Limits(file_bytes=size - 1))
+        open_image(path, Limits(picture_bytes=size - 1))
 
 
 def test_a_large_picture_within_the_bounds_is_no_warning(tmp_path: Path) -> None:
@@ -209,3 +215,62 @@ def test_broken_bytes_are_refused_or_read(
     except InvalidInput:
         return
     assert image.mode == "RGB"
+
+
+NOISE = Image.fromarray(np.random.default_rng(0).integers(0, 255, (300, 400, 3), dtype=np.uint8))
+
+
+def sent(image: Image.Image, **asked: int) -> tuple[bytes, tuple[int, int]]:
+    data = encode(image, Preparation(**asked))
+    with Image.open(io.BytesIO(data), formats=["JPEG"]) as found:
+        return data, found.size
+
+
+def test_a_picture_is_sent_at_the_stated_size_and_quality() -> None:
+    assert sent(NOISE)[1] == (400, 300)
+    assert sent(NOISE, longest=200)[1] == (200, 150)
+    assert len(sent(NOISE, quality=50)[0]) < len(sent(NOISE)[0])
+    assert sent(NOISE) == sent(NOISE.copy())
+
+
+def test_a_picture_of_too_many_bytes_is_shrunk_further() -> None:
+    whole = len(sent(NOISE)[0])
+    assert sent(NOISE, image_bytes=whole)[1] == (400, 300)
+    data, size = sent(NOISE, image_bytes=whole - 1)
+    assert size == (300, 225)
+    assert len(data) < whole
+    assert len(sent(NOISE, image_bytes=10_000)[0]) <= 10_000
+
+
+def test_what_else_a_file_says_is_not_sent(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "secret"
+    path = saved(tmp_path / "a.jpg", NOISE, exif=exif, comment=b"secret", icc_profile=b"secret")
+    plain = saved(tmp_path / "b.jpg", NOISE)
+    data = encode(open_image(path, LIMITS, 100), Preparation())
+    assert data == encode(open_image(plain, LIMITS, 100), Preparation())
+    assert b"secret" not in data
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_large_jpeg_is_shrunk_to_the_colours_it_has(tmp_path: Path, mode: str) -> None:
+    image = halves("RGB", RED, WHITE, (2000, 1000)).convert(mode)
+    path = saved(tmp_path / "a.jpg", image, quality=95)
+    found = open_image(path, LIMITS, 200)
+    assert found.size == (200, 100)
+    expected = RED if mode != "L" else (76, 76, 76)
+    assert near(found.getpixel((50, 50)), expected)
+    assert near(found.getpixel((150, 50)), WHITE)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_orientation_is_put_upright(tmp_path: Path, orientation: int) -> None:
+    corner = Image.new("RGB", (64, 32), RED)
+    corner.paste(WHITE, (0, 0, 16, 16))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    path = saved(tmp_path / "a.png", corner, exif=exif)
+    found = open_image(path, LIMITS, 32)
+    with Image.open(path) as stored:
+        expected = ImageOps.exif_transpose(stored).resize(found.size)
+    assert np.abs(np.asarray(found, dtype=int) - np.asarray(expected, dtype=int)).mean() < 12

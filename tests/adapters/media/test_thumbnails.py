@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from caliper.adapters.media.images import Limits
+from caliper.adapters.media.bounds import Limits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput, MediaMissing
 

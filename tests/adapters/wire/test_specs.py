@@ -1,12 +1,22 @@
 """A spec that went over the wire is the same run."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.wire.specs import decode_identity, decode_spec, encode_identity, encode_spec
+from caliper.adapters.wire.specs import (
+    decode_identity,
+    decode_preparation,
+    decode_spec,
+    decode_taxonomy,
+    encode_identity,
+    encode_spec,
+)
 from caliper.api.types.v1 import run_pb2
 from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 
 TEXTS = st.text(st.characters() | st.sampled_from("\ud800\ufdd0\x00"), max_size=12)
@@ -15,6 +25,14 @@ KINDS = st.sampled_from(("lexical", "replay", "tgi", "triton"))
 ROLES = st.sampled_from(("captioner", "judge", "reader", "media", "tagger", "embedder"))
 COUNTS = st.integers(1, 2**32 - 1)
 IDENTITIES = st.builds(Identity, KINDS, TEXTS, TEXTS)
+PREPARATIONS = st.builds(
+    Preparation,
+    frames=st.integers(1, 4096),
+    fps=st.none() | st.fractions(Fraction(1, 60), 240, max_denominator=1001),
+    longest=st.integers(16, 8192),
+    quality=st.integers(1, 100),
+    image_bytes=st.integers(10_000, 100_000_000),
+)
 PARTS = st.builds(
     BenchmarkSpec,
     name=st.sampled_from(("capability", "captionqa", "comprecap")),
@@ -25,6 +43,8 @@ PARTS = st.builds(
     qa_data=st.none() | DIGESTS,
     prompt=TEXTS,
     repeats=st.none() | COUNTS,
+    preparation=st.none() | PREPARATIONS,
+    taxonomy=st.dictionaries(TEXTS, st.lists(TEXTS, min_size=1, max_size=3).map(tuple), max_size=2),
 )
 SPECS = st.builds(
     RunSpec,
@@ -45,6 +65,26 @@ def test_a_spec_is_read_back_with_its_run_id(spec: RunSpec) -> None:
     read = decode_spec(message)
     assert read == spec
     assert read.run_id == spec.run_id
+
+
+def test_what_a_request_leaves_out_of_a_preparation_is_the_default() -> None:
+    assert decode_preparation(run_pb2.Preparation()) == Preparation()
+    found = decode_preparation(run_pb2.Preparation(fps="2", frames=9))
+    assert found == Preparation(9, Fraction(2))
+    for field, message in (
+        ("frames", run_pb2.Preparation(frames=0)),
+        ("frames", run_pb2.Preparation(fps="2")),
+        ("fps", run_pb2.Preparation(fps="two", frames=1)),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            decode_preparation(message)
+        assert caught.value.field == f"preparation.{field}"
+
+
+def test_a_domain_has_one_taxonomy() -> None:
+    part = run_pb2.TaxonomyOfDomain(domain="natural", nodes=["Attribute -> Color"])
+    with pytest.raises(InvalidInput, match="taxonomy: 'natural' stands twice"):
+        decode_taxonomy([part, part])
 
 
 @given(identity=IDENTITIES)

@@ -1,25 +1,39 @@
-"""Single frames of clips."""
+"""Frames of clips that nobody vouches for: exactly the chosen ones, upright."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
 import av
 from av.container import InputContainer
+from av.stream import Disposition
+from av.video.stream import VideoStream
 from PIL import Image
 
-from caliper.adapters.media.images import Limits
-from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.adapters.media.bounds import Limits, opened
+from caliper.adapters.media.sampling import Timeline, chosen, timeline
+from caliper.core.errors import InvalidInput
+from caliper.core.preparation import Preparation
 
 SUFFIXES = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
 # Containers of one file. Playlists stay shut: they would open files and addresses they name.
 _OPTIONS = {"format_whitelist": "avi,matroska,mov,mpeg,mpegts,mpegvideo"}
 # From a key frame to the middle of the clip: ten seconds at 30 a second.
 _FRAMES_DECODED = 300
+# What libav counts in where a stream does not say.
+_TICK = Fraction(1, av.time_base)
+# A clip is whole when so much of what it claims decodes: containers round.
+_WHOLE = 0.9
+# Less than that of a broken clip could not be told from another clip.
+_ENOUGH = 0.5
+
+Encode = Callable[[Image.Image], bytes]
 
 
 class Moment(StrEnum):
@@ -30,63 +44,183 @@ class Moment(StrEnum):
 
 
 def open_frame(path: Path, moment: Moment, limits: Limits) -> Image.Image:
-    """One frame of a clip as RGB. A clip that does not tell its length gives the first.
+    """One frame of a clip as RGB, for people to look at; the middle one is found by seeking. A
+    clip that does not tell its length gives the first.
 
-    Raises MediaMissing when there is no file, InvalidInput when it is broken, too large in
-    pixels, or holds no picture.
+    Raises MediaMissing when there is no file, InvalidInput when it is broken, too large, or
+    holds no picture.
     """
     with _opened(path, limits) as container:
         return _frame(container, moment, path)
 
 
-def even_frames(path: Path, count: int, limits: Limits) -> list[Image.Image]:
-    """`count` frames as RGB, taken evenly: the middle one of each of `count` equal parts.
+def shown_frames(
+    path: Path, preparation: Preparation, limits: Limits, encode: Encode
+) -> list[bytes]:
+    """The frames that `sampling.chosen` names, each encoded as soon as it is decoded.
 
-    A clip with fewer frames gives all. Raises like `open_frame`.
+    Nothing is sought: the clip is decoded from its start to its end, and what decodes is the
+    clip. Its packets only tell beforehand which frames to keep; where they were wrong (a
+    broken tail, hidden frames) it is decoded once more. Memory: one frame and what is shown.
+    A clip that breaks off is used when at least half of the length that it claims decodes,
+    and as many frames as `preparation` asks for. Raises like `open_frame`.
     """
-    with _opened(path, limits) as container:
-        total = sum(1 for packet in container.demux(video=0) if packet.size)
-    wanted = {(2 * part + 1) * total // (2 * count) for part in range(count)}
-    with _opened(path, limits) as container:
-        frames = enumerate(islice(container.decode(video=0), max(wanted, default=0) + 1))
-        found = [_picture(frame) for place, frame in frames if place in wanted]
+    expected = chosen(_promised(path, limits), preparation)
+    reel = _Reel(path, limits, frozenset(expected), encode)
+    found = chosen(reel.play(), preparation)
     if not found:
         raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
+    reel.check_whole(preparation)
+    if not reel.kept.keys() >= set(found):
+        reel = _Reel(path, limits, frozenset(found), encode)
+        reel.play()
+    return [reel.kept[index] for index in found]
+
+
+@dataclass(slots=True)
+class _Reel:
+    """One pass over a clip. `kept` are the frames of the `wanted` indices, encoded; `seconds`
+    is the length that decoded, `damaged` is set where something did not.
+    """
+
+    path: Path
+    limits: Limits
+    wanted: frozenset[int]
+    encode: Encode
+    kept: dict[int, bytes] = field(default_factory=dict)
+    frames: int = 0
+    seconds: float = 0.0
+    claimed: float = 0.0
+    damaged: bool = False
+
+    def play(self) -> Timeline:
+        """Decode the clip to its end, and say when its frames are on display."""
+        stamps: list[int | None] = []
+        last = 0
+        with _opened(self.path, self.limits) as container:
+            stream = _video(container)
+            self.claimed = _claimed(container)
+            for frame in self._decoded(container):
+                if self.frames in self.wanted:
+                    self.kept[self.frames] = self.encode(
+                        _picture(frame, stream.sample_aspect_ratio)
+                    )
+                stamps.append(frame.pts)
+                last, self.frames = frame.duration or 0, self.frames + 1
+                self.limits.check_clip(self.frames, 0.0, self.path)
+            found = timeline(stamps, stream.time_base or _TICK, stream.average_rate, last)
+        self.seconds = float(found.seconds)
+        self.limits.check_clip(self.frames, self.seconds, self.path)
+        return found
+
+    def check_whole(self, preparation: Preparation) -> None:
+        """Raise InvalidInput for a clip that is broken, and of which too little decodes."""
+        if not self.damaged and self.seconds >= _WHOLE * self.claimed:
+            return
+        if self.frames < preparation.frames or self.seconds < _ENOUGH * self.claimed:
+            message = (
+                f"the clip is broken: {self.frames} frames of {self.seconds:.1f} s decode, "
+                f"of {self.claimed:.1f} s"
+            )
+            raise InvalidInput(message, file=str(self.path))
+
+    def _decoded(self, container: InputContainer) -> Iterator[av.VideoFrame]:
+        """What decodes, in presentation order. Broken packets are left out."""
+        stream = _video(container)
+        packets = container.demux(stream)
+        while True:
+            packet: av.Packet[VideoStream] | None = None
+            frames: list[av.VideoFrame] = []
+            try:
+                packet = next(packets)
+            except StopIteration:
+                return
+            except av.error.FFmpegError:
+                self.damaged = True
+            try:
+                # Of a packet whose end is missing, decoders make a picture that is half grey.
+                if packet is None or not packet.is_corrupt:
+                    frames = stream.decode(packet)
+                else:
+                    self.damaged = True
+            except av.error.FFmpegError:
+                self.damaged = True
+            yield from frames
+            if packet is None:
+                return
+
+
+def _promised(path: Path, limits: Limits) -> Timeline:
+    """When frames will be on display, going by packets: cheap, and right for a sound clip."""
+    stamps: list[int | None] = []
+    last = (0, 0)
+    with _opened(path, limits) as container:
+        stream = _video(container)
+        # Where packets end too early, decoding meets the same, and says what is left.
+        with suppress(av.error.FFmpegError):
+            for packet in container.demux(stream):
+                if packet.size and not packet.is_discard:
+                    stamps.append(packet.pts)
+                    last = max(last, (packet.pts or 0, packet.duration or 0))
+                    limits.check_clip(len(stamps), 0.0, path)
+        found = timeline(stamps, stream.time_base or _TICK, stream.average_rate, last[1])
+    limits.check_clip(len(stamps), float(found.seconds), path)
     return found
 
 
 @contextmanager
 def _opened(path: Path, limits: Limits) -> Iterator[InputContainer]:
+    opened(path, limits.clip_bytes).close()
     try:
         with av.open(str(path), options=_OPTIONS) as container:
-            if not container.streams.video:
-                raise InvalidInput("the clip has no video stream", file=str(path))
-            stream = container.streams.video[0]
-            if stream.width * stream.height > limits.pixels:
-                size = f"{stream.width} x {stream.height}"
-                raise InvalidInput(f"{size} is more than {limits.pixels} pixels", file=str(path))
+            stream = _video(container)
+            limits.check_size(stream.width, stream.height, limits.frame_pixels, path)
             # The header is only a claim: the decoder holds frames to the same bound.
-            stream.codec_context.options = {"max_pixels": str(limits.pixels)}
+            stream.codec_context.options = {"max_pixels": str(limits.frame_pixels)}
+            # Several clips are decoded at once: threads for each would only hold more frames.
+            stream.thread_count = 1
             yield container
-    except av.error.FileNotFoundError as error:
-        raise MediaMissing(f"no file {path}") from error
+    except InvalidInput as error:
+        raise InvalidInput(error.message, file=str(path)) from error
     except (av.error.FFmpegError, ValueError, OSError) as error:
         raise InvalidInput(f"not a readable clip: {error!s:.200}", file=str(path)) from error
 
 
-def _picture(frame: av.VideoFrame) -> Image.Image:
-    return Image.fromarray(frame.to_ndarray(format="rgb24"))
+def _video(container: InputContainer) -> VideoStream:
+    """The first stream of moving pictures: covers of sound files are streams of video too."""
+    for stream in container.streams.video:
+        if not stream.disposition & Disposition.attached_pic:
+            return stream
+    raise InvalidInput("the clip has no video stream")
+
+
+def _claimed(container: InputContainer) -> float:
+    """The length in seconds that the container claims, 0 where it claims none."""
+    stream = _video(container)
+    if stream.duration and stream.time_base:
+        return float(stream.duration * stream.time_base)
+    return (container.duration or 0) / av.time_base
+
+
+def _picture(frame: av.VideoFrame, aspect: Fraction | None) -> Image.Image:
+    """The frame as people see it: RGB, its pixels square, turned as its container says."""
+    image = Image.fromarray(frame.to_ndarray(format="rgb24"))
+    if aspect and aspect != 1:
+        image = image.resize((max(1, round(image.width * aspect)), image.height))
+    # Counter-clockwise in both.
+    return image.rotate(frame.rotation, expand=True) if frame.rotation else image
 
 
 def _frame(container: InputContainer, moment: Moment, path: Path) -> Image.Image:
     wanted = 0.0
+    stream = _video(container)
     if moment is Moment.MIDDLE and container.duration:
         wanted = container.duration / av.time_base / 2
         container.seek(container.duration // 2)
-    found = _at(container.decode(video=0), wanted)
+    found = _at(container.decode(stream), wanted)
     if found is None:
         raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
-    return _picture(found)
+    return _picture(found, stream.sample_aspect_ratio)
 
 
 def _at(frames: Iterator[av.VideoFrame], wanted: float) -> av.VideoFrame | None:

@@ -1,42 +1,38 @@
-"""What a captioning model is shown: pictures, or frames taken evenly from a clip."""
+"""What a captioning model is shown of the files in a folder."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from dataclasses import dataclass
+from pathlib import Path
 
-from PIL import Image as Picture
-
-from caliper.adapters.media import clips, images
+from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.place import find
+from caliper.adapters.media.prepare import prepared
+from caliper.core.preparation import Preparation
 from caliper.ports.models import Image
 
 
 @dataclass(frozen=True, slots=True)
 class MediaFolder:
-    """ports.media.Media over a folder: at most `longest` pixels a side, `frames` a clip."""
+    """ports.media.Media over a folder whose files do not change while it is used."""
 
     root: Path
-    longest: int = 1024
-    frames: int = 8
-    limits: images.Limits = field(default_factory=images.Limits)
+    decoders: Decoders
+    preparation: Preparation
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
-        """Decoded in a thread, so that calls in flight go on. Raises as the port says."""
-        return await asyncio.to_thread(self.load, paths)
+        """Each file decoded once, by the decoders. Raises as the port says."""
+        found: list[Image] = []
+        for name in paths:
+            found += await self._images(name)
+        return found
 
-    def load(self, paths: Sequence[str]) -> list[Image]:
-        """What `images` gives, in the caller's thread."""
-        return [self._encoded(picture) for path in paths for picture in self._pictures(path)]
+    async def _images(self, name: str) -> tuple[Image, ...]:
+        async def make() -> list[Image]:
+            return await self.decoders.run(lambda: self._prepared(name))
 
-    def _pictures(self, name: str) -> list[Picture.Image]:
-        path = find(self.root, name)
-        if PurePath(name).suffix.lower() in clips.SUFFIXES:
-            return clips.even_frames(path, self.frames, self.limits)
-        return [images.open_image(path, self.limits, self.longest)]
+        return await self.decoders.images((self.root, name, self.preparation), make)
 
-    def _encoded(self, picture: Picture.Image) -> Image:
-        picture.thumbnail((self.longest, self.longest))
-        return Image(images.encode_jpeg(picture, quality=90), "image/jpeg")
+    def _prepared(self, name: str) -> list[Image]:
+        return prepared(find(self.root, name), self.preparation, self.decoders.limits)

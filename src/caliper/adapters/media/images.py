@@ -1,96 +1,103 @@
-"""Pictures from files that nobody vouches for: bounded, upright, RGB."""
+"""Pictures from files that nobody vouches for: bounded, upright, RGB, and encoded anew."""
 
 from __future__ import annotations
 
 import io
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 
-from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.adapters.media.bounds import Limits, opened
+from caliper.core.errors import InvalidInput
+from caliper.core.preparation import Preparation
 
 # What datasets come in. Others stay shut: EPS, for one, would start an interpreter.
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How large a picture may be, in bytes of the file and in pixels.
-
-    Pillow itself stops at 178,956,970 pixels, whatever is allowed here.
-    """
-
-    file_bytes: int = 50_000_000
-    pixels: int = 178_956_970
+_ORIENTATION = 0x0112
+# What puts a picture upright, by its EXIF orientation.
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 
 
 def open_image(path: Path, limits: Limits, longest: int | None = None) -> Image.Image:
     """The picture in a file as RGB, upright.
 
     It is turned as its EXIF says, transparency is laid over white, an animation gives its
-    first frame, and grey of 16 bits is scaled to 8. With `longest` (pixels) it
-    is shrunk to fit a square of that side.
+    first frame, and 16 bits a channel become the upper 8. With `longest` (pixels) it is shrunk
+    to fit a square of that side: JPEG is decoded at a half, a quarter or an eighth of its size
+    where that is still larger, so that it never stands in memory whole.
     Raises MediaMissing when there is no file, InvalidInput when it is too large, truncated
     or no picture.
     """
-    data = _bytes(path, limits)
-    try:
-        with warnings.catch_warnings():
-            # Pillow warns of what is bounded here or harmless, such as corrupt EXIF.
-            warnings.simplefilter("ignore")
-            return _decode(data, limits, longest)
-    except InvalidInput as error:
-        raise InvalidInput(error.message, file=str(path)) from error
-    except Exception as error:
-        # Decoders raise whatever broken bytes trip them into.
-        raise InvalidInput(f"not a readable picture: {error!s:.200}", file=str(path)) from error
+    with opened(path, limits.picture_bytes) as file:
+        try:
+            with warnings.catch_warnings():
+                # Pillow warns of what is bounded here or harmless, such as corrupt EXIF.
+                warnings.simplefilter("ignore")
+                return _decode(file, path, limits, longest)
+        except InvalidInput:
+            raise
+        except Exception as error:
+            # Decoders raise whatever broken bytes trip them into.
+            message = f"not a readable picture: {error!s:.200}"
+            raise InvalidInput(message, file=str(path)) from error
 
 
 def encode_jpeg(image: Image.Image, quality: int = 80) -> bytes:
-    """The picture as JPEG bytes."""
+    """The picture as JPEG bytes (4:2:0), with nothing of what its file said beside it."""
     out = io.BytesIO()
-    image.save(out, "JPEG", quality=quality, optimize=True)
+    # Pillow would carry a comment over into the new file.
+    image.save(out, "JPEG", quality=quality, optimize=True, comment=b"")
     return out.getvalue()
 
 
-def _bytes(path: Path, limits: Limits) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(limits.file_bytes + 1)
-    except FileNotFoundError as error:
-        raise MediaMissing(f"no file {path}") from error
-    except OSError as error:
-        raise InvalidInput(f"cannot be read: {error.strerror}", file=str(path)) from error
-    if len(data) > limits.file_bytes:
-        raise InvalidInput(f"larger than {limits.file_bytes} bytes", file=str(path))
-    return data
+def encode(image: Image.Image, preparation: Preparation) -> bytes:
+    """The picture as the JPEG that models are sent: the same bytes for the same pixels.
+
+    It is shrunk to the longest side; while the JPEG is longer than `image_bytes`, to three
+    quarters of the side before, from the same picture.
+    """
+    side = preparation.longest
+    while True:
+        fitted = image.copy()
+        fitted.thumbnail((side, side))
+        data = encode_jpeg(fitted, preparation.quality)
+        if len(data) <= preparation.image_bytes:
+            return data
+        side = max(fitted.size) * 3 // 4
 
 
-def _decode(data: bytes, limits: Limits, longest: int | None) -> Image.Image:
-    with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
-        width, height = image.size
-        if width * height > limits.pixels:
-            raise InvalidInput(f"{width} x {height} is more than {limits.pixels} pixels")
+def _decode(file: BinaryIO, path: Path, limits: Limits, longest: int | None) -> Image.Image:
+    with Image.open(file, formats=_FORMATS) as image:
+        limits.check_size(*image.size, limits.pixels, path)
         if longest is not None:
             # Lets the JPEG decoder skip what shrinking would throw away.
             image.draft("RGB", (longest, longest))
         image.load()
-        upright = _rgb(ImageOps.exif_transpose(image))
+        turned = _TURNS.get(image.getexif().get(_ORIENTATION, 1))
+        picture = _eight_bits(image)
     if longest is not None:
-        upright.thumbnail((longest, longest))
-    return upright
+        picture.thumbnail((longest, longest))
+    if picture.mode == "RGBA":
+        picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
+    upright = picture if turned is None else picture.transpose(turned)
+    return upright.convert("RGB")
 
 
-def _rgb(image: Image.Image) -> Image.Image:
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """RGB of 8 bits, or RGBA where something is transparent."""
     if image.mode.startswith("I"):
         # Converting clips 16-bit values at 255; people expect them scaled.
-        high = np.asarray(image).astype(np.int64).clip(0, 65535) >> 8
-        image = Image.fromarray(high.astype(np.uint8))
-    if image.has_transparency_data:
-        over = image.convert("RGBA")
-        white = Image.new("RGBA", over.size, "white")
-        image = Image.alpha_composite(white, over)
-    return image.convert("RGB")
+        high = np.asarray(image).clip(0, 65535) >> 8
+        return Image.fromarray(high.astype(np.uint8)).convert("RGB")
+    return image.convert("RGBA" if image.has_transparency_data else "RGB")

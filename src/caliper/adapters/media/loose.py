@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
-from caliper.adapters.media import clips
-from caliper.adapters.media.frames import MediaFolder
-from caliper.core.errors import InvalidInput
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.prepare import prepared_bytes
+from caliper.core.preparation import Preparation
 from caliper.ports.models import Image
 
-
-async def images_of(data: bytes, name: str) -> list[Image]:
-    """The picture, or frames of the clip, as MediaFolder gives them of a file.
-
-    Only the ending of `name` counts: it tells clips from pictures. Raises InvalidInput for what
-    cannot be decoded or is too large.
-    """
-    return await asyncio.to_thread(_images, data, name)
+Fetch = Callable[[], Awaitable[bytes]]
 
 
-def _images(data: bytes, name: str) -> list[Image]:
-    ending = PurePosixPath(name).suffix.lower()
-    # Clips are opened by their path: the decoder seeks in them.
-    file = f"clip{ending}" if ending in clips.SUFFIXES else "picture"
-    with TemporaryDirectory(prefix="caliper-") as folder:
-        Path(folder, file).write_bytes(data)
-        try:
-            return MediaFolder(Path(folder)).load([file])
-        except InvalidInput as error:
-            # Where it lay for a moment helps nobody.
-            message = error.message.replace(f"{folder}/", "")
-            raise InvalidInput(message, file=name) from error
+@dataclass(frozen=True, slots=True)
+class LooseMedia:
+    """Bytes as `prepare.prepared` would give their files."""
+
+    decoders: Decoders
+    preparation: Preparation
+
+    async def images(self, digest: str, name: str, fetch: Fetch) -> Sequence[Image]:
+        """The images of the bytes with that SHA-256, which are fetched only when there is room
+        for them, and not where their images are still kept.
+
+        Only the ending of `name` counts: it tells clips from pictures. Raises InvalidInput for
+        what cannot be decoded or is too large, and what `fetch` raises.
+        """
+
+        async def make() -> list[Image]:
+            data = await fetch()
+            return await self.decoders.run(
+                lambda: prepared_bytes(data, name, self.preparation, self.decoders.limits)
+            )
+
+        ending = name.rpartition(".")[2].lower()
+        return await self.decoders.images((digest, ending, self.preparation), make)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from caliper.adapters.media import clips, images
+from caliper.adapters.media.bounds import Limits
 from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput, MediaMissing
 
@@ -15,7 +16,7 @@ class Thumbnails:
     """Thumbnails of the pictures and clips below the media folder `root`."""
 
     root: Path
-    limits: images.Limits = field(default_factory=images.Limits)
+    limits: Limits = field(default_factory=Limits)
 
     def jpeg(self, name: str, longest: int = 256) -> bytes | None:
         """JPEG bytes, at most `longest` pixels a side; None when `load` would raise."""

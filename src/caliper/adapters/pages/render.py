@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from caliper.adapters import wording
 from caliper.adapters.files import write_text
-from caliper.adapters.pages import charts
 from caliper.adapters.pages.packing import Packed, Thumbnail, pack, size
+from caliper.adapters.pages.page import render
 from caliper.adapters.pages.samples import Sample, choose
-from caliper.core.report import BenchmarkReport, Estimate, Report, Table, VerdictRow, leaves
-from caliper.core.report import Path as FigurePath
+from caliper.core.report import Report, VerdictRow, leaves
 
 LARGEST = 25_000_000
 """The most bytes a page may have."""
-_TEMPLATES = files("caliper.adapters.pages") / "templates"
 
 
 class PageExport:
@@ -54,63 +47,12 @@ def render_report(
 
 
 def _page(report: Report, packed: Packed) -> str:
-    style, script = (_TEMPLATES.joinpath(name).read_text("utf-8") for name in _INLINE)
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            report=report,
-            said=wording.state(report.state),
-            spec=dict(leaves(report.spec)),
-            packed=packed,
-            data=Markup(packed.data),  # noqa: S704 - packing.script_json leaves no markup in it
-            style=Markup(style),  # noqa: S704 - our own file
-            script=Markup(script),  # noqa: S704 - our own file
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-        )
+    return render(
+        "report.html",
+        script="report.js",
+        report=report,
+        said=wording.state(report.state),
+        spec=dict(leaves(report.spec)),
+        packed=packed,
+        data=Markup(packed.data),  # noqa: S704 - packing.script_json leaves no markup in it
     )
-
-
-_INLINE = ("report.css", "report.js")
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("caliper.adapters.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
-        label=wording.label,
-        headline=wording.headline,
-        notes=wording.notes,
-        chart_scale=chart_scale,
-        bar=charts.bar,
-    )
-    environment.filters.update(
-        number=wording.number, interval=wording.interval, percent=wording.percent
-    )
-    return environment
-
-
-def chart_scale(benchmark: BenchmarkReport, table: Table) -> charts.Scale | None:
-    """The axis of the table's charted column; None when it has no chart or no data."""
-    if table.chart is None:
-        return None
-    paths = (row.cells[table.chart] for row in table.rows)
-    return charts.scale(_known(benchmark, paths))
-
-
-def _known(benchmark: BenchmarkReport, paths: Iterable[FigurePath | None]) -> Iterator[Estimate]:
-    for path in paths:
-        if path is not None and path in benchmark.estimates:
-            yield benchmark.estimates[path]
-
-
-def _hash(text: str) -> str:
-    """How a content security policy names an inline script or style."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -51,13 +51,10 @@ class StoreAccess:
     at_once: int = 16
     ca_file: str | None = None
 
-    def client(self) -> Minio:
-        """A client. Raises InvalidInput for a URL that is no endpoint."""
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
-            raise InvalidInput(f"not the endpoint of an object store: {self.url}")
+    def connections(self) -> urllib3.PoolManager:
+        """Connections for a client, none of them opened yet."""
         each = self.patience / _TRIES
-        pool = urllib3.PoolManager(
+        return urllib3.PoolManager(
             maxsize=self.at_once,
             timeout=urllib3.Timeout(connect=min(2.0, each), read=each),
             # Writing an object twice is writing it once: every call may be tried again.
@@ -69,6 +66,15 @@ class StoreAccess:
             ),
             ca_certs=self.ca_file,
         )
+
+    def client(self, pool: urllib3.PoolManager) -> Minio:
+        """A client whose connections are the pool's: whoever makes one clears it in the end.
+
+        Raises InvalidInput for a URL that is no endpoint.
+        """
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+            raise InvalidInput(f"not the endpoint of an object store: {self.url}")
         return Minio(
             parts.netloc,
             access_key=self.access_key,
@@ -86,7 +92,8 @@ class MinioStore:
     """
 
     def __init__(self, access: StoreAccess) -> None:
-        self._client = access.client()
+        self._connections = access.connections()
+        self._client = access.client(self._connections)
         self._bucket = access.bucket
         self._threads = ThreadPoolExecutor(access.at_once, thread_name_prefix="store")
 
@@ -117,8 +124,9 @@ class MinioStore:
                 yield name
 
     async def close(self) -> None:
-        """Wait for the calls that run, and end the threads."""
+        """Wait for the calls that run, end the threads and close the connections."""
         await asyncio.to_thread(self._threads.shutdown)
+        self._connections.clear()
 
     async def _call(self, work: Callable[[], _Result]) -> _Result:
         loop = asyncio.get_running_loop()
@@ -149,7 +157,9 @@ def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> li
 
     Blocks. Raises StoreUnavailable.
     """
-    return _told_apart(lambda: _apply(access.client(), access.bucket, expire), access.bucket)
+    with access.connections() as pool:
+        client = access.client(pool)
+        return _told_apart(lambda: _apply(client, access.bucket, expire), access.bucket)
 
 
 def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:

@@ -8,7 +8,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from caliper.adapters.wire.enums import decode_state, encode_state
 from caliper.adapters.wire.figures import decode_scores, encode_scores
-from caliper.adapters.wire.specs import decode_spec, encode_spec
+from caliper.adapters.wire.specs import (
+    decode_preparation,
+    decode_spec,
+    decode_taxonomy,
+    encode_preparation,
+    encode_spec,
+    encode_taxonomy,
+)
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
@@ -46,6 +53,8 @@ def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
         judge=part.answerers.get("judge"),
         reader=part.answerers.get("reader"),
         media=to_wire(part.media),
+        preparation=None if part.preparation is None else encode_preparation(part.preparation),
+        taxonomy=encode_taxonomy(part.taxonomy),
     )
 
 
@@ -76,6 +85,10 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
         repeats=message.repeats if message.HasField("repeats") else None,
         answerers={answerer: named} if answerer and named else {},
         media=from_wire(message.media),
+        preparation=(
+            decode_preparation(message.preparation) if message.HasField("preparation") else None
+        ),
+        taxonomy=decode_taxonomy(message.taxonomy),
     )
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.types.v1 import run_pb2
 from caliper.core.errors import InvalidInput
+from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
+from caliper.core.taxonomy import Taxonomy
 
 
 def encode_identity(identity: Identity) -> run_pb2.Identity:
@@ -51,7 +55,41 @@ def _encode_benchmark(part: BenchmarkSpec) -> run_pb2.BenchmarkSpec:
         repeats=part.repeats,
         settings={to_wire(name): to_wire(value) for name, value in part.settings.items()},
         models={role: encode_identity(model) for role, model in part.models.items()},
+        preparation=None if part.preparation is None else encode_preparation(part.preparation),
+        taxonomy=encode_taxonomy(part.taxonomy),
     )
+
+
+def encode_preparation(preparation: Preparation) -> run_pb2.Preparation:
+    """A message that `decode_preparation` reads back to an equal preparation."""
+    return run_pb2.Preparation(**preparation.to_json())
+
+
+def decode_preparation(message: run_pb2.Preparation) -> Preparation:
+    """The preparation, defaults where nothing is set. Raises InvalidInput naming the field."""
+    try:
+        return Preparation.of({field.name: value for field, value in message.ListFields()})
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=f"preparation.{error.field}") from error
+
+
+def encode_taxonomy(taxonomy: Taxonomy) -> list[run_pb2.TaxonomyOfDomain]:
+    """Messages that `decode_taxonomy` reads back to an equal taxonomy."""
+    return [
+        run_pb2.TaxonomyOfDomain(domain=to_wire(domain), nodes=[to_wire(node) for node in nodes])
+        for domain, nodes in taxonomy.items()
+    ]
+
+
+def decode_taxonomy(messages: Iterable[run_pb2.TaxonomyOfDomain]) -> Taxonomy:
+    """The taxonomy. Raises InvalidInput for a broken text, and a domain that stands twice."""
+    found: dict[str, tuple[str, ...]] = {}
+    for message in messages:
+        domain = from_wire(message.domain)
+        if domain in found:
+            raise InvalidInput(f"{domain!r:.60} stands twice", field="taxonomy")
+        found[domain] = tuple(from_wire(node) for node in message.nodes)
+    return found
 
 
 def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
@@ -83,4 +121,8 @@ def _decode_benchmark(message: run_pb2.BenchmarkSpec) -> BenchmarkSpec:
         qa_data=message.qa_data if message.HasField("qa_data") else None,
         prompt=from_wire(message.prompt),
         repeats=message.repeats if message.HasField("repeats") else None,
+        preparation=(
+            decode_preparation(message.preparation) if message.HasField("preparation") else None
+        ),
+        taxonomy=decode_taxonomy(message.taxonomy),
     )

@@ -36,8 +36,30 @@ class Identity(_message.Message):
     revision: str
     def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., revision: _Optional[str] = ...) -> None: ...
 
+class Preparation(_message.Message):
+    __slots__ = ("frames", "fps", "longest", "quality", "image_bytes")
+    FRAMES_FIELD_NUMBER: _ClassVar[int]
+    FPS_FIELD_NUMBER: _ClassVar[int]
+    LONGEST_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    IMAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    frames: int
+    fps: str
+    longest: int
+    quality: int
+    image_bytes: int
+    def __init__(self, frames: _Optional[int] = ..., fps: _Optional[str] = ..., longest: _Optional[int] = ..., quality: _Optional[int] = ..., image_bytes: _Optional[int] = ...) -> None: ...
+
+class TaxonomyOfDomain(_message.Message):
+    __slots__ = ("domain", "nodes")
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    NODES_FIELD_NUMBER: _ClassVar[int]
+    domain: str
+    nodes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, domain: _Optional[str] = ..., nodes: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class BenchmarkSpec(_message.Message):
-    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models")
+    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models", "preparation", "taxonomy")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +82,8 @@ class BenchmarkSpec(_message.Message):
     REPEATS_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
+    PREPARATION_FIELD_NUMBER: _ClassVar[int]
+    TAXONOMY_FIELD_NUMBER: _ClassVar[int]
     name: str
     data: str
     captions: str
@@ -68,7 +92,9 @@ class BenchmarkSpec(_message.Message):
     repeats: int
     settings: _containers.ScalarMap[str, str]
     models: _containers.MessageMap[str, Identity]
-    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ...) -> None: ...
+    preparation: Preparation
+    taxonomy: _containers.RepeatedCompositeFieldContainer[TaxonomyOfDomain]
+    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ...) -> None: ...
 
 class RunSpec(_message.Message):
     __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks")

@@ -1,0 +1,79 @@
+"""A leaderboard as CSV, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from caliper.adapters import wording
+from caliper.adapters.exports.markdown import grid, plain
+from caliper.analysis.leaderboard import Board, Standing
+
+
+def leaderboard_csv(board: Board) -> str:
+    """One row a checkpoint: place, name, then value, low and high of every column.
+
+    Figures have full precision; what has no data is empty.
+    """
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    heads = (f"{name}{end}" for name in _names(board) for end in ("", " low", " high"))
+    rows.writerow(["place", "checkpoint", *heads, "coverage", "partial"])
+    for row in board.standings:
+        numbers = (number for e in row.estimates for number in (e.value, e.low, e.high))
+        rows.writerow([row.place, row.name, *numbers, row.coverage, str(row.partial).lower()])
+    return out.getvalue()
+
+
+def _names(board: Board) -> tuple[str, ...]:
+    return tuple(column.label for column in board.columns)
+
+
+def leaderboard_markdown(board: Board) -> str:
+    """A heading, one row a checkpoint, and what must be known about them."""
+    head = ("", *_names(board), "Behind the best")
+    table = grid(head, [_row(row) for row in board.standings])
+    blocks = [f"### {plain(board.title)}", table]
+    if remarks := list(_remarks(board)):
+        blocks.append("\n".join(f"- {plain(remark)}" for remark in remarks))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _row(row: Standing) -> tuple[str, ...]:
+    figures = (wording.number(estimate.value) for estimate in row.estimates)
+    return (f"{row.place}. {row.name}", *figures, wording.behind(row))
+
+
+def _remarks(board: Board) -> Iterator[str]:
+    for row in board.standings:
+        if row.partial:
+            yield f"{row.name}: {wording.percent(row.coverage)} covered, not a complete run"
+        for remark in row.remarks:
+            yield f"{row.name} differs: {remark}"
+
+
+def leaderboard_json(boards: list[Board]) -> str:
+    """Every board with its rows, figures at full precision, as JSON with sorted keys."""
+    return json.dumps([_told(board) for board in boards], indent=2, sort_keys=True) + "\n"
+
+
+def _told(board: Board) -> dict[str, Any]:
+    return {
+        "title": board.title,
+        "columns": [
+            {"benchmark": one.benchmark, "label": one.label, "path": ".".join(one.path)}
+            for one in board.columns
+        ],
+        "ranked_by": board.columns[board.by].label,
+        "rows": [_row_told(row) for row in board.standings],
+    }
+
+
+def _row_told(row: Standing) -> dict[str, Any]:
+    told = asdict(row)
+    del told["run"]
+    return told

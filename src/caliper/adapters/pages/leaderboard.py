@@ -1,0 +1,19 @@
+"""A leaderboard as a page: one file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from caliper.adapters import wording
+from caliper.adapters.pages import charts
+from caliper.adapters.pages.page import render
+from caliper.analysis.leaderboard import Board
+
+
+def render_leaderboard(boards: Sequence[Board]) -> str:
+    """The page as text: a table and bars with whiskers for every board."""
+    return render("leaderboard.html", boards=boards, axis_of=_axis, behind=wording.behind)
+
+
+def _axis(board: Board) -> charts.Scale | None:
+    return charts.scale(row.estimates[board.by] for row in board.standings)

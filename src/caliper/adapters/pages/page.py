@@ -1,0 +1,81 @@
+"""What all pages have in common: the environment of the templates, style, script, policy."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from caliper.adapters import wording
+from caliper.adapters.pages import charts
+from caliper.core.report import BenchmarkReport, Estimate, Table
+from caliper.core.report import Path as FigurePath
+
+_TEMPLATES = files("caliper.adapters.pages") / "templates"
+
+
+def render(template: str, *, script: str = "", **values: Any) -> str:
+    """A template filled in, with our style and, if named, one of our scripts.
+
+    A content security policy in every page forbids any request and any script but this one.
+    """
+    style = _TEMPLATES.joinpath("report.css").read_text("utf-8")
+    run = _TEMPLATES.joinpath(script).read_text("utf-8") if script else ""
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(run),  # noqa: S704 - our own file
+            style_hash=_hash(style),
+            script_hash=_hash(run),
+            **values,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("caliper.adapters.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        label=wording.label,
+        headline=wording.headline,
+        notes=wording.notes,
+        chart_scale=chart_scale,
+        bar=charts.bar,
+    )
+    environment.filters.update(
+        number=wording.number, interval=wording.interval, percent=wording.percent
+    )
+    return environment
+
+
+def chart_scale(benchmark: BenchmarkReport, table: Table) -> charts.Scale | None:
+    """The axis of the table's charted column; None when it has no chart or no data."""
+    if table.chart is None:
+        return None
+    paths = (row.cells[table.chart] for row in table.rows)
+    return charts.scale(_known(benchmark, paths))
+
+
+def _known(benchmark: BenchmarkReport, paths: Iterable[FigurePath | None]) -> Iterator[Estimate]:
+    for path in paths:
+        if path is not None and path in benchmark.estimates:
+            yield benchmark.estimates[path]
+
+
+def _hash(text: str) -> str:
+    """How a content security policy names an inline script or style."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

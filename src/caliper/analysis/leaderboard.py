@@ -1,0 +1,126 @@
+"""Many checkpoints in one table, as the papers print them: a row a checkpoint.
+
+The best comes first. How far another one is behind is told by the paired difference from the
+best (see `compare`), for two intervals that overlap do not say that two checkpoints are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from caliper.analysis.compare import Difference
+from caliper.analysis.significance import LEVEL, holm
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report, TableRow
+
+_NO_DATA = Estimate(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure of a benchmark and its heading."""
+
+    benchmark: str
+    label: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One checkpoint's row: a figure a column. `place` is that among the rows, from 1.
+
+    `behind` is the difference from the best in the ranking column (None for the best, and
+    where nothing is paired). `clear` says that it is more than chance, adjusted over the rows.
+    `remarks` tell in what the run differs from the first that was named.
+    """
+
+    run: int
+    name: str
+    place: int
+    estimates: tuple[Estimate, ...]
+    coverage: float
+    partial: bool
+    behind: Difference | None = None
+    clear: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Rows in the order of `columns[by]`, best first, those without data last."""
+
+    title: str
+    columns: tuple[Column, ...]
+    by: int
+    standings: tuple[Standing, ...]
+
+
+def headline_columns(reports: Iterable[Report]) -> tuple[Column, ...]:
+    """The headline figure of every benchmark that any of the runs evaluated."""
+    parts: dict[str, BenchmarkReport] = {}
+    for report in reports:
+        for part in report.benchmarks:
+            parts.setdefault(part.name, part)
+    return tuple(Column(name, part.title, part.headline) for name, part in parts.items())
+
+
+def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Column, ...]:
+    """The rows of a benchmark's first table that hold `metric`, turned into columns.
+
+    That is the form of CAPability's Tables 3 to 5, CaptionQA's Table 3 and CompreCap's
+    Table 2. Without a metric it is the one that the table charts. Raises ValueError naming
+    the metrics there are.
+    """
+    table = part.tables[0]
+    heads = [_plain(column) for column in table.columns]
+    if metric is not None and _plain(metric) not in heads:
+        raise ValueError(f"no metric {metric}; there are: {', '.join(heads)}")
+    place = (table.chart or 0) if metric is None else heads.index(_plain(metric))
+    return tuple(
+        Column(part.name, row.label, path)
+        for row in table.rows
+        if (path := _at(row, place)) is not None
+    )
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace(" ", "_")
+
+
+def _at(row: TableRow, place: int) -> Path | None:
+    return row.cells[place] if place < len(row.cells) else None
+
+
+def rank(title: str, columns: Sequence[Column], by: int, reports: Sequence[Report]) -> Board:
+    """The runs in the order of a column; equal values share a place."""
+    rows = [
+        Standing(run, report.name, 0, _figures(report, columns), _coverage(report), report.partial)
+        for run, report in enumerate(reports)
+    ]
+    rows.sort(key=lambda row: _order(row.estimates[by].value))
+    values = [row.estimates[by].value for row in rows]
+    placed = [replace(row, place=1 + values.index(row.estimates[by].value)) for row in rows]
+    return Board(title, tuple(columns), by, tuple(placed))
+
+
+def _figures(report: Report, columns: Sequence[Column]) -> tuple[Estimate, ...]:
+    parts = {part.name: part.estimates for part in report.benchmarks}
+    return tuple(parts.get(column.benchmark, {}).get(column.path, _NO_DATA) for column in columns)
+
+
+def _coverage(report: Report) -> float:
+    """The least share of askable questions with a score, over the benchmarks."""
+    return min((part.coverage.share for part in report.benchmarks), default=0.0)
+
+
+def _order(value: float | None) -> tuple[bool, float]:
+    return (value is None, -(value or 0.0))
+
+
+def behind(board: Board, differences: Mapping[int, Difference | None]) -> Board:
+    """The board with each row's difference from the best, by run; adjusted over the rows."""
+    rows = [replace(row, behind=differences.get(row.run)) for row in board.standings]
+    adjusted = holm([None if row.behind is None else row.behind.p for row in rows])
+    clear = [p is not None and p < LEVEL for p in adjusted]
+    told = (replace(row, clear=is_clear) for row, is_clear in zip(rows, clear, strict=True))
+    return replace(board, standings=tuple(told))

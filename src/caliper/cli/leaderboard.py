@@ -1,0 +1,208 @@
+"""`caliper leaderboard`: many checkpoints in one table, as the papers print them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from caliper.adapters import wording
+from caliper.adapters.exports.leaderboard import (
+    leaderboard_csv,
+    leaderboard_json,
+    leaderboard_markdown,
+)
+from caliper.adapters.files import write_text
+from caliper.adapters.pages.leaderboard import render_leaderboard
+from caliper.analysis.compare import Difference
+from caliper.analysis.leaderboard import (
+    Board,
+    Column,
+    Standing,
+    behind,
+    headline_columns,
+    metric_columns,
+    rank,
+)
+from caliper.benchmarks.registry import NAMES
+from caliper.cli.comparing import Anyway, refuse_unlike, said
+from caliper.cli.console import OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json, Quiet
+from caliper.cli.show import shown
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.report import Report
+from caliper.standalone.directory import find_run, finished_runs
+from caliper.standalone.kept import Kept, compare_runs, read_run
+
+HELP = """Rank checkpoints by their figures: a table for every benchmark, best first.
+
+Without RUN it takes all runs below runs/ that have a report. The tables have the columns of the
+papers: CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. How far
+a checkpoint is behind the best is paired on the same media, with an interval at 95 %; "not clear"
+says that chance alone may have made it. Runs with another judge, prompts, settings or data than
+the first are refused, unless wanted --anyway: then they are labelled.
+"""
+Runs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[RUN]...", help="Run directories, names below runs/, or run ids."),
+]
+Benchmark = Annotated[
+    str | None, typer.Option("--benchmark", help=f"Only this one: {', '.join(NAMES)}.")
+]
+Metric = Annotated[
+    str | None,
+    typer.Option("--metric", help="The metric of --benchmark's table, such as precision."),
+]
+
+
+def _file(kind: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        f"--{kind}", metavar="PATH", help=f"Also write it there as {kind}."
+    )
+    return option
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What can be said of a leaderboard."""
+
+    runs: Runs = None
+    benchmark: Benchmark = None
+    metric: Metric = None
+    csv: Annotated[Path | None, _file("csv")] = None
+    markdown: Annotated[Path | None, _file("markdown")] = None
+    html: Annotated[Path | None, _file("html")] = None
+    anyway: Anyway = False
+    json: Json = False
+    quiet: Quiet = False
+
+
+def leaderboard(wanted: Wanted) -> int:
+    """Read the runs, rank them, and show or write the boards."""
+    if wanted.benchmark is not None and wanted.benchmark not in NAMES:
+        raise UnknownName("benchmark", wanted.benchmark, NAMES)
+    if wanted.metric is not None and wanted.benchmark is None:
+        raise InvalidInput("a metric is one of a benchmark: give --benchmark", field="--metric")
+    directories = [find_run(name) for name in wanted.runs or ()] or finished_runs()
+    kept = [asyncio.run(read_run(directory)) for directory in directories]
+    if not kept:
+        raise InvalidInput("there is no run with a report below runs/", field="RUN")
+    remarks = _remarks([run.report for run in kept], anyway=wanted.anyway)
+    boards = [_filled(board, kept, remarks) for board in _boards(wanted, kept)]
+    _write(wanted, boards)
+    if wanted.json:
+        sys.stdout.write(leaderboard_json(boards))
+    elif not wanted.quiet:
+        for board in boards:
+            OUT.print(_table(board))
+            OUT.print()
+    return Exit.DONE if boards else Exit.INCONCLUSIVE
+
+
+def _remarks(reports: Sequence[Report], *, anyway: bool) -> list[tuple[str, ...]]:
+    """In what each run differs from the first, beside the checkpoint. Raises InvalidInput."""
+    found = (refuse_unlike(reports[0], report, anyway=anyway) for report in reports[1:])
+    return [(), *(tuple(map(said, differing)) for differing in found)]
+
+
+def _boards(wanted: Wanted, kept: Sequence[Kept]) -> list[Board]:
+    """The headlines when there are several benchmarks, then a board a benchmark."""
+    reports = [run.report for run in kept]
+    headlines = headline_columns(reports)
+    names = [column.benchmark for column in headlines]
+    if wanted.benchmark is not None:
+        names = [name for name in names if name == wanted.benchmark]
+    boards = [rank("Headline figures", headlines, 0, reports)] if len(names) > 1 else []
+    for name in names:
+        columns = _columns(name, wanted.metric, reports)
+        by = _ranking(columns, next(one.path for one in headlines if one.benchmark == name))
+        those = [report for report in reports if any(p.name == name for p in report.benchmarks)]
+        title = next(p.title for p in those[0].benchmarks if p.name == name)
+        metric = f", {wanted.metric}" if wanted.metric else ""
+        boards.append(rank(f"{title}{metric}", columns, by, reports))
+    return boards
+
+
+def _columns(name: str, metric: str | None, reports: Sequence[Report]) -> tuple[Column, ...]:
+    """The union over the runs: one may have been limited to a few dimensions."""
+    columns: dict[Column, None] = {}
+    for part in (part for report in reports for part in report.benchmarks if part.name == name):
+        try:
+            columns.update(dict.fromkeys(metric_columns(part, metric)))
+        except ValueError as error:
+            raise InvalidInput(str(error), field="--metric") from error
+    return tuple(columns)
+
+
+def _ranking(columns: Sequence[Column], headline: tuple[str, ...]) -> int:
+    """The headline's column; else that of its row, as for another metric; else its namesake's,
+    for CaptionQA prints its overall score by both readings, the chosen one first.
+    """
+    paths = [column.path for column in columns]
+    alike = (
+        [path == headline for path in paths],
+        [path[:-1] == headline[:-1] != () for path in paths],
+        [path[0].startswith(headline[0]) for path in paths],
+    )
+    return next((found.index(True) for found in alike if any(found)), 0)
+
+
+def _filled(board: Board, kept: Sequence[Kept], remarks: Sequence[tuple[str, ...]]) -> Board:
+    """The board with differences from its best row and with remarks."""
+    ranking = board.columns[board.by]
+    best = kept[board.standings[0].run]
+    found: dict[int, Difference | None] = {
+        row.run: _between(best, kept[row.run], ranking) for row in board.standings[1:]
+    }
+    told = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
+    return behind(replace(board, standings=told), found)
+
+
+def _between(best: Kept, other: Kept, column: Column) -> Difference | None:
+    figures: Mapping[tuple[str, ...], Difference] = compare_runs(best, other).get(
+        column.benchmark, {}
+    )
+    return figures.get(column.path)
+
+
+def _write(wanted: Wanted, boards: Sequence[Board]) -> None:
+    if wanted.csv is not None:
+        write_text(wanted.csv, "\n".join(map(leaderboard_csv, boards)))
+    if wanted.markdown is not None:
+        write_text(wanted.markdown, "\n".join(map(leaderboard_markdown, boards)))
+    if wanted.html is not None:
+        write_text(wanted.html, render_leaderboard(boards))
+
+
+def _table(board: Board) -> Table:
+    """Checkpoints down and figures across, or turned when there are more figures."""
+    heads = [*(escape(column.label) for column in board.columns), "behind the best"]
+    names = [_named(row) for row in board.standings]
+    cells = [_cells(board, row) for row in board.standings]
+    if len(heads) > len(names):
+        heads, names, cells = names, heads, [list(line) for line in zip(*cells, strict=True)]
+    grid = Table(title=escape(board.title), title_justify="left", box=None, pad_edge=False)
+    grid.add_column("")
+    for head in heads:
+        grid.add_column(head, justify="right")
+    for name, line in zip(names, cells, strict=True):
+        grid.add_row(name, *line)
+    return grid
+
+
+def _named(row: Standing) -> str:
+    return f"{row.place}. {escape(row.name)}" + (" [yellow]partial[/yellow]" * row.partial)
+
+
+def _cells(board: Board, row: Standing) -> list[str]:
+    ranked = enumerate(row.estimates)
+    figures = (shown(estimate, interval=place == board.by) for place, estimate in ranked)
+    return [*figures, wording.behind(row)]

@@ -1,0 +1,97 @@
+"""Ranking checkpoints."""
+
+import pytest
+
+from caliper.analysis.compare import Difference
+from caliper.analysis.leaderboard import (
+    Board,
+    Column,
+    behind,
+    headline_columns,
+    metric_columns,
+    rank,
+)
+from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, Table, TableRow
+
+F1 = ("average", "f1")
+ALL = Coverage(10, 10)
+
+
+def part(name: str, value: float | None, coverage: Coverage = ALL) -> BenchmarkReport:
+    rows = tuple(
+        TableRow(task, ((*prefix, "precision"), (*prefix, "f1")))
+        for task, prefix in (("OCR", ("tasks", "ocr")), ("average", ("average",)))
+    )
+    estimates = {F1: Estimate(value), ("tasks", "ocr", "f1"): Estimate(1.0)}
+    table = Table("tasks", ("Precision", "F1"), rows, chart=1)
+    return BenchmarkReport(name, name.title(), F1, estimates, (table,), coverage)
+
+
+def run(name: str, value: float | None, state: str = "complete") -> Report:
+    return Report(name, state, (part("capability", value),))
+
+
+COLUMN = Column("capability", "average", F1)
+
+
+def ranked(*values: float | None) -> Board:
+    reports = [run(f"run{place}", value) for place, value in enumerate(values)]
+    return rank("board", (COLUMN,), 0, reports)
+
+
+def test_the_best_is_first_and_equal_values_share_a_place() -> None:
+    rows = ranked(50.0, None, 70.0, 50.0, 10.0).standings
+    assert [(row.place, row.name) for row in rows] == [
+        (1, "run2"),
+        (2, "run0"),
+        (2, "run3"),
+        (4, "run4"),
+        (5, "run1"),
+    ]
+
+
+def test_a_run_without_the_benchmark_has_no_data() -> None:
+    other = Report("other", "complete", (part("captionqa", 80.0),))
+    columns = headline_columns([run("first", 50.0), other])
+    assert [(one.benchmark, one.label) for one in columns] == [
+        ("capability", "Capability"),
+        ("captionqa", "Captionqa"),
+    ]
+    rows = rank("board", columns, 0, [other, run("first", 50.0)]).standings
+    assert [[estimate.value for estimate in row.estimates] for row in rows] == [
+        [50.0, None],
+        [None, 80.0],
+    ]
+
+
+def test_what_a_row_tells_of_its_run() -> None:
+    thin = Report("thin", "finished", (part("capability", 1.0, Coverage(10, 5)),))
+    (row,) = rank("board", (COLUMN,), 0, [thin]).standings
+    assert row.partial
+    assert row.coverage == 0.5
+
+
+def test_the_columns_of_a_paper() -> None:
+    charted = metric_columns(part("capability", 1.0))
+    assert charted == (Column("capability", "OCR", ("tasks", "ocr", "f1")), COLUMN)
+    named = metric_columns(part("capability", 1.0), "precision")
+    assert named[0].path == ("tasks", "ocr", "precision")
+    with pytest.raises(ValueError, match="no metric smell; there are: precision, f1"):
+        metric_columns(part("capability", 1.0), "smell")
+
+
+def test_differences_from_the_best_are_adjusted_over_the_rows() -> None:
+    board = ranked(70.0, 60.0, 65.0, None)
+    lost = Difference(70.0, 60.0, -10.0, p=0.001)
+    near = Difference(70.0, 65.0, -5.0, p=0.03)
+    told = behind(board, {1: lost, 2: near, 3: None}).standings
+    assert [(row.name, row.behind, row.clear) for row in told] == [
+        ("run0", None, False),
+        ("run2", near, True),
+        ("run1", lost, True),
+        ("run3", None, False),
+    ]
+    # Of three that are looked at together, .03 is no longer clear.
+    third = Difference(70.0, 64.0, -6.0, p=0.04)
+    told = behind(ranked(70.0, 60.0, 65.0, 64.0), {1: lost, 2: near, 3: third}).standings
+    assert [row.clear for row in told] == [False, False, False, True]

@@ -1,0 +1,79 @@
+"""A leaderboard over runs of the example captions."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from tests.fakes.command import Command
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """A folder with the runs careful and careless below runs/."""
+    caliper = Command(tmp_path_factory.mktemp("leaderboard"))
+    for name in ("careless", "careful"):
+        config = EXAMPLES / f"{name}.yaml"
+        caliper("evaluate", "--config", config, "--quiet", "--out", f"runs/{name}", code=0)
+    return caliper
+
+
+def test_all_runs_that_there_are(ran: Command) -> None:
+    boards = json.loads(ran("leaderboard", "--json", code=0).out)
+    assert [board["title"] for board in boards] == [
+        "Headline figures",
+        "CAPability",
+        "CaptionQA",
+        "CompreCap",
+    ]
+    for board in boards:
+        assert [row["name"] for row in board["rows"]] == ["careful", "careless"]
+        best, second = board["rows"]
+        assert best["behind"] is None
+        assert second["behind"]["value"] == pytest.approx(
+            second["behind"]["second"] - second["behind"]["first"]
+        )
+    assert boards[2]["ranked_by"] == "Overall, mean of the domains"
+    report = json.loads((ran.folder / "runs" / "careful" / "report.json").read_text())
+    told = boards[1]["rows"][0]["estimates"][-1]["value"]
+    assert told == report["benchmarks"]["capability"]["average"]["f1"]
+
+
+def test_the_table_of_one_metric_in_every_format(ran: Command) -> None:
+    flags = ("--benchmark", "capability", "--metric", "precision")
+    files = ("--csv", "board.csv", "--markdown", "board.md", "--html", "board.html")
+    shown = ran("leaderboard", "careless", "careful", *flags, *files, code=0)
+    assert "CAPability, precision" in shown.out
+    with (ran.folder / "board.csv").open() as text:
+        rows = list(csv.DictReader(text))
+    report = json.loads((ran.folder / "runs" / "careful" / "report.json").read_text())
+    precision = report["benchmarks"]["capability"]["average"]["precision"]
+    assert rows[0]["checkpoint"] == "careful"
+    assert float(rows[0]["average"]) == precision
+    assert len([name for name in rows[0] if not name.endswith(("low", "high"))]) == 18
+    assert "| 1. careful |" in (ran.folder / "board.md").read_text()
+    page = (ran.folder / "board.html").read_text()
+    assert "<title>Leaderboard · Caliper</title>" in page
+    assert '<th scope="row">1. careful' in page
+
+
+def test_what_cannot_be_ranked(ran: Command, tmp_path: Path) -> None:
+    ended = ran("leaderboard", "--metric", "f1", code=2)
+    assert "--metric: a metric is one of a benchmark: give --benchmark" in ended.err
+    ended = ran("leaderboard", "--benchmark", "captionqa", "--metric", "f1", code=2)
+    assert "--metric: no metric f1; there are: " in ended.err
+    assert "capability" in ran("leaderboard", "--benchmark", "smell", code=2).err
+    assert "no run with a report below runs/" in Command(tmp_path)("leaderboard", code=2).err
+
+
+def test_unlike_runs_are_refused_or_labelled(ran: Command) -> None:
+    config = ("--config", EXAMPLES / "careful.yaml", "--quiet", "--out", "other")
+    ran("evaluate", *config, "--set", "reply_reading=strict", code=0)
+    assert "reply_reading" in ran("leaderboard", "careless", "other", code=2).err
+    flags = ("--anyway", "--markdown", "unlike.md", "--html", "unlike.html", "--quiet")
+    ran("leaderboard", "careless", "other", *flags, code=0)
+    differs = "careful differs: capability setting reply\\_reading: lenient / strict"
+    assert differs in (ran.folder / "unlike.md").read_text()
+    assert "reply_reading: lenient / strict" in (ran.folder / "unlike.html").read_text()
