@@ -20,6 +20,7 @@ from tritonclient.grpc import InferenceServerClient
 from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.core.errors import ModelChanged
 from caliper.core.question import Decoding
+from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Completion, Message
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.models import Access
@@ -28,6 +29,7 @@ from caliper.standalone.prepare import prepare
 from caliper.standalone.run import Finished, evaluate
 from caliper.standalone.watching import SilentWatcher
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SAMPLES = 16
 PATIENT = Access(timeout=10.0, retry_budget=120.0)
 IMPATIENT = Access(timeout=5.0, retry_budget=0.4)
@@ -55,15 +57,26 @@ def lent(own_triton: Own, tmp_path: Path) -> Iterator[Own]:
 
 @dataclass
 class Meddler(SilentWatcher):
-    """Does something at once when so many captions are written; nothing else goes on meanwhile."""
+    """Does something at once when so many captions are written, or captions of others are judged;
+    nothing else goes on meanwhile.
+    """
 
     act: Callable[[], None] | None = None
     after: int = 5
     captions: int = field(default=0, init=False)
+    judged: int = field(default=0, init=False)
 
     def captioned(self, benchmark: str, sample: str) -> None:
         self.captions += 1
-        if self.captions == self.after and self.act is not None:
+        self._act(self.captions)
+
+    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        self.judged += 1
+        if not self.captions:
+            self._act(self.judged)
+
+    def _act(self, done: int) -> None:
+        if done == self.after and self.act is not None:
             self.act()
 
 
@@ -86,10 +99,20 @@ async def run(
     access: Access = PATIENT,
     clock: SystemClock | None = None,
 ) -> Finished:
-    """The run of all samples, in this process."""
+    """The run of all pictures, in this process."""
     part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
-    places = {"out": str(folder / out), "store": str(folder / f"{out}-store")}
-    config = checked({"benchmarks": {"capability": part}, "concurrency": 2, **places})
+    return await run_of({"capability": part}, folder / out, meddler, access, clock)
+
+
+async def run_of(
+    benchmarks: dict[str, Any],
+    out: Path,
+    meddler: Meddler | None = None,
+    access: Access = PATIENT,
+    clock: SystemClock | None = None,
+) -> Finished:
+    places = {"out": str(out), "store": f"{out}-store"}
+    config = checked({"benchmarks": benchmarks, "concurrency": 2, **places})
     clock = clock or SystemClock()
     prepared = await prepare(config, access, clock)
     try:
@@ -216,3 +239,45 @@ async def test_a_full_queue_costs_time_only(lent: Own, tmp_path: Path) -> None:
     assert same(tmp_path, "run", "quiet")
     spent = json.loads((tmp_path / "run" / "execution.json").read_text())["models"]
     assert [(model["calls"], model["failed"]) for model in spent.values()] == [(SAMPLES, 0)]
+
+
+def scenes(address: str) -> dict[str, Any]:
+    """CompreCap's examples, with similarities by the server."""
+    part = {
+        "data": str(EXAMPLES / "comprecap" / "anno.json"),
+        "captions": str(EXAMPLES / "captions" / "careful" / "comprecap.json"),
+        "embedder": f"triton:{address}/sentences",
+    }
+    return {"comprecap": part}
+
+
+async def test_an_embedder_that_is_away_for_a_while(lent: Own, tmp_path: Path) -> None:
+    _, address = lent
+    quiet = await run_of(scenes(address), tmp_path / "quiet")
+    assert quiet.report.state == "complete"
+    clock = TellingClock()
+    with InferenceServerClient(address) as control:
+        meddler = Meddler(lambda: control.unload_model("sentences"), after=1)
+        running = asyncio.create_task(
+            run_of(scenes(address), tmp_path / "run", meddler, PATIENT, clock)
+        )
+        await clock.waited.wait()
+        assert not running.done()
+        control.load_model("sentences")
+        await running
+    for file in ("report.json", "verdicts.jsonl"):
+        assert (tmp_path / "run" / file).read_bytes() == (tmp_path / "quiet" / file).read_bytes()
+
+
+async def test_another_embedder_stops_the_run(lent: Own, tmp_path: Path) -> None:
+    server, address = lent
+
+    def switch() -> None:
+        folder = models_of(server) / "sentences"
+        shutil.copytree(folder / "1", folder / "2")
+        with InferenceServerClient(address) as control:
+            control.load_model("sentences")
+
+    with pytest.raises(ModelChanged, match=r"no longer has sentences as it was: .*2"):
+        await run_of(scenes(address), tmp_path / "run", Meddler(switch, after=1))
+    assert not (tmp_path / "run" / "report.json").exists()
