@@ -84,6 +84,21 @@ async def test_a_full_queue_is_overload(triton: str) -> None:
         assert (await ask(model, "after it")).text
 
 
+async def test_a_full_queue_of_a_decoupled_model_is_overload(lent: Own) -> None:
+    server, address = lent
+    config = models_of(server) / "vllm_like" / "config.pbtxt"
+    config.write_text(config.read_text("utf-8").replace("max_queue_size: 256", "max_queue_size: 1"))
+    control = client_of(address, VLLM)
+    await control.load()
+    await control.close()
+    async with model_at(address, VLLM, seconds=2.0) as model:
+        many = await asyncio.gather(
+            *(ask(model, "[silent]") for _ in range(20)), return_exceptions=True
+        )
+        assert {type(one) for one in many} == {BackendOverloaded, BackendTimeout}
+        assert (await ask(model, "after it")).text
+
+
 @pytest.mark.parametrize("fault", ["fail out of memory", "crash out of memory"])
 async def test_a_model_that_fails_may_be_asked_again(triton: str, fault: str) -> None:
     async with model_at(triton, "trouble") as model:

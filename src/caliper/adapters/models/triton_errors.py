@@ -33,12 +33,16 @@ _TOLD = {
     StatusCode.INTERNAL: "the Triton model failed",
 }
 _BY_NAME = {str(code): code for code in StatusCode}
+_QUEUE_FULL = "Exceeds maximum queue size"
+"""How Triton's core says it, in a stream without the status that it has elsewhere."""
 
 
 def code_of(error: InferenceServerException | AioRpcError) -> StatusCode | None:
     """The status of a failure; None for what a stream tells without one."""
     if isinstance(error, AioRpcError):
         return error.code()
+    if _QUEUE_FULL in (error.message() or ""):
+        return StatusCode.UNAVAILABLE
     return _BY_NAME.get(error.status() or "")
 
 
