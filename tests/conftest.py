@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.servers import fetch
-from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, TRITON, Component
+from tests.servers.choosing import COMPONENTS, KAFKA, LLAMA, MINIO, TRITON, Component
 from tests.servers.process import ServerProcess
 
 # Machines are noisy: no example fails for the time it took. In CI the examples are the same
@@ -67,6 +67,16 @@ def triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     else:
         for _, address in serve(TRITON, tmp_path_factory):
             yield address
+
+
+@pytest.fixture(scope="session")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of an OpenAI-style server that is not ours, with a model that talks nonsense."""
+    if LLAMA.given:
+        yield LLAMA.given
+    else:
+        for _, url in serve(LLAMA, tmp_path_factory):
+            yield url
 
 
 @pytest.fixture

@@ -146,7 +146,8 @@ async def test_trouble_that_passes_is_unscored_and_heals(tmp_path: Path) -> None
         21: fake.never(),
     }
     async with ChatServer(otherwise=by_number(troubles)) as server:
-        ended = await run(tmp_path, server, code=1, CALIPER_TIMEOUT="2")
+        patient = {"CALIPER_TIMEOUT": "2", "CALIPER_RETRY_BUDGET": "4"}
+        ended = await run(tmp_path, server, code=1, **patient)
         assert "16 of 24 askable questions scored" in ended.out
         found = rows(tmp_path)
         assert {number for number, row in found.items() if row["score"] is None} == set(troubles)

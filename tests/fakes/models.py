@@ -20,8 +20,8 @@ class Call:
     text: str
     decoding: Decoding
     schema: Mapping[str, Any] | None
-    images: tuple[Image, ...] = ()
     affinity: str = ""
+    images: tuple[Image, ...] = ()
 
 
 class ScriptedModel:
@@ -49,7 +49,7 @@ class ScriptedModel:
         text = "".join(part for part in parts if isinstance(part, str))
         before = self.texts.count(text)
         images = tuple(part for part in parts if isinstance(part, Image))
-        self.calls.append(Call(text, decoding, schema, images, affinity))
+        self.calls.append(Call(text, decoding, schema, affinity, images))
         self.open += 1
         try:
             await asyncio.sleep(0)

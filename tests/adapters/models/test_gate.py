@@ -210,6 +210,10 @@ def test_it_is_lost_only_after_repeated_trouble_and_long_patience() -> None:
     assert not endpoint.gate.lost(endpoint.now)
     while endpoint.calls:
         endpoint.end("failed")
+    # It was not asked since whether it is back.
+    assert not endpoint.gate.lost(endpoint.now)
+    endpoint.now = endpoint.gate.opens
+    endpoint.round("failed")
     assert endpoint.gate.lost(endpoint.now)
     endpoint.now = endpoint.gate.opens
     endpoint.round("succeeded")

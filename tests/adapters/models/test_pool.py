@@ -298,6 +298,20 @@ async def test_a_request_that_breaks_its_endpoint_takes_no_other_with_it() -> No
         assert all(isinstance(end, BackendUnavailable) for end in ended[:8])
 
 
+async def test_what_did_not_fail_yet_finds_out_whether_an_endpoint_is_back() -> None:
+    def tell(text: str) -> Told:
+        return BackendUnavailable("HTTP 500") if text.startswith("poison") else text
+
+    endpoint = FakeEndpoint(tell)
+    budget = Budget(seconds=2.0)
+    async with bench(endpoint, in_flight=8, budget=budget) as bed:
+        poison = (bed.ask(f"poison {number}") for number in range(8))
+        await asyncio.gather(*poison, return_exceptions=True)
+        # It comes when nothing but trouble was heard for longer than patience lasts.
+        assert bed.pool.limits == {"host-0": 0}
+        assert await bed.ask("sound") == "sound"
+
+
 async def test_endpoints_must_serve_one_model() -> None:
     with pytest.raises(InvalidInput, match="host-0 model 1; host-1 model 2"):
         async with bench(FakeEndpoint(), FakeEndpoint(revision="2")):

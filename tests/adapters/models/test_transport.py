@@ -54,8 +54,8 @@ async def test_packed_bodies_are_unpacked(encoding: str, pack: Callable[[bytes],
 
 async def test_a_packed_body_is_bounded_by_what_is_in_it() -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    bomb = b"".join(packer.compress(bytes(2**20)) for _ in range(1024)) + packer.flush()
-    assert len(bomb) < 2 * 2**20
+    bomb = b"".join(packer.compress(bytes(2**20)) for _ in range(256)) + packer.flush()
+    assert len(bomb) < 2**20
     tracemalloc.start()
     with pytest.raises(httpx2.ReadError, match=str(LARGEST_BODY)):
         await body_of(bomb, "gzip")
@@ -68,10 +68,11 @@ async def test_a_packed_body_is_bounded_by_what_is_in_it() -> None:
     ("encoding", "body"),
     [
         ("gzip", b"no gzip"),
-        ("gzip", gzip.compress(b"caption" * 1000)[:-9]),
+        ("gzip", gzip.compress(b"caption" * 1000, mtime=0)[:-9]),
         ("br", b"anything"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"caption"))),
+        ("gzip, gzip", gzip.compress(b"caption", mtime=0)),
     ],
+    ids=["no gzip", "cut", "br", "twice"],
 )
 async def test_what_cannot_be_unpacked_is_an_error(encoding: str, body: bytes) -> None:
     with pytest.raises(httpx2.ReadError):

@@ -34,7 +34,15 @@ class EndpointsLost(Exception):
     """Every endpoint gave nothing but trouble for longer than anybody should wait."""
 
 
-_Waiting = deque["asyncio.Future[Turn]"]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Caller:
+    """Who waits for a turn, after so many tries that failed."""
+
+    turn: asyncio.Future[Turn]
+    tries: int
+
+
+_Waiting = deque[_Caller]
 
 
 class Admission:
@@ -42,6 +50,8 @@ class Admission:
 
     A caller waits for one endpoint, and is taken over by another when that one is in trouble.
     Of those who wait for one endpoint the first goes first; a cancelled one holds up nobody.
+    Only the probe of a shut one is left to who failed least often: it may be the request of
+    the others, and not the endpoint, that is at fault.
     """
 
     def __init__(self, gates: Sequence[Gate], clock: Clock) -> None:
@@ -75,23 +85,28 @@ class Admission:
             return min(fresh or healthy, key=self._load)
         return min(range(len(self._gates)), key=lambda place: self._gates[place].opens)
 
-    async def enter(self, place: int) -> Turn:
-        """Wait for a turn at that endpoint, or at one that is in less trouble.
+    async def enter(self, place: int, tries: int = 0) -> Turn:
+        """Wait for a turn at that endpoint, or at one that is in less trouble, after so many
+        tries that failed.
 
         Raises EndpointsLost. The turn must be ended by `leave`.
         """
         gate, queue = self._gates[place], self._queues[place]
         if not queue and gate.admits(self._clock.monotonic()):
             return Turn(place, gate.enter())
+        if tries and self._lost(self._clock.monotonic()):
+            # Who has not tried yet is owed a look whether one is back.
+            raise EndpointsLost
         waiting: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
-        queue.append(waiting)
+        caller = _Caller(waiting, tries)
+        queue.append(caller)
         self._admit()
         try:
             return await waiting
         except asyncio.CancelledError:
             if waiting.cancelled():
                 with suppress(ValueError):
-                    queue.remove(waiting)
+                    queue.remove(caller)
             elif waiting.exception() is None:
                 # Its turn had come, and it will not be used.
                 self.leave(waiting.result(), asyncio.CancelledError())
@@ -111,6 +126,8 @@ class Admission:
                 gate.answered(now, probe=probe)
             case _:
                 gate.left(probe=probe)
+        if self._lost(now):
+            self._turn_away()
         self._admit()
 
     async def close(self) -> None:
@@ -118,6 +135,9 @@ class Admission:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.wait([self._waking])
+
+    def _lost(self, now: float) -> bool:
+        return all(gate.lost(now) for gate in self._gates)
 
     def _load(self, place: int) -> int:
         return self._gates[place].in_flight + len(self._queues[place])
@@ -137,24 +157,24 @@ class Admission:
         for place, queue in enumerate(self._queues):
             while queue and place not in healthy and (free := self._free(healthy, now)):
                 self._let_in(queue, min(free, key=self._load))
-        if not healthy and all(gate.lost(now) for gate in self._gates):
-            self._turn_away()
         self._wake_later(now)
 
     def _free(self, healthy: list[int], now: float) -> list[int]:
         return [place for place in healthy if self._gates[place].admits(now)]
 
     def _let_in(self, queue: _Waiting, place: int) -> None:
-        waiting = queue.popleft()
+        gate = self._gates[place]
+        caller = queue[0] if gate.limit else min(queue, key=lambda one: one.tries)
+        queue.remove(caller)
         # One that was cancelled has not come round to leaving yet.
-        if not waiting.done():
-            waiting.set_result(Turn(place, self._gates[place].enter()))
+        if not caller.turn.done():
+            caller.turn.set_result(Turn(place, gate.enter()))
 
     def _turn_away(self) -> None:
         for queue in self._queues:
-            for waiting in queue:
-                if not waiting.done():
-                    waiting.set_exception(EndpointsLost())
+            for caller in queue:
+                if not caller.turn.done():
+                    caller.turn.set_exception(EndpointsLost())
             queue.clear()
 
     def _wake_later(self, now: float) -> None:

@@ -32,8 +32,8 @@ class Pace:
     every `debounce`. Growth rests for `debounce` after any trouble. `failures` in a row, and at
     least half of the calls in flight, bring it to 0. Waits that the endpoint did not name
     double from `first_wait` to `longest_wait`; of a wait that it did name no more than
-    `longest_asked` is kept. An endpoint that gave nothing but trouble, repeatedly, for
-    `patience` is lost: nobody should wait for it.
+    `longest_asked` is kept. An endpoint that gave nothing but trouble for `patience`, and no
+    better when it was probed, is lost: nobody should wait for it.
     """
 
     most: int = 64
@@ -96,8 +96,8 @@ class Gate:
 
     def lost(self, now: float) -> bool:
         """Whether waiting for the endpoint has to end: see `Pace.patience`."""
-        repeated = self._shut or self._cuts >= self._pace.failures
-        return repeated and now - self._trouble_since >= self._pace.patience
+        repeated = self._probes if self._shut else self._cuts >= self._pace.failures
+        return bool(repeated) and now - self._trouble_since >= self._pace.patience
 
     def enter(self) -> bool:
         """Begin a call that is admitted. Returns whether it is the probe of a shut gate."""

@@ -82,7 +82,10 @@ class Pool:
     ) -> None:
         self._clock, self._budget = clock, budget or Budget()
         share = -(-in_flight // len(endpoints))
-        pace = replace(pace or Pace(), most=share, patience=self._budget.seconds)
+        pace, patience = pace or Pace(), self._budget.seconds
+        # Where patience is short, a shut gate must be probed before it ends.
+        first_wait = min(pace.first_wait, patience / 10)
+        pace = replace(pace, most=share, patience=patience, first_wait=first_wait)
         self._replicas = tuple(_Replica(name, model, Gate(pace)) for name, model in endpoints)
         self._admission = Admission([replica.gate for replica in self._replicas], clock)
         self._homes: OrderedDict[str, int] = OrderedDict()
@@ -155,7 +158,7 @@ class Pool:
         async def attempt() -> Completion:
             if not elsewhere():
                 tried.clear()
-            turn = await self._turn(affinity, tried)
+            turn = await self._turn(affinity, tried, effort.tries)
             tried.add(turn.place)
             replica = self._replicas[turn.place]
             error: BaseException | None = None
@@ -199,10 +202,10 @@ class Pool:
         replica.checked = self._clock.monotonic()
         return found
 
-    async def _turn(self, affinity: str, tried: set[int]) -> Turn:
+    async def _turn(self, affinity: str, tried: set[int], tries: int) -> Turn:
         """Wait until the call may be made. Raises EndpointsLost."""
         place = self._admission.place_for(self._homes.get(affinity), tried)
-        turn = await self._admission.enter(place)
+        turn = await self._admission.enter(place, tries)
         if affinity:
             self._homes[affinity] = turn.place
             self._homes.move_to_end(affinity)

@@ -16,7 +16,12 @@ from tenacity import (
 )
 from tenacity.stop import stop_base
 
-from caliper.core.errors import BackendOverloaded, BackendTimeout, BackendUnavailable
+from caliper.core.errors import (
+    BackendError,
+    BackendOverloaded,
+    BackendTimeout,
+    BackendUnavailable,
+)
 from caliper.ports.clock import Clock
 
 Result = TypeVar("Result")
@@ -40,14 +45,16 @@ class Budget:
 
 
 class Effort:
-    """What one call has cost so far: `with effort:` around every try adds its time."""
+    """What one call has cost so far: `with effort:` around every try adds it and its time."""
 
     def __init__(self, budget: Budget, clock: Clock) -> None:
         self.budget, self._clock = budget, clock
         self.spent = 0.0
+        self.tries = 0
         self._begun = 0.0
 
     def __enter__(self) -> None:
+        self.tries += 1
         self._begun = self._clock.monotonic()
 
     def __exit__(self, *_: object) -> None:
@@ -65,7 +72,18 @@ class Effort:
         every other error at once. A server that asks for a longer wait than is left is not
         waited for.
         """
-        # A new object a call: tenacity keeps the state of its iteration in the object.
+        try:
+            return await attempt()
+        except PASSING as error:
+            first: list[BackendError] = [error]
+
+        async def again() -> Result:
+            if first:
+                raise first.pop()
+            return await attempt()
+
+        # Only now, for most calls are well: tenacity keeps the state of its iteration in the
+        # object, and making one costs a tenth of a call.
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(PASSING),
             stop=stop_after_attempt(self.budget.tries) | _Spent(self),
@@ -73,7 +91,7 @@ class Effort:
             sleep=self._clock.sleep,
             reraise=True,
         )
-        return await retrying(attempt)
+        return await retrying(again)
 
 
 class _Spent(stop_base):

@@ -8,6 +8,7 @@ text. `pool` decides what is tried again, when and where.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -107,7 +108,8 @@ class TgiModel:
     ) -> Completion:
         """One completion; its text is empty when the endpoint gave no choice.
 
-        An endpoint that refuses a schema is asked without one, from then on at once. Raises
+        An endpoint that refuses or ignores a schema is asked without it, from then on at once;
+        whoever reads the reply repairs it or asks again. Raises
         BackendOverloaded, BackendUnavailable or BackendTimeout for what may pass,
         BackendRejected for what will never be accepted, ModelChanged when the reply names
         another model than `resolve` found.
@@ -150,7 +152,7 @@ class TgiModel:
             return await self._post(asked)
         key = canonical_json(schema)
         if key not in self._schemas:
-            # One call finds out whether the endpoint takes the schema; the others wait.
+            # One call finds out whether the endpoint obeys the schema; the others wait.
             async with self._finding_out:
                 if key not in self._schemas:
                     return await self._find_out(key, asked, schema)
@@ -165,7 +167,7 @@ class TgiModel:
             if error.response.status_code not in {400, 422}:
                 raise
         else:
-            self._schemas[key] = True
+            self._schemas[key] = not _ignores(read_completion(output))
             return output
         output = await self._post(asked)
         # Only now is it known that the schema was what the endpoint did not like.
@@ -217,6 +219,17 @@ def _with_schema(asked: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[st
     """
     form = {"type": "json_object", "value": dict(schema), "schema": dict(schema)}
     return {**asked, "response_format": form}
+
+
+def _ignores(completion: Completion) -> bool:
+    """Whether a reply that was asked for with a schema came to its end, and is no JSON at all."""
+    if completion.finish != "stop" or not completion.text:
+        return False
+    try:
+        json.loads(completion.text)
+    except ValueError:
+        return True
+    return False
 
 
 def _json_object(answer: httpx2.Response) -> Mapping[str, Any]:

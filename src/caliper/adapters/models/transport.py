@@ -13,8 +13,9 @@ import zlib
 import aiohttp
 import httpx2
 
-LARGEST_BODY = 32 * 1024 * 1024
-"""The most bytes a response may have, on the wire and unpacked: a thousand long replies."""
+LARGEST_BODY = 4 * 1024 * 1024
+"""The most bytes a response may have, on the wire and unpacked: a hundred long replies."""
+_AT_ONCE = 64 * 1024
 _GZIP_OR_ZLIB = 47
 """The `wbits` with which zlib reads both."""
 _PACKED = {"Accept-Encoding": "gzip, deflate"}
@@ -84,17 +85,20 @@ async def _bounded_body(response: aiohttp.ClientResponse, request: httpx2.Reques
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
         raise httpx2.ReadError(f"unexpected content encoding {encoding!r:.20}", request=request)
-    unpacker = None if encoding in {"", "identity"} else zlib.decompressobj(_GZIP_OR_ZLIB)
+    packed = encoding not in {"", "identity"}
+    unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
     body = bytearray()
     try:
         async for piece in response.content.iter_any():
-            left = LARGEST_BODY + 1 - len(body)
-            body += piece if unpacker is None else unpacker.decompress(piece, left)
-            if len(body) > LARGEST_BODY:
-                raise httpx2.ReadError(f"more than {LARGEST_BODY} bytes", request=request)
+            rest = piece
+            while rest:
+                body += unpacker.decompress(rest, _AT_ONCE) if packed else rest
+                rest = unpacker.unconsumed_tail
+                if len(body) > LARGEST_BODY:
+                    raise httpx2.ReadError(f"more than {LARGEST_BODY} bytes", request=request)
     except zlib.error as error:
         raise httpx2.ReadError("the body cannot be unpacked", request=request) from error
-    if unpacker is not None and body and not unpacker.eof:
+    if packed and body and not unpacker.eof:
         raise httpx2.ReadError("the packed body has no end", request=request)
     return bytes(body)
 
