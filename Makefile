@@ -1,5 +1,6 @@
 # Everything a developer runs. `make help` lists it.
 PYTHON ?= python3
+PORT ?= 50051
 PYTEST_ARGS ?= --numprocesses auto --maxprocesses 4 --dist loadfile
 VENV := .venv
 DEMO := runs/demo
@@ -36,7 +37,7 @@ demo: $(VENV)/.installed ## Score two caption sets on the example pictures: no s
 	@echo "Open $(CURDIR)/$(DEMO)/careful/report.html in a browser."
 
 up: $(VENV)/.installed-dev ## Serve everything on this machine: each service, Kafka and MinIO a process
-	$(BIN)/python -m tools.up
+	$(BIN)/python -m tools.up --port $(PORT)
 
 down: $(VENV)/.installed-dev ## End what `make up` started
 	$(BIN)/python -m tools.up --down

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.servers import fetch
+from tests.servers.absent import leave_out
 from tests.servers.choosing import COMPONENTS, KAFKA, LLAMA, MINIO, TRITON, Component
 from tests.servers.process import ServerProcess
+from tests.servers.summary import NEEDS, told
 
 # Machines are noisy: no example fails for the time it took. In CI the examples are the same
 # every time, so that a change is judged by what it changed.
@@ -18,6 +20,24 @@ settings.register_profile(
     derandomize=os.environ.get("CI") == "true",
 )
 settings.load_profile("caliper")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note on its report what a test needs: reports reach the summary from every process."""
+    marked = {name for mark in item.iter_markers("components") for name in mark.args}
+    fixtures = getattr(item, "fixturenames", ())
+    given = {each.name for each in COMPONENTS if not each.fixtures.isdisjoint(fixtures)}
+    item.user_properties += [(NEEDS, name) for name in sorted(marked | given)]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was used and what was left out."""
+    stats = terminalreporter.stats
+    ran = [report for kind in ("passed", "failed", "error") for report in stats.get(kind, ())]
+    skipped = stats.get("skipped", [])
+    terminalreporter.section("components")
+    for line in told(ran, skipped):
+        terminalreporter.line(line)
 
 
 def pytest_report_header() -> list[str]:
@@ -31,10 +51,7 @@ def serve(
     try:
         server, address = component.start(factory.mktemp(component.name.lower()))
     except fetch.Missing as reason:
-        missing = f"no {component.name} for this test: {reason}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
+        leave_out(component.name, reason)
     yield server, address
     server.stop()
 

@@ -27,6 +27,7 @@ from caliper.runtime.service_settings import (
     EndpointSettings,
     GatewaySettings,
     JudgeSettings,
+    KafkaSettings,
     QaReaderSettings,
     ServerSettings,
     StoreSettings,
@@ -216,6 +217,7 @@ def _installations() -> Iterator[str]:
     parts: tuple[type[Settings], ...] = (
         ServerSettings,
         StoreSettings,
+        KafkaSettings,
         StreamSettings,
         EndpointSettings,
         MediaSettings,

@@ -3,16 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import ClassVar
 from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fakes.stores import MemoryStore
 from tests.servers.access import access_to
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.core.errors import InvalidInput
+from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.unwritten import Unwritten
 from caliper.ports.storage import ObjectStore
 
 
@@ -22,6 +26,11 @@ async def keys(store: ObjectStore, prefix: str) -> list[str]:
 
 class StoreContract:
     """The contract of ports.storage.ObjectStore, on an empty store."""
+
+    kind: ClassVar[type]
+
+    async def test_the_store_is_of_its_kind(self, store: ObjectStore) -> None:
+        assert type(store) is self.kind
 
     async def test_what_was_put_is_got(self, store: ObjectStore) -> None:
         for data in (b"", b"bytes \x00\xff", b"x" * 3_000_000):
@@ -80,13 +89,25 @@ class StoreContract:
         assert await keys(store, "") == []
 
 
+class TestMemoryStore(StoreContract):
+    kind = MemoryStore
+
+    @pytest.fixture
+    def store(self) -> ObjectStore:
+        return MemoryStore()
+
+
 class TestDirectoryStore(StoreContract):
+    kind = DirectoryStore
+
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
         return DirectoryStore(tmp_path / "not" / "yet" / "there")
 
 
 class TestMinioStore(StoreContract):
+    kind = MinioStore
+
     @pytest.fixture
     async def store(self, minio: str) -> AsyncIterator[ObjectStore]:
         access = access_to(minio, f"tests-{uuid4().hex[:12]}")
@@ -94,6 +115,14 @@ class TestMinioStore(StoreContract):
         store = MinioStore(access)
         yield store
         await store.close()
+
+
+class TestNarrowedStore(StoreContract):
+    kind = Narrowed
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> ObjectStore:
+        return Narrowed(DirectoryStore(tmp_path), "runs/abc")
 
 
 SEGMENTS = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,8}", fullmatch=True)
@@ -119,3 +148,11 @@ def test_a_directory_holds_what_was_put(
     found = asyncio.run(walk())
     assert found == objects
     assert list(found) == sorted(objects)
+
+
+class TestUnwrittenStore(StoreContract):
+    kind = Unwritten
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> ObjectStore:
+        return Unwritten(DirectoryStore(tmp_path))

@@ -8,6 +8,7 @@ nothing else is left is shown by a last message of every key, which comes next.
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
+from typing import ClassVar
 from uuid import uuid4
 
 import pytest
@@ -85,6 +86,11 @@ def by_key(deliveries: list[Delivery]) -> dict[str, list[bytes]]:
 
 class StreamContract:
     """The contract of ports.stream.JobStream."""
+
+    kind: ClassVar[type]
+
+    async def test_the_stream_is_of_its_kind(self, stream: JobStream) -> None:
+        assert type(stream) is self.kind
 
     async def test_a_message_arrives_as_it_was_published(
         self, stream: JobStream, topic: str
@@ -234,6 +240,8 @@ class StreamContract:
 
 
 class TestMemoryStream(StreamContract):
+    kind = MemoryStream
+
     @pytest.fixture
     def stream(self) -> JobStream:
         return MemoryStream()
@@ -244,6 +252,8 @@ class TestMemoryStream(StreamContract):
 
 
 class TestKafkaStream(StreamContract):
+    kind = KafkaStream
+
     @pytest.fixture
     async def stream(self, kafka: str) -> AsyncIterator[JobStream]:
         stream = KafkaStream(KafkaAccess(kafka))

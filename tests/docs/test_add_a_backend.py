@@ -62,7 +62,7 @@ async def examined(answerer: Answerer, store: DirectoryStore | None = None) -> l
     job = ExamineJob(
         spec.run_id, "captionqa", "nat_1", Caption("nat_1", "A red cube."), (planned(),)
     )
-    found = await examiner.examine(job, final=True)
+    found, _ = await examiner.conclude(job)
     return [verdict.outcome for verdict in found.verdicts]
 
 

@@ -1,7 +1,9 @@
-"""A clock that only moves when somebody sleeps."""
+"""Clocks: one that only moves when somebody sleeps, and one that can be put forward."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+
+from caliper.runtime.clock import SystemClock
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -27,3 +29,12 @@ class FakeClock:
         # Others that fall asleep now begin at the same moment.
         await asyncio.sleep(0)
         self.seconds = max(self.seconds, waking)
+
+
+class AheadClock(SystemClock):
+    """Time that a test can put forward, so that what is remembered is looked up again."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead

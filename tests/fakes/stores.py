@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 
+from caliper.adapters.keys import checked, checked_prefix
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
 
@@ -19,14 +20,14 @@ class MemoryStore:
     async def put(self, key: str, data: bytes) -> None:
         if self.full or (self.refused and key.startswith(self.refused)):
             raise StoreFull("no space left")
-        self.objects[key] = data
+        self.objects[checked(key)] = data
 
     async def get(self, key: str) -> bytes | None:
-        return self.objects.get(key)
+        return self.objects.get(checked(key))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         for key in sorted(self.objects):
-            if key.startswith(prefix):
+            if key.startswith(checked_prefix(prefix)):
                 yield key
 
 

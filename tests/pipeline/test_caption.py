@@ -50,7 +50,18 @@ async def answered(
     place: int = 0,
     preparation: Preparation | None = None,
 ) -> Verdicts:
-    """Both questions of a picture, put to the checkpoint itself."""
+    """Both questions of a picture, put to the checkpoint itself, which has no trouble."""
+    verdicts, trouble = await concluded(model, store, place, preparation)
+    assert trouble is None
+    return verdicts
+
+
+async def concluded(
+    model: ScriptedModel,
+    store: MemoryStore,
+    place: int = 0,
+    preparation: Preparation | None = None,
+) -> tuple[Verdicts, Exception | None]:
     models = {"reader": runs.JUDGE, "captioner": model.identity, "media": model.identity}
     part = runs.part(captions=None, models=models)
     spec = runs.spec(replace(part, preparation=preparation))
@@ -60,7 +71,7 @@ async def answered(
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
     pack = OpenPack("question", "options")
     captioner = Captioner(spec, model, pack, {"captionqa": Pictures()}, store)
-    return await captioner.answer(job, final=True)
+    return await captioner.answer(job)
 
 
 async def test_questions_are_put_with_the_picture_and_once() -> None:
@@ -92,6 +103,21 @@ async def test_a_refusal_is_no_wrong_answer() -> None:
     model = ScriptedModel(lambda text, before: Completion("I cannot", "refusal"))
     verdicts = await answered(model, MemoryStore())
     assert [verdict.outcome for verdict in verdicts.verdicts] == [Unscored(Reason.REFUSED)] * 2
+
+
+async def test_trouble_with_a_question_is_told_beside_the_verdicts() -> None:
+    def failing(text: str, before: int) -> str:
+        if text == model.texts[0] and not before:
+            raise BackendTimeout("slow")
+        return "A"
+
+    store, model = MemoryStore(), ScriptedModel(failing)
+    verdicts, trouble = await concluded(model, store)
+    assert isinstance(trouble, BackendTimeout)
+    assert [type(verdict.outcome) for verdict in verdicts.verdicts] == [Unscored, Scored]
+    # The good answer was kept.
+    await answered(model, store)
+    assert len(model.calls) == 3
 
 
 async def test_a_caption_is_asked_for_once() -> None:

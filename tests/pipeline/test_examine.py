@@ -73,9 +73,11 @@ async def examined(
     spec = spec or runs.spec()
     answerer = PromptingAnswerer(model, pack, spec.seed)
     job = await a_job(spec, **options)
-    return await Examiner(spec, Models({"captionqa/reader": answerer}), store).examine(
-        job, final=final
-    )
+    examiner = Examiner(spec, Models({"captionqa/reader": answerer}), store)
+    if not final:
+        return await examiner.examine(job)
+    verdicts, _ = await examiner.conclude(job)
+    return verdicts
 
 
 def outcomes(verdicts: Verdicts) -> list[Outcome]:

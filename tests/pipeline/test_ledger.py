@@ -93,16 +93,29 @@ def test_what_is_known_already_is_not_written_again(verdicts: list[Verdict]) -> 
     assert len(log.verdicts) == written
 
 
-def test_a_worse_verdict_replaces_nothing() -> None:
+@pytest.mark.parametrize("reason", Reason)
+def test_a_worse_verdict_replaces_nothing(reason: Reason) -> None:
     scored = Verdict(1, Scored(Fraction(1)))
-    trouble = Verdict(1, Unscored(Reason.TIMEOUT))
+    trouble = Verdict(1, Unscored(reason))
     ledger = filled([scored])
     assert ledger.merge([trouble]) == 0
     assert ledger.verdict(1) == scored
 
 
-def test_a_score_heals_trouble() -> None:
-    ledger = filled([Verdict(1, Unscored(Reason.TIMEOUT))])
+def test_of_two_reasons_one_stands_in_any_order_until_there_is_a_score() -> None:
+    first, later = (Verdict(1, Unscored(reason)) for reason in (Reason.BACKEND, Reason.REFUSED))
+    for order in ([first, later], [later, first]):
+        ledger = filled(order)
+        # By the rule of merging the smaller canonical bytes, whichever came last.
+        assert ledger.verdict(1) == first
+        assert ledger.merge([Verdict(1, Scored(Fraction(0)))]) == 1
+        assert ledger.merge([first, later]) == 0
+        assert ledger.outcome(1) == Scored(Fraction(0))
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_a_score_heals_trouble(reason: Reason) -> None:
+    ledger = filled([Verdict(1, Unscored(reason))])
     assert ledger.merge([Verdict(1, Scored(Fraction(-1)))]) == 1
     assert ledger.outcome(1) == Scored(Fraction(-1))
     assert ledger.known == 1

@@ -3,11 +3,28 @@
 import json
 
 import pytest
-from tests.fakes.evaluations import SIZE, House, event_of, scored, stored_run
+from tests.fakes.evaluations import (
+    CODEC,
+    SIZE,
+    House,
+    event_of,
+    scored,
+    stored_run,
+    verdict,
+    verdicts_of,
+)
+from tests.fakes.runs import Planned
 
 from caliper.core.run import RunState
-from caliper.ports.codec import EventKind
-from caliper.ports.stream import Record
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.publish import RUNS
+from caliper.ports.codec import EventKind, PlanMade
+from caliper.ports.stream import Message, Record
+
+
+def planned(run: str, start: int) -> Record:
+    data = CODEC.write(PlanMade(run, SIZE, start))
+    return Record(0, start, start, Message(RUNS, f"{run}/plan", data))
 
 
 async def state(house: House, events: list[Record], *, quiet: bool = True) -> RunState | None:
@@ -92,3 +109,101 @@ async def test_scores_cost_a_tenth_of_the_time() -> None:
             house.clock.seconds += 2
     assert seen == [2] * 9 + [4] * 9 + [6] * 9
     assert house.clock.seconds == 3 * 2 + 27 * 2
+
+
+async def test_a_run_is_over_once_its_end_is_kept() -> None:
+    house = House()
+    run = await stored_run(house.store)
+    aggregator = await house.aggregator()
+    await aggregator.apply([event_of(run, EventKind.PLAN, 0), *scored(run)])
+    put, seen = house.store.put, []
+
+    async def watched(key: str, data: bytes) -> None:
+        found = await aggregator.scores(run.spec.run_id)
+        if key.endswith("end.json") and not seen:
+            seen.append(found and found.state)
+        await put(key, data)
+
+    house.store.put = watched  # type: ignore[method-assign]
+    await aggregator.conclude()
+    found = await aggregator.scores(run.spec.run_id)
+    assert (seen, found and found.state) == ([RunState.RUNNING], RunState.COMPLETE)
+
+
+async def test_the_last_start_whose_plan_was_heard_of_is_told() -> None:
+    house = House()
+    run = await stored_run(house.store)
+    name = run.spec.run_id
+    aggregator = await house.aggregator()
+    await aggregator.apply([planned(name, 1), planned(name, 3)])
+    await aggregator.snapshot()
+    for one in (aggregator, await house.aggregator()):
+        found = await one.scores(name)
+        assert found is not None
+        assert found.start == 3
+    await aggregator.apply([event_of(run, EventKind.FAIL, 9, "why")])
+    house.clock.seconds += 5
+    await aggregator.conclude()
+    end = json.loads(house.store.objects[f"runs/{name}/end.json"])
+    assert (end["state"], end["start"]) == ("failed", 3)
+
+
+async def finished(house: House, run: Planned) -> Aggregator:
+    """All outcomes are known, and the last is none that a second try could not better."""
+    aggregator = await house.aggregator()
+    missing = [verdict(SIZE - 1), verdict(SIZE - 2)]
+    rest = [verdict(index, 1) for index in range(SIZE - 2)]
+    await aggregator.apply([planned(run.spec.run_id, 1), verdicts_of(run, [*rest, *missing])])
+    await aggregator.conclude()
+    return aggregator
+
+
+async def test_a_finished_run_that_is_started_again_goes_on_until_all_was_tried() -> None:
+    house = House()
+    run = await stored_run(house.store, coverage_floor=0.9)
+    name = run.spec.run_id
+    aggregator = await finished(house, run)
+    seen = []
+    for record in (
+        planned(name, 2),
+        verdicts_of(run, [verdict(SIZE - 1, 1)], 1),
+        verdicts_of(run, [verdict(SIZE - 2)], 2),
+    ):
+        await aggregator.apply([record])
+        await aggregator.snapshot()
+        # Another one takes it up there.
+        aggregator = await house.aggregator()
+        house.clock.seconds += 60
+        await aggregator.conclude()
+        found = await aggregator.scores(name)
+        seen.append(found and (found.state, found.start))
+    assert seen == [(RunState.RUNNING, 2), (RunState.RUNNING, 2), (RunState.FINISHED, 2)]
+    assert json.loads(house.store.objects[f"runs/{name}/end.json"])["start"] == 2
+
+
+@pytest.mark.parametrize("event", [EventKind.CANCEL, EventKind.FAIL, None])
+async def test_a_finished_run_whose_second_try_ends_is_as_it_was(event: EventKind | None) -> None:
+    house = House()
+    run = await stored_run(house.store, coverage_floor=0.9)
+    aggregator = await finished(house, run)
+    await aggregator.apply([planned(run.spec.run_id, 2)])
+    if event is None:
+        house.clock.seconds += house.bounds.idle
+    else:
+        await aggregator.apply([event_of(run, event, 9)])
+    await aggregator.conclude()
+    found = await aggregator.scores(run.spec.run_id)
+    assert found is not None
+    assert found.state is RunState.FINISHED
+
+
+async def test_a_first_start_that_is_heard_of_late_holds_nothing_up() -> None:
+    house = House()
+    run = await stored_run(house.store, coverage_floor=0.9)
+    aggregator = await house.aggregator()
+    outcomes = [verdict(index) for index in range(SIZE)]
+    await aggregator.apply([verdicts_of(run, outcomes), planned(run.spec.run_id, 1)])
+    await aggregator.conclude()
+    found = await aggregator.scores(run.spec.run_id)
+    assert found is not None
+    assert found.state is RunState.FINISHED

@@ -1,8 +1,6 @@
 """The server: what it listens on, TLS, reflection, and how it stops."""
 
 import asyncio
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.fakes.certificates import certify
 from tests.fakes.grpc_serving import (
     LOOPBACK,
     OPTIONS,
@@ -40,22 +39,8 @@ async def nothing() -> None:
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory: pytest.TempPathFactory) -> Tls:
     """A certificate of our own for this machine."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("there is no openssl to make a certificate with")
-    folder = tmp_path_factory.mktemp("tls")
-    made = Tls(folder / "certificate.pem", folder / "key.pem")
-    subprocess.run(
-        [
-            openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-            "-nodes", "-days", "2", "-subj", "/CN=localhost",
-            "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-            "-keyout", made.key, "-out", made.certificate,
-        ],
-        check=True,
-        capture_output=True,
-    )  # fmt: skip
-    return made
+    made = certify(tmp_path_factory.mktemp("tls"))
+    return Tls(made.certificate, made.key)
 
 
 async def test_tls_with_a_token(tls: Tls, tmp_path: Path) -> None:
@@ -100,16 +85,22 @@ async def test_a_certificate_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "judge", "localhost.example"])  # noqa: S104 - refused
 @pytest.mark.parametrize(
-    ("tls", "tokens", "field"),
-    [(None, Path("tokens"), "tls"), (PEM, None, "tokens"), (None, None, "tls")],
+    ("tls", "tokens", "missing"),
+    [
+        (None, Path("tokens"), "tls_certificate and tls_key"),
+        (PEM, None, "tokens"),
+        (None, None, "tls_certificate and tls_key and tokens"),
+    ],
 )
 def test_what_is_open_to_others_does_not_start(
-    host: str, tls: Tls | None, tokens: Path | None, field: str
+    host: str, tls: Tls | None, tokens: Path | None, missing: str
 ) -> None:
-    options = ServerOptions(Address(host, 0), tls=tls, tokens=tokens)
-    with pytest.raises(InvalidInput, match="no loopback address") as caught:
+    address = Address(host, 0)
+    options = ServerOptions(address, tls=tls, tokens=tokens)
+    with pytest.raises(InvalidInput) as caught:
         GrpcServer(options, [], {})
-    assert caught.value.field == field
+    assert caught.value.message == f"other machines can reach {address}, so {missing} must be set"
+    assert caught.value.field == "listen"
 
 
 @pytest.mark.parametrize(

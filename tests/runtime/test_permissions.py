@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,8 @@ import caliper.api
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.permissions import RULES
 
-OUR_OWN = ("grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection")
+PROTOS = Path(__file__).resolve().parents[2] / "proto"
+OUR_OWN = ("/grpc.health.v1.Health", "/grpc.reflection.v1alpha.ServerReflection")
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
 ANSWERS = (grpc.StatusCode.OK, grpc.StatusCode.UNIMPLEMENTED)
@@ -104,8 +106,23 @@ def test_the_table_has_a_row_for_every_method_and_no_other() -> None:
     assert {path_of(method) for method in methods()} == set(RULES) == set(PERMITTED)
 
 
-def test_all_services_of_the_contract_are_walked() -> None:
-    assert len({method.containing_service.full_name for method in methods()}) == 5 + len(OUR_OWN)
+def test_every_method_that_a_proto_declares_is_walked() -> None:
+    declared = {
+        f"/{package[1]}.{service}/{method}"
+        for file in PROTOS.rglob("*.proto")
+        if (
+            package := re.search(
+                r"^package ([\w.]+);", text := file.read_text("utf-8"), re.MULTILINE
+            )
+        )
+        for service, body in re.findall(
+            r"^service (\w+) \{(.*?)^\}", text, re.MULTILINE | re.DOTALL
+        )
+        for method in re.findall(r"^\s*rpc (\w+)\(", body, re.MULTILINE)
+    }
+    walked = {path_of(method) for method in methods()}
+    assert declared == {path for path in walked if not path.startswith(OUR_OWN)}
+    assert len({path.rpartition("/")[0] for path in declared}) >= 5
 
 
 @pytest.mark.parametrize("method", methods(), ids=path_of)

@@ -41,9 +41,11 @@ class Bench:
         self.done: list[str] = []
         self.given_up: list[tuple[str, BaseException]] = []
         self.open = self.most = 0
+        # What is left as Unscored by the last try of a job.
+        self.unscored: Exception | None = None
 
     async def work(self, script: Script) -> None:
-        async def handle(attempt: Attempt) -> None:
+        async def handle(attempt: Attempt) -> Exception | None:
             name = attempt.data.decode()
             before = self.tries[name]
             self.tries[name] += 1
@@ -59,6 +61,7 @@ class Bench:
             if error is not None:
                 raise error
             self.done.append(name)
+            return self.unscored if attempt.final else None
 
         async def give_up(data: bytes, error: BaseException) -> None:
             self.given_up.append((data.decode(), error))
@@ -68,7 +71,8 @@ class Bench:
         self.names = ()
         await self.stream.close_topic("jobs")
         consumer = self.stream.consumer("jobs", "workers")
-        await Worker(consumer, handle, give_up, self.clock, self.limits).run()
+        self.worker = Worker(consumer, handle, give_up, self.clock, self.limits)
+        await self.worker.run()
 
     async def dead(self) -> list[tuple[str, str, str]]:
         """(job, error, attempts) of every dead letter."""
@@ -132,12 +136,21 @@ async def test_waits_double_up_to_the_longest_and_are_shortened_by_half_at_most(
 @pytest.mark.parametrize("error", BACKENDS, ids=lambda error: type(error).__name__)
 async def test_a_backend_that_stays_away_ends_with_a_last_try(error: Exception) -> None:
     bench = Bench("a")
+    bench.unscored = error
     await bench.work(lambda name, before, final: None if final else error)
     assert (bench.finals, bench.done, bench.given_up) == (["a"], ["a"], [])
     assert bench.clock.seconds == LIMITS.budget
     ((name, told, attempts),) = await bench.dead()
     assert (name, told) == ("a", f"{type(error).__name__}: x")
     assert int(attempts) == bench.tries["a"] - 1
+
+
+@pytest.mark.parametrize("error", BACKENDS, ids=lambda error: type(error).__name__)
+async def test_a_job_that_goes_well_at_its_last_try_is_no_dead_letter(error: Exception) -> None:
+    bench = Bench("a")
+    await bench.work(lambda name, before, final: None if final else error)
+    assert (bench.finals, bench.done, bench.given_up) == (["a"], ["a"], [])
+    assert await bench.dead() == []
 
 
 async def test_a_job_whose_last_try_fails_is_given_up_and_the_others_go_on() -> None:
@@ -235,6 +248,33 @@ async def test_a_worker_may_wait_for_store_and_stream_without_counting(error: Ex
     assert sorted(bench.done) == list("abc")
     assert bench.clock.slept == [5.0] * 100
     assert (bench.given_up, bench.finals, await bench.dead()) == ([], [], [])
+
+
+async def test_trouble_lasts_until_it_is_over() -> None:
+    bench = Bench("a", limits=Limits(in_flight=1, pause=5.0))
+    failures = [StoreUnavailable("x"), StreamUnavailable("y"), None]
+    seen = list[Exception | None]()
+
+    def script(name: str, before: int, final: bool) -> Exception | None:
+        seen.append(bench.worker.trouble)
+        return failures[before]
+
+    await bench.work(script)
+    assert seen == [None, *failures[:2]]
+    assert bench.worker.trouble is None
+
+
+async def test_trouble_of_one_job_is_not_over_when_another_goes_well() -> None:
+    bench = Bench("a", "b", limits=Limits(in_flight=2, pause=5.0))
+    seen = dict[str, Exception | None]()
+    error = StoreFull("x")
+
+    def script(name: str, before: int, final: bool) -> Exception | None:
+        seen[name] = bench.worker.trouble
+        return error if name == "a" and "b" not in bench.done else None
+
+    await bench.work(script)
+    assert seen == {"a": error, "b": error}
 
 
 async def test_time_without_store_leaves_a_job_its_budget() -> None:

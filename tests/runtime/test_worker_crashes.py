@@ -13,6 +13,7 @@ class OneDelivery:
     def __init__(self, delivery: Delivery) -> None:
         self.left = [delivery]
         self.fate = ""
+        self.trouble = None
 
     async def receive(self) -> Delivery | None:
         return self.left.pop() if self.left else None

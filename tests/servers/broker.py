@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.servers import fetch
@@ -15,9 +16,9 @@ process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners={listeners},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners={listeners}
+listener.security.protocol.map={protocols},CONTROLLER:PLAINTEXT
 log.dirs={data}
 auto.create.topics.enable=false
 offsets.topic.num.partitions=4
@@ -36,17 +37,34 @@ broker.heartbeat.interval.ms=200
 
 def start(folder: Path) -> tuple[ServerProcess, str]:
     """A broker with its data and log in `folder`, and its address. Raises fetch.Missing."""
+    broker, addresses = start_with(folder, ("PLAINTEXT",))
+    return broker, addresses["PLAINTEXT"]
+
+
+def start_with(
+    folder: Path, protocols: Sequence[str], more: str = "", scram: Sequence[str] = ()
+) -> tuple[ServerProcess, dict[str, str]]:
+    """A broker that listens once a protocol, of which one is PLAINTEXT, and its addresses.
+
+    `more` are properties, `scram` users as Kafka's StorageTool takes them. Raises fetch.Missing.
+    """
     classes = f"{fetch.kafka()}/*"
-    port, controller = free_ports(2)
-    properties = folder / "server.properties"
-    properties.write_text(
-        PROPERTIES.format(port=port, controller=controller, data=folder / "data"), "utf-8"
+    controller, *ports = free_ports(1 + len(protocols))
+    addresses = {name: f"127.0.0.1:{port}" for name, port in zip(protocols, ports, strict=True)}
+    written = PROPERTIES.format(
+        controller=controller,
+        data=folder / "data",
+        listeners=",".join(f"{name}://{address}" for name, address in addresses.items()),
+        protocols=",".join(f"{name}:{name}" for name in protocols),
     )
+    properties = folder / "server.properties"
+    properties.write_text(written + more, "utf-8")
     java = ["java", *JVM, "-Dlog4j2.level=WARN", "-cp", classes]
     # Any 16 bytes in base64 name a cluster.
-    name = ["--cluster-id", "Y2FsaXBlci10ZXN0cy0wMQ"]
+    options = ["--cluster-id", "Y2FsaXBlci10ZXN0cy0wMQ"]
+    options += [part for user in scram for part in ("--add-scram", user)]
     subprocess.run(
-        [*java, "kafka.tools.StorageTool", "format", "--config", str(properties), *name],
+        [*java, "kafka.tools.StorageTool", "format", "--config", str(properties), *options],
         check=True,
         capture_output=True,
     )
@@ -54,7 +72,7 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
         "Kafka",
         [*java, "kafka.Kafka", str(properties)],
         folder / "kafka.log",
-        lambda: answers(port),
+        lambda: all(answers(port) for port in ports),
     )
     broker.start()
-    return broker, f"127.0.0.1:{port}"
+    return broker, addresses

@@ -27,6 +27,12 @@ class Component:
     start: Callable[[Path], tuple[ServerProcess, str]]
 
     @property
+    def fixtures(self) -> frozenset[str]:
+        """The fixtures that give it to a test."""
+        name = self.name.lower()
+        return frozenset({name, f"own_{name}"})
+
+    @property
     def given(self) -> str | None:
         """The endpoint from the environment."""
         return os.environ.get(self.variable) or None

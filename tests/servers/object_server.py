@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import shutil
+import ssl
 from pathlib import Path
 
 from tests.servers import fetch
@@ -11,27 +13,45 @@ from tests.servers.process import ServerProcess, free_ports
 USER, PASSWORD = "caliper-tests", "known-to-everyone"
 
 
-def start(folder: Path) -> tuple[ServerProcess, str]:
-    """A server with its data and log in `folder`, and its URL with user and password.
+def start(
+    folder: Path, tls: tuple[Path, Path] | None = None, password: str = PASSWORD
+) -> tuple[ServerProcess, str]:
+    """A server with its data and log in `folder`, and its URL with user and password. `tls` is a
+    certificate for 127.0.0.1 and its key: PEM files.
 
     Raises fetch.Missing.
     """
     binary = fetch.minio()
     port, console = free_ports(2)
+    certificates = folder / "certificates"
+    certificates.mkdir()
+    if tls is not None:
+        for file, name in zip(tls, ("public.crt", "private.key"), strict=True):
+            shutil.copy(file, certificates / name)
     addresses = ["--address", f"127.0.0.1:{port}", "--console-address", f"127.0.0.1:{console}"]
     server = ServerProcess(
         "MinIO",
-        [str(binary), "server", str(folder / "data"), *addresses],
+        [str(binary), "--certs-dir", str(certificates), "server", str(folder / "data"), *addresses],
         folder / "minio.log",
-        lambda: _ready(port),
-        {"MINIO_ROOT_USER": USER, "MINIO_ROOT_PASSWORD": PASSWORD, "MINIO_BROWSER": "off"},
+        lambda: _ready(port, encrypted=tls is not None),
+        {"MINIO_ROOT_USER": USER, "MINIO_ROOT_PASSWORD": password, "MINIO_BROWSER": "off"},
     )
     server.start()
-    return server, f"http://{USER}:{PASSWORD}@127.0.0.1:{port}"
+    scheme = "http" if tls is None else "https"
+    return server, f"{scheme}://{USER}:{password}@127.0.0.1:{port}"
 
 
-def _ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
+def _ready(port: int, *, encrypted: bool) -> bool:
+    place = ("127.0.0.1", port)
+    # Who answers is not the question here.
+    unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    unchecked.check_hostname = False
+    unchecked.verify_mode = ssl.CERT_NONE
+    connection = (
+        http.client.HTTPSConnection(*place, timeout=1, context=unchecked)
+        if encrypted
+        else http.client.HTTPConnection(*place, timeout=1)
+    )
     try:
         connection.request("GET", "/minio/health/ready")
         return connection.getresponse().status == 200

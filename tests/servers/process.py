@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,13 +16,22 @@ STARTS_WITHIN = 60.0
 ENDS_WITHIN = 30.0
 
 
+# Below those that Linux and macOS give to whoever asks for any port, and to clients.
+_OURS = range(15000, 32000)
+
+
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at this moment."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+    """Ports that nobody listens on at this moment, and that the system gives to nobody: a server
+    that is away for a while finds its port free when it comes back.
+    """
+    with ExitStack() as held:
+        found: list[int] = []
+        while len(found) < count:
+            port = secrets.choice(_OURS)
+            with suppress(OSError):
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+                found.append(port)
+        return found
 
 
 @dataclass
@@ -64,15 +75,30 @@ class ServerProcess:
             raise RuntimeError(f"{self.name} was not started")
         return self._running.pid
 
-    def stop(self) -> None:
-        """End it in good order, or by force when that takes too long."""
+    def stop(self) -> int | None:
+        """End it in good order, or by force when that takes too long; `ended` is the result."""
+        self.terminate()
+        return self.ended()
+
+    def terminate(self) -> None:
+        """SIGTERM, to a process that runs."""
         if self._running is not None:
             self._running.terminate()
-            try:
-                self._running.wait(ENDS_WITHIN)
-            except subprocess.TimeoutExpired:
-                self.kill()
-            self._running = None
+
+    def ended(self) -> int | None:
+        """Wait until it is gone after `terminate`, by force when that takes too long.
+
+        Returns its exit code, None when it did not run or did not end by itself.
+        """
+        if self._running is None:
+            return None
+        try:
+            code = self._running.wait(ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+        self._running = None
+        return code
 
     def kill(self) -> None:
         """`kill -9`."""

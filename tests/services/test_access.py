@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,14 +15,16 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from pydantic import SecretStr
+from tests.fakes.certificates import certify
 from tests.fakes.command import Command, Ended, end
-from tests.fakes.grpc_serving import TOKENS, token_file
+from tests.fakes.grpc_serving import OPTIONS, TOKENS, serving, token_file
 from tests.servers.process import free_ports
 
 import caliper
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
+from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, NotFound
 from caliper.pipeline.reading import Wanted
 from caliper.pipeline.resolve import Asked
@@ -35,22 +36,6 @@ NOBODY = "0" * 16
 _ANSWERS_WITHIN = 60.0
 
 Call = Callable[[RemoteGateway], Awaitable[object]]
-
-
-def certify(folder: Path) -> tuple[Path, Path]:
-    """A certificate for this machine that nobody signed, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl on this machine")
-    folder.mkdir()
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    names = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    files = ("-keyout", str(key), "-out", str(certificate))
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, *files],
-        check=True,
-        capture_output=True,
-    )
-    return certificate, key
 
 
 @dataclass(frozen=True)
@@ -79,11 +64,11 @@ class Place:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("installation")
-    certificate, key = certify(folder / "tls")
+    made = certify(folder / "tls")
     (probed,) = free_ports(1)
     given = {
-        "TLS_CERTIFICATE": str(certificate),
-        "TLS_KEY": str(key),
+        "TLS_CERTIFICATE": str(made.certificate),
+        "TLS_KEY": str(made.key),
         "TOKENS": str(token_file(folder)),
         "HEALTH_LISTEN": f"127.0.0.1:{probed}",
     }
@@ -96,7 +81,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         assert line, f"it did not serve:\n{said}"
         said += line
         found = re.search(r"Serving on 0\.0\.0\.0:(\d+)", line)
-    yield Place(folder, certificate, f"localhost:{found[1]}", f"127.0.0.1:{probed}")
+    yield Place(folder, made.certificate, f"localhost:{found[1]}", f"127.0.0.1:{probed}")
     assert end(process, signal.SIGTERM).code == 0
 
 
@@ -192,7 +177,7 @@ async def test_the_health_port_tells_strangers_health_and_no_more(place: Place) 
 async def test_plaintext_and_strangers_certificates_do_not_connect(
     place: Place, tmp_path: Path
 ) -> None:
-    other, _ = certify(tmp_path / "other")
+    other = certify(tmp_path / "other").certificate
     token = SecretStr(TOKENS["admin"])
     for target in (Target(place.address, token), Target(place.address, token, other)):
         async with RemoteGateway(target) as gateway:
@@ -257,18 +242,72 @@ def refused(kind: str, folder: Path, given: dict[str, str]) -> Ended:
 def test_no_service_is_open_to_everybody(kind: str, tmp_path: Path) -> None:
     ended = refused(kind, tmp_path, {})
     assert ended.code == 2
-    assert "0.0.0.0:0 is no loopback address, so tls must be configured" in ended.err
+    ours = f"CALIPER_{kind.upper()}"
+    needed = " and ".join(f"{ours}_{name}" for name in ("TLS_CERTIFICATE", "TLS_KEY", "TOKENS"))
+    expected = f"{ours}_LISTEN: other machines can reach 0.0.0.0:0, so {needed} must be set"
+    assert expected in ended.err
 
 
 def test_tls_without_tokens_is_open_as_well(tmp_path: Path) -> None:
-    certificate, key = certify(tmp_path / "tls")
-    given = {"TLS_CERTIFICATE": str(certificate), "TLS_KEY": str(key)}
+    made = certify(tmp_path / "tls")
+    given = {"TLS_CERTIFICATE": str(made.certificate), "TLS_KEY": str(made.key)}
     ended = refused("judge", tmp_path, given)
     assert ended.code == 2
-    assert "so tokens must be configured" in ended.err
+    assert "so CALIPER_JUDGE_TOKENS must be set" in ended.err
 
 
 def test_tokens_without_tls_are_open_as_well(tmp_path: Path) -> None:
     tokens = {"CALIPER_GATEWAY_TOKENS": str(token_file(tmp_path))}
     ended = Command(tmp_path, tokens)("serve", "--listen", "0.0.0.0:0", code=2)
-    assert "so tls must be configured" in ended.err
+    must = "so CALIPER_GATEWAY_TLS_CERTIFICATE and CALIPER_GATEWAY_TLS_KEY must be set"
+    assert must in ended.err
+
+
+def test_tls_on_the_certificates_that_this_machine_trusts(place: Place) -> None:
+    token = str(place.folder / "token")
+    Path(token).write_text(TOKENS["read"], "utf-8")
+    given = {"CALIPER_SERVER_TOKEN_FILE": token}
+    there = ("runs", "--server", f"https://{place.address}", "--json")
+    assert "ssl" in Command(place.folder, given)(*there, code=4).err.lower()
+    # Where OpenSSL looks, in the place of what the system keeps.
+    trusting = Command(place.folder, {**given, "SSL_CERT_FILE": str(place.ca)})
+    assert isinstance(trusting(*there, code=0).told, list)
+
+
+def test_a_token_is_not_sent_in_plaintext_to_another_machine(tmp_path: Path) -> None:
+    caliper = Command(tmp_path, {"CALIPER_SERVER_TOKEN": TOKENS["read"]})
+    # Nobody is asked: the name would not even be found.
+    for command in (("runs",), ("cancel", NOBODY), ("watch", NOBODY), ("report", NOBODY)):
+        ended = caliper(*command, "--server", "caliper.invalid:50051", code=2)
+        assert "the token would go to caliper.invalid:50051 in plaintext" in ended.err
+        assert "https://caliper.invalid:50051, and CALIPER_SERVER_CA" in ended.err
+        assert TOKENS["read"] not in ended.err
+
+
+def test_the_gateway_sends_none_either(tmp_path: Path) -> None:
+    given = {"LISTEN": "127.0.0.1:0", "PEER_TOKEN": "a-secret", "JUDGE": "judge.invalid:50053"}
+    ended = refused("gateway", tmp_path, given)
+    assert ended.code == 2
+    expected = "CALIPER_GATEWAY_JUDGE: the token would go to judge.invalid:50053 in plaintext"
+    assert expected in ended.err
+    assert "a-secret" not in ended.err
+
+
+async def test_plaintext_passes_no_proxy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (nobody,) = free_ports(1)
+    for name in ("http_proxy", "grpc_proxy", "https_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{nobody}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    async with serving(options=OPTIONS) as server:
+        target = Target(str(server.address), SecretStr("a-secret"))
+        async with target.channel() as channel:
+            stub = health_pb2_grpc.HealthStub(channel)
+            found = await stub.Check(health_pb2.HealthCheckRequest(), metadata=target.metadata)
+    assert found.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_every_method_of_the_gateway_is_called_here() -> None:
+    assert set(CALLS) == {
+        method.name
+        for method in evaluate_pb2.DESCRIPTOR.services_by_name["EvaluateService"].methods
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_module
 import logging
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -13,15 +13,20 @@ from rich.markup import escape
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.runtime.addresses import Address
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import store_access
+from caliper.servicers.grounds import kafka_access, store_access
+
+if TYPE_CHECKING:
+    from caliper.adapters.streams.kafka_access import KafkaAccess
 
 Kafka = Annotated[
     str,
     typer.Option(
-        "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, with commas between."
+        "--kafka",
+        metavar="SERVERS",
+        help="Bootstrap servers: host:port, with commas between. TLS and user are in "
+        "CALIPER_KAFKA_SECURITY and its like.",
     ),
 ]
 Partitions = Annotated[
@@ -79,9 +84,8 @@ def apply_topics(
     """
     # Its client library takes long to import.
     from caliper.adapters.streams import kafka_topics  # noqa: PLC0415
-    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
 
-    access = KafkaAccess(kafka_servers(kafka))
+    access = brokers(kafka)
     copies = -1 if replication is None else replication
     changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
     return _tell(changes, json=json, quiet=quiet)
@@ -101,16 +105,15 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     return _tell(minio.apply_storage(store_access(settings)), json=json, quiet=quiet)
 
 
-def kafka_servers(given: str) -> str:
-    """Bootstrap servers as they were given, when each is a host:port. Raises InvalidInput.
+def brokers(servers: str) -> KafkaAccess:
+    """The brokers that --kafka names. Raises InvalidInput as `kafka_access` does.
 
     From here on Kafka's client is silent: it logs every refused connection, and what we raise
     says the same once.
     """
-    for server in given.split(","):
-        Address.parse(server, "--kafka")
+    access = kafka_access(servers, read_settings(ClientSettings), "--kafka")
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
-    return given
+    return access
 
 
 def _tell(changes: list[str], *, json: bool, quiet: bool) -> int:

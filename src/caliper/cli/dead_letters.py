@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.cli.apply import Kafka, kafka_servers
+from caliper.cli.apply import Kafka, brokers
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
@@ -123,10 +123,9 @@ def replay_letters(
 async def _on(kafka: str, work: Callable[[LogReader, JobStream], Awaitable[_Result]]) -> _Result:
     # Its client library takes long to import.
     from caliper.adapters.streams.kafka import KafkaStream  # noqa: PLC0415
-    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
     from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
 
-    access = KafkaAccess(kafka_servers(kafka))
+    access = brokers(kafka)
     stream = KafkaStream(access)
     try:
         return await work(KafkaLog(access), stream)

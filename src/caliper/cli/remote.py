@@ -14,7 +14,6 @@ from rich.markdown import Markdown
 from rich.markup import escape
 
 from caliper.adapters.files import write_atomically
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.wording import number
 from caliper.cli.console import OUT
@@ -25,7 +24,6 @@ from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
-from caliper.runtime.addresses import Address
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
 from caliper.servicers.grounds import open_store
@@ -33,21 +31,14 @@ from caliper.standalone.config import RunConfig
 from caliper.standalone.remote import send
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
-Server = Annotated[
-    str, typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation.")
-]
+_SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
+Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
 InstalledServer = Annotated[
     str | None,
-    typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation."),
+    typer.Option("--server", metavar="HOST:PORT", help=_SERVER),
 ]
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
 _INTERVAL = 1.0
-
-
-def target_at(server: str, settings: ClientSettings) -> Target:
-    """The gateway at host:port. Raises InvalidInput."""
-    address = str(Address.parse(server, "--server"))
-    return Target(address, settings.server_token, settings.server_ca)
 
 
 async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
@@ -56,7 +47,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     """
     settings = read_settings(ClientSettings)
     store = open_store(settings) if settings.store else None
-    async with RemoteGateway(target_at(server, settings)) as gateway:
+    async with RemoteGateway(settings.gateway(server)) as gateway:
         begun = await send(config, gateway, store)
         ended = await _watch(gateway, begun.spec.run_id, shown)
         if ended.state in (RunState.COMPLETE, RunState.FINISHED):
@@ -72,7 +63,7 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     """Show the report of a run of an installation, and write its files to `out` if that is
     given. Raises what `RemoteGateway.report` raises.
     """
-    async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+    async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
         report = (await gateway.report(run, partial=True)).decode()
         if out is not None:
             await _write(gateway, run, out)
@@ -89,7 +80,7 @@ async def reports_there(runs: tuple[str, str], server: str) -> tuple[Report, Rep
 
     Raises what `RemoteGateway.get` and `RemoteGateway.report` raise.
     """
-    async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+    async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
         first, second = [await _report(gateway, run) for run in runs]
         return first, second
 
@@ -150,7 +141,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
     """Watch a run of an installation until it is over. Exit code 1 when it is not complete."""
 
     async def watching() -> Evaluation:
-        async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
             return await _watch(gateway, run, Shown(json=json, quiet=quiet))
 
     ended = asyncio.run(watching())
@@ -165,7 +156,7 @@ def runs(server: Server, name: Name = "", json: Json = False) -> int:
     async def listing() -> list[Evaluation]:
         found: list[Evaluation] = []
         token = ""
-        async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
             while True:
                 page = await gateway.list(token=token, name=name)
                 found += page.evaluations
@@ -187,7 +178,7 @@ def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
     """End a run of an installation before its end."""
 
     async def cancelling() -> Evaluation:
-        async with RemoteGateway(target_at(server, read_settings(ClientSettings))) as gateway:
+        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
             return await gateway.cancel(run)
 
     found = asyncio.run(cancelling())

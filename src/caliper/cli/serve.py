@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import Annotated
 
 import typer
@@ -20,8 +19,8 @@ from caliper.runtime.service_settings import (
     QaReaderSettings,
 )
 from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import kafka_ground, memory_ground, open_store
-from caliper.servicers.starting import everything
+from caliper.servicers.grounds import kafka_access, kafka_ground, memory_ground, open_store
+from caliper.servicers.starting import everything, log
 from caliper.servicers.starting import serve as serve_parts
 
 Listen = Annotated[
@@ -41,7 +40,8 @@ Kafka = Annotated[
     typer.Option(
         "--kafka",
         metavar="SERVERS",
-        help="Bootstrap servers of a Kafka cluster instead of the stream in memory.",
+        help="Bootstrap servers of a Kafka cluster instead of the stream in memory (TLS and user "
+        "in CALIPER_KAFKA_SECURITY and its like).",
     ),
 ]
 Judge = Annotated[
@@ -70,7 +70,7 @@ def serve(
     (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
     again.
     """
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    log("%(levelname)s %(name)s %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(listen, store, kafka, (judge, reader, captioner)))
     return Exit.DONE
@@ -79,9 +79,12 @@ def serve(
 async def _serve(
     listen: str, store: str, kafka: str | None, models: tuple[str, str, str | None]
 ) -> None:
-
-    kept = open_store(read_settings(ClientSettings).model_copy(update={"store": store}))
-    ground = memory_ground(kept) if kafka is None else kafka_ground(kept, kafka)
+    client = read_settings(ClientSettings).model_copy(update={"store": store})
+    kept = open_store(client)
+    if kafka is None:
+        ground = memory_ground(kept)
+    else:
+        ground = kafka_ground(kept, kafka_access(kafka, client, "--kafka"))
     judge, reader, captioner = models
     captioning = None
     if captioner is not None:

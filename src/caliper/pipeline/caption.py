@@ -84,11 +84,11 @@ class Captioner:
             await self._store.put(key, _write(caption))
         return caption
 
-    async def answer(self, job: CaptionJob, *, final: bool = False) -> Verdicts:
-        """The verdicts of a sample's questions from the media.
+    async def answer(self, job: CaptionJob) -> tuple[Verdicts, Exception | None]:
+        """The verdicts of a sample's questions from the media, and what went wrong first.
 
         The questions, their prompts and the reading of replies are the benchmark's (CAPability
-        paper B.4, CaptionQA paper 5, CompreCap paper 4.4). Raises what `Examiner.examine`
+        paper B.4, CaptionQA paper 5, CompreCap paper 4.4). Raises what `Examiner.conclude`
         raises, MediaMissing, InvalidInput.
         """
         media = self._media[job.benchmark]
@@ -96,7 +96,7 @@ class Captioner:
         seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
         examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
         asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
-        return await examiner.examine(asked, final=final)
+        return await examiner.conclude(asked)
 
 
 def _asked(messages: Sequence[Message], preparation: Preparation) -> dict[str, Any]:

@@ -48,12 +48,21 @@ class Examiner:
         self._models = models
         self._store = store
 
-    async def examine(self, job: ExamineJob, *, final: bool = False) -> Verdicts:
+    async def examine(self, job: ExamineJob) -> Verdicts:
         """The verdicts of a job.
 
         A failure of a model raises its BackendError once the good replies are kept, so
-        that the job can be tried again; with `final` it becomes Unscored instead.
-        Raises ModelChanged, StoreUnavailable.
+        that the job can be tried again. Raises ModelChanged, StoreUnavailable.
+        """
+        verdicts, trouble = await self.conclude(job)
+        if trouble is not None:
+            raise trouble
+        return verdicts
+
+    async def conclude(self, job: ExamineJob) -> tuple[Verdicts, Exception | None]:
+        """The verdicts of a job that is not tried again, and what went wrong first.
+
+        Failures of a model became Unscored. Raises ModelChanged, StoreUnavailable.
         """
         answerer = self._answerer(job)
         uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
@@ -68,9 +77,8 @@ class Examiner:
                 verdicts.extend(await self._item(item, job, outside))
         finally:
             await book.save(store)
-        if outside.troubles and not final:
-            raise outside.troubles[0]
-        return Verdicts(job.run, job.benchmark, job.sample, tuple(verdicts))
+        found = Verdicts(job.run, job.benchmark, job.sample, tuple(verdicts))
+        return found, next(iter(outside.troubles), None)
 
     async def _item(self, item: Item, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
         caption = job.caption.text if job.caption else None

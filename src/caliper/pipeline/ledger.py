@@ -204,6 +204,11 @@ class Ledger:
             if (outcome := self.outcome(index)) is not None
         }
 
+    def passing(self) -> set[int]:
+        """The indices without a score for a reason that may have passed."""
+        codes = {_CODES[reason] for reason in _PASSING}
+        return {index for index, state in enumerate(self._states) if state in codes}
+
     def lacks(self, item: Item) -> bool:
         """Whether the item is worth asking (again): an outcome is missing, or what stood
         in its way may have passed.

@@ -32,7 +32,8 @@ class Outlets:
 class Bounds:
     """`pending` bytes of evidence wait in memory at most, over all runs. `quiet` seconds
     without a message end a run that is cancelled or has failed: what was in flight is then
-    in. A run that ended is forgotten after `idle` seconds; the store has it.
+    in. A run that ended is forgotten after `idle` seconds; the store has it. One that is tried
+    again ends after as many at the latest.
     """
 
     pending: int = 8 << 20

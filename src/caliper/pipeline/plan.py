@@ -14,7 +14,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.base import Layout, PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -66,16 +66,24 @@ def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Ite
 def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
     if "media" not in part.models:
         return None
-    layout = benchmark(part.name).qa_data
-    if layout is None:
-        if sources.qa_data is not None:
-            message = "its own questions are asked from the media: qa is true, and no path"
-            raise InvalidInput(f"{part.name}: {message}", field="qa")
+    layout = qa_layout(part.name, given=sources.qa_data is not None)
+    if layout is None or sources.qa_data is None:
         return ()
-    if sources.qa_data is None:
-        message = "questions from the media need their own data: the path of it (--qa PATH)"
-        raise InvalidInput(f"{part.name}: {message}", field="qa")
     return sources.qa_data.rows(layout)
+
+
+def qa_layout(name: str, *, given: bool) -> Layout | None:
+    """How the questions from the media lie that are `given` with their own data; None where
+    the benchmark's own are asked. Raises InvalidInput where that is not what is given.
+    """
+    layout = benchmark(name).qa_data
+    if layout is None and given:
+        message = "its own questions are asked from the media: qa is true, and no path"
+        raise InvalidInput(f"{name}: {message}", field="qa")
+    if layout is not None and not given:
+        message = "questions from the media need their own data: the path of it (--qa PATH)"
+        raise InvalidInput(f"{name}: {message}", field="qa")
+    return layout
 
 
 def draw(items: list[Item], limit: int, seed: int, group: Callable[[Item], str]) -> list[Item]:

@@ -9,7 +9,7 @@ from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.preparation import Preparation
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec, recorded
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
 from caliper.ports.stages import Described, StageDirectory
@@ -24,8 +24,10 @@ class BenchmarkAsked:
     """One benchmark as it is asked for: data and captions by digest, models by name.
 
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
-    without one, whoever works there answers. `media` names who is asked from the media,
-    `preparation` is what the captioner is shown of them, `taxonomy` what its prompt lists.
+    without one, whoever works there answers. `media` names the captioner once more when it is
+    asked from the media as well, or `qa_replies` are the recorded replies to these questions,
+    by the revision of who gives them. `preparation` is what the captioner is shown of media,
+    `taxonomy` what its prompt lists.
     """
 
     name: str
@@ -38,6 +40,7 @@ class BenchmarkAsked:
     repeats: int | None = None
     answerers: Mapping[str, str] = field(default_factory=dict)
     media: str = ""
+    qa_replies: str | None = None
     preparation: Preparation | None = None
     taxonomy: Taxonomy = field(default_factory=dict)
 
@@ -130,10 +133,9 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
             raise InvalidInput("no such captions in the store", field="captions")
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
+    await _check_media(part, needs_data=chosen.qa_data is not None, store=store)
     if part.preparation is not None and part.captioner is None:
         raise InvalidInput("only a captioner is shown media", field="preparation")
-    if part.media or part.qa_data:
-        raise InvalidInput("questions from the media are asked in one process only", field="media")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
     try:
@@ -146,11 +148,33 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
         captions=part.captions,
         settings=settings,
         models=await _models(part, chosen.role, stages, language=chosen.needs_language),
+        qa_data=part.qa_data,
         prompt=part.prompt or "simple",
         repeats=part.repeats,
         preparation=None if part.captioner is None else part.preparation or Preparation(),
         taxonomy=_taxonomy(part),
     )
+
+
+async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectStore) -> None:
+    """Raise InvalidInput for questions from the media that nobody could ask or answer."""
+    if part.media and part.captioner is None:
+        message = "the model that captions is asked from the media: give it as captioner too"
+        raise InvalidInput(message, field="media")
+    if part.media and part.qa_replies is not None:
+        raise InvalidInput("give one of media and qa_replies", field="media")
+    if part.qa_replies is not None:
+        if not await has_dataset(store, checked_digest(part.qa_replies, "qa_replies")):
+            raise InvalidInput("no such recorded replies in the store", field="qa_replies")
+    elif not part.media:
+        if part.qa_data is not None:
+            raise InvalidInput("nobody is asked: give media, or qa_replies", field="qa_data")
+        return
+    if (part.qa_data is not None) != needs_data:
+        wanted = "needs the dataset in question form" if needs_data else "asks its own questions"
+        raise InvalidInput(f"{part.name} {wanted}", field="qa_data")
+    if part.qa_data and not await has_dataset(store, checked_digest(part.qa_data, "qa_data")):
+        raise InvalidInput("no such dataset in the store", field="qa_data")
 
 
 def _taxonomy(part: BenchmarkAsked) -> Taxonomy:
@@ -176,6 +200,10 @@ async def _models(
     if part.captioner is not None:
         captioner = (await stages.describe("captioner")).models["captioner"]
         found["captioner"] = _named("captioner", part.captioner, captioner)
+        if part.media:
+            found["media"] = _named("media", part.media, captioner)
+    if part.qa_replies is not None:
+        found["media"] = recorded(part.qa_replies)
     if language:
         found |= {name: stage.models[name] for name in ("tagger", "embedder")}
     return found

@@ -52,6 +52,11 @@ class Delivery:
 class Consumer(Protocol):
     """A member of a group of consumers of one topic."""
 
+    @property
+    def trouble(self) -> Exception | None:
+        """What keeps it from the stream at this moment; None while it is in touch."""
+        ...
+
     async def receive(self) -> Delivery | None:
         """The next delivery; None after `leave`, and at the end of a topic that has one.
 

@@ -138,14 +138,18 @@ class GrpcServer:
             await server.stop(self._options.grace if server is self._servers[0] else None)
 
 
-def refuse_open(options: ServerOptions) -> None:
-    """Raise InvalidInput when anybody but this machine could call without TLS and a token."""
+def refuse_open(options: ServerOptions, named: Callable[[str], str] = str) -> None:
+    """Raise InvalidInput when anybody but this machine could call without TLS and a token;
+    `named` tells what a setting is called where it is given.
+    """
     if options.listen.loopback:
         return
-    for field, given in (("tls", options.tls), ("tokens", options.tokens)):
-        if given is None:
-            message = f"{options.listen} is no loopback address, so {field} must be configured"
-            raise InvalidInput(message, field=field)
+    needed = {"tls_certificate": options.tls, "tls_key": options.tls, "tokens": options.tokens}
+    missing = [named(field) for field, given in needed.items() if given is None]
+    if missing:
+        must = " and ".join(missing)
+        message = f"other machines can reach {options.listen}, so {must} must be set"
+        raise InvalidInput(message, field=named("listen"))
 
 
 def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address:

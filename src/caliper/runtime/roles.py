@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import PurePosixPath
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
 from caliper.core.preparation import Preparation
+from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
@@ -18,13 +20,14 @@ from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
-from caliper.pipeline.supplies import media_of
+from caliper.pipeline.supplies import MediaIndex
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob, RunFailed, event_key
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
 from caliper.runtime.models import ModelRoom, split_spec
+from caliper.runtime.recordings import Recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,20 @@ class Examiners:
     answering: Answering
     gate: Gate
     store: ObjectStore
+    recordings: Recordings
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
-        """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
+        """None when the job is to be acknowledged without work. Raises what `Gate` and
+        `Recordings` raise.
+        """
         spec = await self.gate.spec(job.run, job.benchmark)
-        return None if spec is None else Examiner(spec, self.answering(spec.seed), self.store)
+        if spec is None:
+            return None
+        models = self.answering(spec.seed)
+        if job.items[0].source is Source.MEDIA:
+            media = await self.recordings.answerer(spec, job.benchmark)
+            models = replace(models, answerers={f"{job.benchmark}/media": media})
+        return Examiner(spec, models, self.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +155,7 @@ class Captioners:
     pack: PromptPack
     gate: Gate
     store: ObjectStore
+    index: MediaIndex
     decoders: Decoders
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
@@ -152,7 +165,7 @@ class Captioners:
             return None
         part = spec.benchmark(job.benchmark)
         loose = LooseMedia(self.decoders, part.preparation or Preparation())
-        media = {job.benchmark: StoredMedia(self.store, part.data, loose)}
+        media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
         return Captioner(spec, self.model, self.pack, media, self.store)
 
 
@@ -161,21 +174,23 @@ class StoredMedia:
     """ports.media.Media over the media of a dataset in the store."""
 
     store: ObjectStore
+    index: MediaIndex
     data: str
     loose: LooseMedia
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
-        known = await media_of(self.store, self.data)
         found: list[Image] = []
         for path in paths:
-            if path not in known:
+            key = await self.index.key(self.data, path)
+            if key is None:
                 raise _not_pushed(path)
-            found += await self.loose.images(known[path], path, partial(self._fetch, known, path))
+            fetch = partial(self._fetch, key, path)
+            found += await self.loose.images(PurePosixPath(key).name, path, fetch)
         return found
 
-    async def _fetch(self, known: Mapping[str, str], path: str) -> bytes:
-        data = await self.store.get(f"media/{known[path]}")
+    async def _fetch(self, key: str, path: str) -> bytes:
+        data = await self.store.get(key)
         if data is None:
             raise _not_pushed(path)
         return data

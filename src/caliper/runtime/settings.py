@@ -94,6 +94,7 @@ class ModelSettings(MediaSettings, CallSettings):
     others: ClassVar[tuple[str, ...]] = (
         *(f"{PREFIX}{service}_" for service in SERVICES),
         f"{PREFIX}STORE",
+        f"{PREFIX}KAFKA_",
         f"{PREFIX}SERVER_",
     )
 

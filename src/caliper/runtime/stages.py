@@ -48,18 +48,34 @@ class Examining:
     examined: Examined = nobody_listens
     changed: ModelWasChanged = end_all
 
-    async def handle(self, attempt: Attempt) -> None:
-        """Examine one job. Raises what its examiner raises, InvalidInput for no job."""
+    async def handle(self, attempt: Attempt) -> Exception | None:
+        """Examine one job; gives what became Unscored at the last try.
+
+        Raises what its examiner raises, InvalidInput for no job.
+        """
         job = self.codec.read_examine_job(attempt.data)
         examiner = await self.examiner_of(job)
         if examiner is None:
-            return
+            return None
         try:
-            verdicts = await examiner.examine(job, final=attempt.final)
+            found = await examiner.conclude(job)
         except ModelChanged as error:
             await self.changed(job.run, error)
-        else:
-            await self.tell(job, verdicts)
+            return None
+        return await self.settle(job, found, attempt)
+
+    async def settle(
+        self, job: ExamineJob, found: tuple[Verdicts, Exception | None], attempt: Attempt
+    ) -> Exception | None:
+        """Publish what was found, unless there was trouble and the job is tried again.
+
+        Gives the trouble that became Unscored; raises it where the job is tried again.
+        """
+        verdicts, trouble = found
+        if trouble is not None and not attempt.final:
+            raise trouble
+        await self.tell(job, verdicts)
+        return trouble
 
     async def give_up(self, data: bytes, error: BaseException) -> None:
         """Publish Unscored for a job that is not tried again."""
@@ -93,22 +109,24 @@ class Captioning:
     captioner_of: CaptionerOf
     keep: KeepCaption
 
-    async def handle(self, attempt: Attempt) -> None:
-        """Show one sample to the checkpoint. Raises what its captioner raises, InvalidInput for
-        no job.
+    async def handle(self, attempt: Attempt) -> Exception | None:
+        """Show one sample to the checkpoint; gives what became Unscored at the last try.
+
+        Raises what its captioner raises, InvalidInput for no job.
         """
         job = self.examining.codec.read_caption_job(attempt.data)
         captioner = await self.captioner_of(job)
         if captioner is None:
-            return
+            return None
         try:
-            if job.items[0].source is Source.MEDIA:
-                verdicts = await captioner.answer(job, final=attempt.final)
-                await self.examining.tell(_without_caption(job), verdicts)
-            else:
+            if job.items[0].source is not Source.MEDIA:
                 await self._caption(job, captioner)
+                return None
+            found = await captioner.answer(job)
         except ModelChanged as error:
             await self.examining.changed(job.run, error)
+            return None
+        return await self.examining.settle(_without_caption(job), found, attempt)
 
     async def _caption(self, job: CaptionJob, captioner: Captioner) -> None:
         caption = await captioner.caption(job)

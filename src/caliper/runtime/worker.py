@@ -32,8 +32,8 @@ _MOMENT = 0.001  # Clocks wake sleepers a little early: what is left then is no 
 _OF_THE_RUN = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
 _Result = TypeVar("_Result")
 
-Handle = Callable[[Attempt], Awaitable[None]]
-"""Handles a job."""
+Handle = Callable[[Attempt], Awaitable[Exception | None]]
+"""Handles a job. Of the last try it gives the trouble that became Unscored, if any did."""
 
 GiveUp = Callable[[bytes, BaseException], Awaitable[None]]
 """Publishes Unscored for a job that is not tried again."""
@@ -61,7 +61,6 @@ class Worker:
 
     Failures of the run as a whole (ModelChanged, a store that is down and not waited for) end
     the worker by raising; whatever was not acknowledged is delivered again to the next one.
-    `trouble` is what it waits for to go away.
     """
 
     def __init__(
@@ -75,7 +74,12 @@ class Worker:
         self._begun: dict[int, float] = {}
         self._fetching: asyncio.Task[None] | None = None
         self._stopped = False
-        self.trouble: Exception | None = None
+        self._troubles: dict[object, Exception] = {}
+
+    @property
+    def trouble(self) -> Exception | None:
+        """What is waited for to go away, from the first failure until it is gone."""
+        return self._consumer.trouble or next(iter(self._troubles.values()), None)
 
     async def run(self) -> None:
         """Work until the topic ends. Raises the first failure of the run as a whole."""
@@ -102,7 +106,14 @@ class Worker:
 
     async def _next(self, room: asyncio.Semaphore) -> Delivery | None:
         await room.acquire()
-        return await self._patiently(self._consumer.receive)
+        while True:
+            try:
+                return await self._consumer.receive()
+            except Exception as error:
+                if not self._passing(error):
+                    raise
+                # The consumer tells by itself for how long that lasts.
+                await self._pause(error)
 
     async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
         self._begun.setdefault(delivery.position, self._clock.monotonic())
@@ -140,12 +151,16 @@ class Worker:
         """Try for the last time. A job that cannot even then be concluded is given up."""
         data = delivery.message.value
         try:
-            await self._attempt(delivery, Attempt(data, final=True))
+            trouble = await self._attempt(delivery, Attempt(data, final=True))
         except Exception as last:
             if handling(last).fate in _OF_THE_RUN:
                 raise
             await self._patiently(partial(self._give_up, data, last))
-        await self._bury(delivery, error)
+            trouble = error
+        if trouble is None:
+            await self._done(delivery)
+        else:
+            await self._bury(delivery, trouble)
 
     def _time_left(self, delivery: Delivery) -> float:
         spent = self._clock.monotonic() - self._begun[delivery.position]
@@ -173,30 +188,39 @@ class Worker:
         self._begun.pop(delivery.position, None)
         await self._consumer.acknowledge(delivery)
 
-    async def _attempt(self, delivery: Delivery, attempt: Attempt) -> None:
+    async def _attempt(self, delivery: Delivery, attempt: Attempt) -> Exception | None:
         """One try; time in which store or stream are down is not taken off the job's budget."""
         begun, position = self._begun[delivery.position], delivery.position
         first = self._clock.monotonic()
 
-        async def handle() -> None:
+        async def handle() -> Exception | None:
             self._begun[position] = begun + self._clock.monotonic() - first
-            await self._handle(attempt)
+            return await self._handle(attempt)
 
-        await self._patiently(handle)
+        return await self._patiently(handle)
 
     async def _patiently(self, step: Callable[[], Awaitable[_Result]]) -> _Result:
         """Do a step, and again as long as store or stream are down, unless that ends the worker."""
-        while True:
-            try:
-                return await step()
-            except Exception as error:
-                if self._limits.pause is None or handling(error).fate is not JobFate.PAUSE:
-                    raise
-                self.trouble = error
-                _LOG.warning("no work for now: %s", error)
-                await self._clock.sleep(self._limits.pause)
-                # Held against nobody: the next try says so if it is still down.
-                self.trouble = None
+        waiting = object()
+        try:
+            while True:
+                try:
+                    return await step()
+                except Exception as error:
+                    if not self._passing(error):
+                        raise
+                    self._troubles[waiting] = error
+                    await self._pause(error)
+        finally:
+            self._troubles.pop(waiting, None)
+
+    def _passing(self, error: Exception) -> bool:
+        return self._limits.pause is not None and handling(error).fate is JobFate.PAUSE
+
+    async def _pause(self, error: Exception) -> None:
+        """Give store or stream a moment to come back."""
+        _LOG.warning("no work for now: %s", error)
+        await self._clock.sleep(self._limits.pause or 0.0)
 
 
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:

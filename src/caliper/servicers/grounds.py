@@ -13,13 +13,15 @@ from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.storage import ObjectStore
+from caliper.runtime.addresses import Address
 from caliper.runtime.clock import SystemClock
-from caliper.runtime.service_settings import StoreSettings, StreamSettings
+from caliper.runtime.service_settings import KafkaSettings, StoreSettings, StreamSettings
 from caliper.runtime.settings import variable
 from caliper.servicers.building import Ground
 
 if TYPE_CHECKING:
     from caliper.adapters.stores.minio import StoreAccess
+    from caliper.adapters.streams.kafka_access import KafkaAccess
 
 
 def open_store(settings: StoreSettings) -> ObjectStore:
@@ -37,15 +39,21 @@ def open_store(settings: StoreSettings) -> ObjectStore:
 
 def store_access(settings: StoreSettings) -> StoreAccess:
     """How the S3 endpoint of the settings is reached. Raises InvalidInput naming the variable
-    that is missing.
+    that is missing or wrong.
     """
     from caliper.adapters.stores.minio import StoreAccess  # noqa: PLC0415 - as above
+
+    if settings.store_ca is not None and settings.store.startswith("http://"):
+        field = variable(type(settings), "store_ca")
+        message = f"of no use for {settings.store}, which is not encrypted"
+        raise InvalidInput(message, file="environment", field=field)
 
     return StoreAccess(
         settings.store,
         settings.store_bucket,
         _secret(settings, "store_access_key"),
         _secret(settings, "store_secret_key"),
+        ca=settings.store_ca,
     )
 
 
@@ -63,13 +71,25 @@ def memory_ground(store: ObjectStore) -> Ground:
     return Ground(store, stream, stream, ProtobufCodec(), SystemClock())
 
 
-def kafka_ground(store: ObjectStore, servers: str, session: float = 15.0) -> Ground:
+def kafka_access(
+    servers: str, settings: KafkaSettings, field: str, session: float = 15.0
+) -> KafkaAccess:
+    """How the brokers at `servers`, which `field` names, are reached.
+
+    Raises InvalidInput for what is no list of host:port, and for settings of Kafka that do not
+    go together or name a file that cannot be used.
+    """
+    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415 - as above
+
+    addresses = [Address.parse(server, field) for server in servers.split(",")]
+    return KafkaAccess(servers, settings.security(addresses), session=session)
+
+
+def kafka_ground(store: ObjectStore, access: KafkaAccess) -> Ground:
     """For services that find each other over a Kafka cluster."""
     from caliper.adapters.streams.kafka import KafkaStream  # noqa: PLC0415 - as above
-    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415
     from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
 
-    access = KafkaAccess(servers, session=session)
     stream = KafkaStream(access)
     return Ground(
         store, stream, KafkaLog(access), ProtobufCodec(), SystemClock(), close=(stream.close,)
@@ -78,9 +98,10 @@ def kafka_ground(store: ObjectStore, servers: str, session: float = 15.0) -> Gro
 
 def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:
     """What a service in a process of its own stands on. Raises InvalidInput naming the
-    variable that is missing.
+    variable that is missing or wrong.
     """
+    field = variable(type(stream), "kafka")
     if not stream.kafka:
-        field = variable(type(stream), "kafka")
         raise InvalidInput("bootstrap servers, host:port", file="environment", field=field)
-    return kafka_ground(open_store(store), stream.kafka, stream.kafka_session)
+    access = kafka_access(stream.kafka, stream, field, stream.kafka_session)
+    return kafka_ground(open_store(store), access)

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 import uvloop
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.ports.stages import Described
+from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, together, until_told
 from caliper.runtime.service_settings import (
@@ -35,6 +35,7 @@ from caliper.servicers.building import (
 )
 from caliper.servicers.grounds import ground_of
 
+_LOG = logging.getLogger(__name__)
 BAD_INPUT, SURROUNDINGS = 2, 4
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
@@ -67,31 +68,31 @@ async def aggregator(settings: AggregatorSettings) -> Parts:
 
 async def gateway(settings: GatewaySettings) -> Parts:
     """The gateway in a process of its own."""
-
-    def target(address: str) -> Target:
-        return Target(address, settings.peer_token, settings.peer_ca)
-
     given = {
-        "captioner": settings.captioner,
-        "judge": settings.judge,
-        "reader": settings.qa_reader,
+        "captioner": ("captioner", settings.captioner),
+        "judge": ("judge", settings.judge),
+        "reader": ("qa_reader", settings.qa_reader),
     }
-    stages = RemoteStages({role: target(place) for role, place in given.items() if place})
-    scores = RemoteScores(target(settings.aggregator))
+    stages = RemoteStages(
+        {
+            role: settings.peer(service, place)
+            for role, (service, place) in given.items()
+            if place is not None
+        },
+        remaining_of_call,
+    )
+    scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
     parts = gateway_parts(ground_of(settings, settings), stages, scores)
     return together([parts, Parts((), close=(stages.close, scores.close))])
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-
-    for chatty in ("kafka", "httpx", "httpx2"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    log("%(asctime)s %(levelname)s %(name)s %(message)s")
 
     async def run() -> None:
         settings = read_settings(kind)
-        await until_told([Running(settings.server(), await build(settings))])
+        await serve(settings.server(), await build(settings), _tell)
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -99,7 +100,21 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> in
     except CaliperError as error:
         sys.stderr.write(f"Error: {error}\n")
         return BAD_INPUT if isinstance(error, InvalidInput) else SURROUNDINGS
+    _LOG.info("left in good order")
     return 0
+
+
+def _tell(running: Running) -> None:
+    _LOG.info("serving on %s", running.server.address)
+
+
+def log(form: str) -> None:
+    """Log to standard error: what services do, and of their libraries only what goes wrong."""
+    logging.basicConfig(level=logging.INFO, format=form)
+    for chatty in ("kafka", "httpx", "httpx2"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It warns of every step longer than 0.1 s, which a busy machine is full of.
+    logging.getLogger("kafka.net.selector").setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from caliper.adapters.files import write_text
 from caliper.adapters.pages.render import render_report
 from caliper.adapters.pages.samples import Sample, choose
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
 
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\"><!-- <script>alert(1)</script>"
 LONG = "A tabby cat looks straight into the camera. " * 60

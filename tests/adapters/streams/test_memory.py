@@ -116,15 +116,6 @@ async def test_the_end_waits_for_what_another_member_still_holds() -> None:
     assert await first.receive() is None
 
 
-async def test_leaving_ends_a_receive_that_waits() -> None:
-    consumer = MemoryStream().consumer("jobs", "judge")
-    waiting = asyncio.create_task(consumer.receive())
-    await others_run()
-    await consumer.leave()
-    assert await waiting is None
-    assert await consumer.receive() is None
-
-
 async def test_a_member_cannot_settle_what_another_one_holds() -> None:
     stream = MemoryStream()
     first, second = stream.consumer("jobs", "judge"), stream.consumer("jobs", "judge")

@@ -12,6 +12,7 @@ from google.rpc.error_details_pb2 import BadRequest
 from grpc_status import rpc_status
 from pydantic import SecretStr
 
+from caliper.adapters.trust import roots
 from caliper.core.errors import (
     AlreadyExists,
     BackendError,
@@ -39,11 +40,14 @@ _CODES: dict[grpc.StatusCode, type[Exception]] = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A service at `address` (host:port). `ca` is a PEM file: with it the connection is TLS."""
+    """A service at `address` (host:port). `ca` is a PEM file: with it the connection is TLS, and
+    with `tls` it is too, on the certificates that this machine trusts.
+    """
 
     address: str
     token: SecretStr | None = None
     ca: Path | None = None
+    tls: bool = False
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
@@ -53,20 +57,20 @@ class Target:
         return (("authorization", f"Bearer {self.token.get_secret_value()}"),)
 
     def channel(self) -> grpc.aio.Channel:
-        """A connection, opened with its first call. Raises InvalidInput for an unreadable CA."""
+        """A connection, opened with its first call. Raises InvalidInput for a CA that cannot be
+        used.
+        """
         options = (
             ("grpc.max_receive_message_length", _LARGEST),
             # A service that was away is tried again within a second or two.
             ("grpc.max_reconnect_backoff_ms", 2000),
         )
-        if self.ca is None:
-            return grpc.aio.insecure_channel(self.address, options=options)
-        try:
-            trusted = self.ca.read_bytes()
-        except OSError as error:
-            raise InvalidInput(f"cannot read it: {error.strerror}", file=str(self.ca)) from error
+        if self.ca is None and not self.tls:
+            # Not by way of a proxy, which would read all of it.
+            direct = (*options, ("grpc.enable_http_proxy", 0))
+            return grpc.aio.insecure_channel(self.address, options=direct)
         return grpc.aio.secure_channel(
-            self.address, grpc.ssl_channel_credentials(trusted), options=options
+            self.address, grpc.ssl_channel_credentials(roots(self.ca)), options=options
         )
 
 

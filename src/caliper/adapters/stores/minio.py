@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import ParseError
@@ -19,6 +20,7 @@ from minio.error import MinioException, S3Error, ServerError
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 
 from caliper.adapters.keys import checked, checked_prefix
+from caliper.adapters.trust import trusting
 from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
 
 _TRIES = 3
@@ -38,8 +40,8 @@ class StoreAccess:
     """Where the store is and how long to wait for it.
 
     `url` is the endpoint, such as `https://minio:9000`. `patience`: seconds that a call waits
-    for answers at the most, over all its tries. `at_once`: calls at the same time. `ca_file`:
-    certificates to trust instead of the usual ones.
+    for answers at the most, over all its tries. `at_once`: calls at the same time. `ca`: PEM
+    file of certificates to trust, over https, instead of those that this machine trusts.
     """
 
     url: str
@@ -49,10 +51,13 @@ class StoreAccess:
     region: str = "us-east-1"
     patience: float = 15.0
     at_once: int = 16
-    ca_file: str | None = None
+    ca: Path | None = None
 
     def connections(self) -> urllib3.PoolManager:
-        """Connections for a client, none of them opened yet."""
+        """Connections for a client, none of them opened yet. Raises InvalidInput for a CA file
+        that cannot be used.
+        """
+        secure = urlsplit(self.url).scheme == "https"
         each = self.patience / _TRIES
         return urllib3.PoolManager(
             maxsize=self.at_once,
@@ -64,7 +69,7 @@ class StoreAccess:
                 status_forcelist=(500, 502, 503, 504),
                 raise_on_status=False,
             ),
-            ca_certs=self.ca_file,
+            ssl_context=trusting(self.ca) if secure else None,
         )
 
     def client(self, pool: urllib3.PoolManager) -> Minio:

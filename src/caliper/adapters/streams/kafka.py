@@ -117,6 +117,11 @@ class KafkaMember:
         self._polling = Polling(access, topic, group, self._handout, self._announce)
         self._polling.start()
 
+    @property
+    def trouble(self) -> Exception | None:
+        """The error of the last call, until the cluster answers again; None when it did."""
+        return self._polling.trouble
+
     async def receive(self) -> Delivery | None:
         """The next delivery; None after `leave`.
 

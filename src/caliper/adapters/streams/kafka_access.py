@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +9,9 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.errors import KafkaConnectionError
 
-from caliper.core.errors import StreamUnavailable
+from caliper.adapters.streams.kafka_knock import knock
+from caliper.adapters.streams.kafka_security import KafkaSecurity
+from caliper.core.errors import InvalidInput, StreamUnavailable
 
 # Of value, key and headers together: a job with the longest caption and its questions.
 LARGEST_MESSAGE = 8 * 1024 * 1024
@@ -21,16 +21,15 @@ LARGEST_MESSAGE = 8 * 1024 * 1024
 class KafkaAccess:
     """Where the cluster is and how long to wait for it; times in seconds.
 
-    `servers` is one `host:port` or several with commas. `security` holds options of
-    kafka-python by its names (security_protocol, sasl_mechanism, ssl_cafile, ...).
-    `patience`: until a cluster that does not answer raises StreamUnavailable. `session`: until
-    a member that is not heard of loses its partitions. `longest_pause`: until a member that
-    does not poll loses them; it polls while jobs run, however long they take. `prefetch`:
-    no more is fetched while so many messages wait in a consumer.
+    `servers` is one `host:port` or several with commas. `patience`: until a cluster that does
+    not answer raises StreamUnavailable. `session`: until a member that is not heard of loses
+    its partitions. `longest_pause`: until a member that does not poll loses them; it polls
+    while jobs run, however long they take. `prefetch`: no more is fetched while so many
+    messages wait in a consumer.
     """
 
     servers: str
-    security: Mapping[str, Any] = field(default_factory=dict)
+    security: KafkaSecurity = field(default_factory=KafkaSecurity)
     patience: float = 10.0
     session: float = 15.0
     longest_pause: float = 60.0
@@ -38,9 +37,8 @@ class KafkaAccess:
 
     def producer(self) -> Any:
         """A producer. Blocks; raises KafkaError."""
-        self._knock()
         return KafkaProducer(
-            **self._common(),
+            **self._let_in(),
             enable_idempotence=True,
             acks="all",
             delivery_timeout_ms=_ms(self.patience),
@@ -52,9 +50,8 @@ class KafkaAccess:
         """A consumer in a group, which commits only what it is told. Blocks; raises
         KafkaError.
         """
-        self._knock()
         return KafkaConsumer(
-            **self._common(),
+            **self._let_in(),
             group_id=group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
@@ -71,7 +68,7 @@ class KafkaAccess:
     def reader(self) -> Any:
         """A consumer in no group, which commits nothing. Blocks; raises KafkaError."""
         return KafkaConsumer(
-            **self._common(),
+            **self._let_in(),
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
@@ -79,30 +76,18 @@ class KafkaAccess:
 
     def admin(self) -> Any:
         """An administration client. Blocks; raises KafkaError."""
-        self._knock()
-        common = self._common()
+        common = self._let_in()
         del common["allow_auto_create_topics"], common["metrics_enabled"]
         return KafkaAdminClient(**common)
 
-    def _knock(self) -> None:
-        """Raise KafkaConnectionError when no server accepts connections.
-
-        Clients of kafka-python connect when they are made, and leave a thread behind when
-        that fails; so none is made before somebody is there.
-        """
-        refusals = []
-        for server in self.servers.split(","):
-            host, _, port = server.rpartition(":")
-            try:
-                socket.create_connection((host.strip("[]"), int(port)), self.patience).close()
-            except (OSError, ValueError) as error:
-                refusals.append(f"{server}: {error}")
-            else:
-                return
-        raise KafkaConnectionError("; ".join(refusals))
-
-    def _common(self) -> dict[str, Any]:
-        return {
+    def _let_in(self) -> dict[str, Any]:
+        """What all clients have in common, once somebody has let us in."""
+        try:
+            security = self.security.options()
+        except InvalidInput as error:
+            # Files that were there when the service started: somebody may put them back.
+            raise KafkaConnectionError(str(error)) from error
+        common = {
             "bootstrap_servers": self.servers.split(","),
             "client_id": "caliper",
             "bootstrap_timeout_ms": _ms(self.patience),
@@ -113,13 +98,17 @@ class KafkaAccess:
             "metadata_max_age_ms": 60_000,
             "allow_auto_create_topics": False,
             "metrics_enabled": False,
-            **self.security,
+            **security,
         }
+        knock(common, self.patience)
+        return common
 
 
 def unavailable(what: str, error: Exception) -> StreamUnavailable:
     """What an error of the client means to us."""
-    return StreamUnavailable(f"Kafka: {what}: {type(error).__name__}: {error}".rstrip(": "))
+    name, said = type(error).__name__, str(error)
+    told = said if said.startswith(name) else f"{name}: {said}"
+    return StreamUnavailable(f"Kafka: {what}: {told}".rstrip(": "))
 
 
 def _ms(seconds: float) -> int:

@@ -161,6 +161,9 @@ class MemoryStream:
 class MemoryConsumer:
     """A member of a group. What it no longer holds (it left) it cannot settle: no effect."""
 
+    # Memory does not go away.
+    trouble = None
+
     def __init__(self, stream: MemoryStream, topic: _Topic, group: _Group) -> None:
         self._stream, self._topic, self._group = stream, topic, group
         self._left = False

@@ -27,7 +27,7 @@ from caliper.api.types.v1 import run_pb2 as caliper_dot_api_dot_types_dot_v1_dot
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&caliper/api/evaluate/v1/evaluate.proto\x12\x17\x63\x61liper.api.evaluate.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd0\x03\n\x10\x42\x65nchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t\x12\x12\n\x08\x63\x61ptions\x18\x03 \x01(\tH\x00\x12\x13\n\tcaptioner\x18\x04 \x01(\tH\x00\x12\x0f\n\x07qa_data\x18\x05 \x01(\t\x12\x0e\n\x06prompt\x18\x06 \x01(\t\x12I\n\x08settings\x18\x07 \x03(\x0b\x32\x37.caliper.api.evaluate.v1.BenchmarkRequest.SettingsEntry\x12\x14\n\x07repeats\x18\x08 \x01(\rH\x02\x88\x01\x01\x12\x0f\n\x05judge\x18\t \x01(\tH\x01\x12\x10\n\x06reader\x18\n \x01(\tH\x01\x12\r\n\x05media\x18\x0b \x01(\t\x12\x36\n\x0bpreparation\x18\x0c \x01(\x0b\x32!.caliper.api.types.v1.Preparation\x12\x38\n\x08taxonomy\x18\r \x03(\x0b\x32&.caliper.api.types.v1.TaxonomyOfDomain\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x08\n\x06sourceB\n\n\x08\x61nswererB\n\n\x08_repeats\"\xe8\x01\n\x16StartEvaluationRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12=\n\nbenchmarks\x18\x02 \x03(\x0b\x32).caliper.api.evaluate.v1.BenchmarkRequest\x12\x0c\n\x04seed\x18\x03 \x01(\x04\x12\x12\n\x05limit\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\x11\n\treplicate\x18\x05 \x01(\r\x12\x1b\n\x0e\x63overage_floor\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\nclient_key\x18\x07 \x01(\tB\x08\n\x06_limitB\x11\n\x0f_coverage_floor\"c\n\x17StartEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\xec\x01\n\nEvaluation\x12\x0b\n\x03run\x18\x01 \x01(\t\x12-\n\x05state\x18\x02 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12+\n\x04spec\x18\x03 \x01(\x0b\x32\x1d.caliper.api.types.v1.RunSpec\x12+\n\x07started\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x39\n\nbenchmarks\x18\x05 \x03(\x0b\x32%.caliper.api.types.v1.BenchmarkScores\x12\r\n\x05\x65rror\x18\x06 \x01(\t\"#\n\x14GetEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"P\n\x15GetEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\":\n\x16WatchEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0binterval_ms\x18\x02 \x01(\r\"R\n\x17WatchEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\"M\n\x16ListEvaluationsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\"l\n\x17ListEvaluationsResponse\x12\x38\n\x0b\x65valuations\x18\x01 \x03(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x17\x43\x61ncelEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"S\n\x18\x43\x61ncelEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\">\n\x10GetReportRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x0f\n\x07partial\x18\x02 \x01(\x08\x12\x0c\n\x04\x66ile\x18\x03 \x01(\t\"F\n\x11GetReportResponse\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x04\"\x80\x01\n\x13ListVerdictsRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x11\n\tbenchmark\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\t\x12\x0f\n\x07outcome\x18\x04 \x01(\t\x12\x11\n\tpage_size\x18\x05 \x01(\r\x12\x12\n\npage_token\x18\x06 \x01(\t\"c\n\x14ListVerdictsResponse\x12\x32\n\x08verdicts\x18\x01 \x03(\x0b\x32 .caliper.api.types.v1.VerdictRow\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x15UploadCaptionsRequest\x12\x37\n\x06header\x18\x01 \x01(\x0b\x32%.caliper.api.evaluate.v1.UploadHeaderH\x00\x12;\n\x07\x63\x61ption\x18\x02 \x01(\x0b\x32(.caliper.api.evaluate.v1.UploadedCaptionH\x00\x42\x06\n\x04part\"!\n\x0cUploadHeader\x12\x11\n\tbenchmark\x18\x01 \x01(\t\"/\n\x0fUploadedCaption\x12\x0e\n\x06sample\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"9\n\x16UploadCaptionsResponse\x12\x10\n\x08\x63\x61ptions\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x32\xa6\x07\n\x0f\x45valuateService\x12t\n\x0fStartEvaluation\x12/.caliper.api.evaluate.v1.StartEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.StartEvaluationResponse\x12n\n\rGetEvaluation\x12-.caliper.api.evaluate.v1.GetEvaluationRequest\x1a..caliper.api.evaluate.v1.GetEvaluationResponse\x12v\n\x0fWatchEvaluation\x12/.caliper.api.evaluate.v1.WatchEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.WatchEvaluationResponse0\x01\x12t\n\x0fListEvaluations\x12/.caliper.api.evaluate.v1.ListEvaluationsRequest\x1a\x30.caliper.api.evaluate.v1.ListEvaluationsResponse\x12w\n\x10\x43\x61ncelEvaluation\x12\x30.caliper.api.evaluate.v1.CancelEvaluationRequest\x1a\x31.caliper.api.evaluate.v1.CancelEvaluationResponse\x12\x64\n\tGetReport\x12).caliper.api.evaluate.v1.GetReportRequest\x1a*.caliper.api.evaluate.v1.GetReportResponse0\x01\x12k\n\x0cListVerdicts\x12,.caliper.api.evaluate.v1.ListVerdictsRequest\x1a-.caliper.api.evaluate.v1.ListVerdictsResponse\x12s\n\x0eUploadCaptions\x12..caliper.api.evaluate.v1.UploadCaptionsRequest\x1a/.caliper.api.evaluate.v1.UploadCaptionsResponse(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&caliper/api/evaluate/v1/evaluate.proto\x12\x17\x63\x61liper.api.evaluate.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe4\x03\n\x10\x42\x65nchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t\x12\x12\n\x08\x63\x61ptions\x18\x03 \x01(\tH\x00\x12\x13\n\tcaptioner\x18\x04 \x01(\tH\x00\x12\x0f\n\x07qa_data\x18\x05 \x01(\t\x12\x0e\n\x06prompt\x18\x06 \x01(\t\x12I\n\x08settings\x18\x07 \x03(\x0b\x32\x37.caliper.api.evaluate.v1.BenchmarkRequest.SettingsEntry\x12\x14\n\x07repeats\x18\x08 \x01(\rH\x02\x88\x01\x01\x12\x0f\n\x05judge\x18\t \x01(\tH\x01\x12\x10\n\x06reader\x18\n \x01(\tH\x01\x12\r\n\x05media\x18\x0b \x01(\t\x12\x36\n\x0bpreparation\x18\x0c \x01(\x0b\x32!.caliper.api.types.v1.Preparation\x12\x38\n\x08taxonomy\x18\r \x03(\x0b\x32&.caliper.api.types.v1.TaxonomyOfDomain\x12\x12\n\nqa_replies\x18\x0e \x01(\t\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x08\n\x06sourceB\n\n\x08\x61nswererB\n\n\x08_repeats\"\xe8\x01\n\x16StartEvaluationRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12=\n\nbenchmarks\x18\x02 \x03(\x0b\x32).caliper.api.evaluate.v1.BenchmarkRequest\x12\x0c\n\x04seed\x18\x03 \x01(\x04\x12\x12\n\x05limit\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\x11\n\treplicate\x18\x05 \x01(\r\x12\x1b\n\x0e\x63overage_floor\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\nclient_key\x18\x07 \x01(\tB\x08\n\x06_limitB\x11\n\x0f_coverage_floor\"c\n\x17StartEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\xec\x01\n\nEvaluation\x12\x0b\n\x03run\x18\x01 \x01(\t\x12-\n\x05state\x18\x02 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12+\n\x04spec\x18\x03 \x01(\x0b\x32\x1d.caliper.api.types.v1.RunSpec\x12+\n\x07started\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x39\n\nbenchmarks\x18\x05 \x03(\x0b\x32%.caliper.api.types.v1.BenchmarkScores\x12\r\n\x05\x65rror\x18\x06 \x01(\t\"#\n\x14GetEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"P\n\x15GetEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\":\n\x16WatchEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0binterval_ms\x18\x02 \x01(\r\"R\n\x17WatchEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\"M\n\x16ListEvaluationsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\"l\n\x17ListEvaluationsResponse\x12\x38\n\x0b\x65valuations\x18\x01 \x03(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x17\x43\x61ncelEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"S\n\x18\x43\x61ncelEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\">\n\x10GetReportRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x0f\n\x07partial\x18\x02 \x01(\x08\x12\x0c\n\x04\x66ile\x18\x03 \x01(\t\"F\n\x11GetReportResponse\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x04\"\x80\x01\n\x13ListVerdictsRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x11\n\tbenchmark\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\t\x12\x0f\n\x07outcome\x18\x04 \x01(\t\x12\x11\n\tpage_size\x18\x05 \x01(\r\x12\x12\n\npage_token\x18\x06 \x01(\t\"c\n\x14ListVerdictsResponse\x12\x32\n\x08verdicts\x18\x01 \x03(\x0b\x32 .caliper.api.types.v1.VerdictRow\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x15UploadCaptionsRequest\x12\x37\n\x06header\x18\x01 \x01(\x0b\x32%.caliper.api.evaluate.v1.UploadHeaderH\x00\x12;\n\x07\x63\x61ption\x18\x02 \x01(\x0b\x32(.caliper.api.evaluate.v1.UploadedCaptionH\x00\x42\x06\n\x04part\"!\n\x0cUploadHeader\x12\x11\n\tbenchmark\x18\x01 \x01(\t\"/\n\x0fUploadedCaption\x12\x0e\n\x06sample\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"9\n\x16UploadCaptionsResponse\x12\x10\n\x08\x63\x61ptions\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x32\xa6\x07\n\x0f\x45valuateService\x12t\n\x0fStartEvaluation\x12/.caliper.api.evaluate.v1.StartEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.StartEvaluationResponse\x12n\n\rGetEvaluation\x12-.caliper.api.evaluate.v1.GetEvaluationRequest\x1a..caliper.api.evaluate.v1.GetEvaluationResponse\x12v\n\x0fWatchEvaluation\x12/.caliper.api.evaluate.v1.WatchEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.WatchEvaluationResponse0\x01\x12t\n\x0fListEvaluations\x12/.caliper.api.evaluate.v1.ListEvaluationsRequest\x1a\x30.caliper.api.evaluate.v1.ListEvaluationsResponse\x12w\n\x10\x43\x61ncelEvaluation\x12\x30.caliper.api.evaluate.v1.CancelEvaluationRequest\x1a\x31.caliper.api.evaluate.v1.CancelEvaluationResponse\x12\x64\n\tGetReport\x12).caliper.api.evaluate.v1.GetReportRequest\x1a*.caliper.api.evaluate.v1.GetReportResponse0\x01\x12k\n\x0cListVerdicts\x12,.caliper.api.evaluate.v1.ListVerdictsRequest\x1a-.caliper.api.evaluate.v1.ListVerdictsResponse\x12s\n\x0eUploadCaptions\x12..caliper.api.evaluate.v1.UploadCaptionsRequest\x1a/.caliper.api.evaluate.v1.UploadCaptionsResponse(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,47 +37,47 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._loaded_options = None
   _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_options = b'8\001'
   _globals['_BENCHMARKREQUEST']._serialized_start=169
-  _globals['_BENCHMARKREQUEST']._serialized_end=633
-  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_start=552
-  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_end=599
-  _globals['_STARTEVALUATIONREQUEST']._serialized_start=636
-  _globals['_STARTEVALUATIONREQUEST']._serialized_end=868
-  _globals['_STARTEVALUATIONRESPONSE']._serialized_start=870
-  _globals['_STARTEVALUATIONRESPONSE']._serialized_end=969
-  _globals['_EVALUATION']._serialized_start=972
-  _globals['_EVALUATION']._serialized_end=1208
-  _globals['_GETEVALUATIONREQUEST']._serialized_start=1210
-  _globals['_GETEVALUATIONREQUEST']._serialized_end=1245
-  _globals['_GETEVALUATIONRESPONSE']._serialized_start=1247
-  _globals['_GETEVALUATIONRESPONSE']._serialized_end=1327
-  _globals['_WATCHEVALUATIONREQUEST']._serialized_start=1329
-  _globals['_WATCHEVALUATIONREQUEST']._serialized_end=1387
-  _globals['_WATCHEVALUATIONRESPONSE']._serialized_start=1389
-  _globals['_WATCHEVALUATIONRESPONSE']._serialized_end=1471
-  _globals['_LISTEVALUATIONSREQUEST']._serialized_start=1473
-  _globals['_LISTEVALUATIONSREQUEST']._serialized_end=1550
-  _globals['_LISTEVALUATIONSRESPONSE']._serialized_start=1552
-  _globals['_LISTEVALUATIONSRESPONSE']._serialized_end=1660
-  _globals['_CANCELEVALUATIONREQUEST']._serialized_start=1662
-  _globals['_CANCELEVALUATIONREQUEST']._serialized_end=1700
-  _globals['_CANCELEVALUATIONRESPONSE']._serialized_start=1702
-  _globals['_CANCELEVALUATIONRESPONSE']._serialized_end=1785
-  _globals['_GETREPORTREQUEST']._serialized_start=1787
-  _globals['_GETREPORTREQUEST']._serialized_end=1849
-  _globals['_GETREPORTRESPONSE']._serialized_start=1851
-  _globals['_GETREPORTRESPONSE']._serialized_end=1921
-  _globals['_LISTVERDICTSREQUEST']._serialized_start=1924
-  _globals['_LISTVERDICTSREQUEST']._serialized_end=2052
-  _globals['_LISTVERDICTSRESPONSE']._serialized_start=2054
-  _globals['_LISTVERDICTSRESPONSE']._serialized_end=2153
-  _globals['_UPLOADCAPTIONSREQUEST']._serialized_start=2156
-  _globals['_UPLOADCAPTIONSREQUEST']._serialized_end=2305
-  _globals['_UPLOADHEADER']._serialized_start=2307
-  _globals['_UPLOADHEADER']._serialized_end=2340
-  _globals['_UPLOADEDCAPTION']._serialized_start=2342
-  _globals['_UPLOADEDCAPTION']._serialized_end=2389
-  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_start=2391
-  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_end=2448
-  _globals['_EVALUATESERVICE']._serialized_start=2451
-  _globals['_EVALUATESERVICE']._serialized_end=3385
+  _globals['_BENCHMARKREQUEST']._serialized_end=653
+  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_start=572
+  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_end=619
+  _globals['_STARTEVALUATIONREQUEST']._serialized_start=656
+  _globals['_STARTEVALUATIONREQUEST']._serialized_end=888
+  _globals['_STARTEVALUATIONRESPONSE']._serialized_start=890
+  _globals['_STARTEVALUATIONRESPONSE']._serialized_end=989
+  _globals['_EVALUATION']._serialized_start=992
+  _globals['_EVALUATION']._serialized_end=1228
+  _globals['_GETEVALUATIONREQUEST']._serialized_start=1230
+  _globals['_GETEVALUATIONREQUEST']._serialized_end=1265
+  _globals['_GETEVALUATIONRESPONSE']._serialized_start=1267
+  _globals['_GETEVALUATIONRESPONSE']._serialized_end=1347
+  _globals['_WATCHEVALUATIONREQUEST']._serialized_start=1349
+  _globals['_WATCHEVALUATIONREQUEST']._serialized_end=1407
+  _globals['_WATCHEVALUATIONRESPONSE']._serialized_start=1409
+  _globals['_WATCHEVALUATIONRESPONSE']._serialized_end=1491
+  _globals['_LISTEVALUATIONSREQUEST']._serialized_start=1493
+  _globals['_LISTEVALUATIONSREQUEST']._serialized_end=1570
+  _globals['_LISTEVALUATIONSRESPONSE']._serialized_start=1572
+  _globals['_LISTEVALUATIONSRESPONSE']._serialized_end=1680
+  _globals['_CANCELEVALUATIONREQUEST']._serialized_start=1682
+  _globals['_CANCELEVALUATIONREQUEST']._serialized_end=1720
+  _globals['_CANCELEVALUATIONRESPONSE']._serialized_start=1722
+  _globals['_CANCELEVALUATIONRESPONSE']._serialized_end=1805
+  _globals['_GETREPORTREQUEST']._serialized_start=1807
+  _globals['_GETREPORTREQUEST']._serialized_end=1869
+  _globals['_GETREPORTRESPONSE']._serialized_start=1871
+  _globals['_GETREPORTRESPONSE']._serialized_end=1941
+  _globals['_LISTVERDICTSREQUEST']._serialized_start=1944
+  _globals['_LISTVERDICTSREQUEST']._serialized_end=2072
+  _globals['_LISTVERDICTSRESPONSE']._serialized_start=2074
+  _globals['_LISTVERDICTSRESPONSE']._serialized_end=2173
+  _globals['_UPLOADCAPTIONSREQUEST']._serialized_start=2176
+  _globals['_UPLOADCAPTIONSREQUEST']._serialized_end=2325
+  _globals['_UPLOADHEADER']._serialized_start=2327
+  _globals['_UPLOADHEADER']._serialized_end=2360
+  _globals['_UPLOADEDCAPTION']._serialized_start=2362
+  _globals['_UPLOADEDCAPTION']._serialized_end=2409
+  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_start=2411
+  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_end=2468
+  _globals['_EVALUATESERVICE']._serialized_start=2471
+  _globals['_EVALUATESERVICE']._serialized_end=3405
 # @@protoc_insertion_point(module_scope)

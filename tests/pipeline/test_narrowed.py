@@ -1,19 +1,9 @@
-"""A part of a store is a store."""
+"""Where the part of a store lies; that it is a store is the stores' contract."""
 
 from pathlib import Path
 
-import pytest
-from tests.contracts.test_store import StoreContract
-
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.pipeline.narrowed import Narrowed
-from caliper.ports.storage import ObjectStore
-
-
-class TestNarrowedStore(StoreContract):
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> ObjectStore:
-        return Narrowed(DirectoryStore(tmp_path), "runs/abc")
 
 
 async def test_it_lies_below_its_prefix(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""A store that holds on to what it could not write, so that nobody has to make it again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+
+from caliper.core.errors import StoreUnavailable
+from caliper.ports.storage import ObjectStore
+
+
+class Unwritten:
+    """ports.storage.ObjectStore over `store`, for replies of models while it is full or away.
+
+    Who is told that a write failed tries the whole job again, and begins by reading: what was
+    not written then is written first. So a job that comes again either finds the replies that
+    it had, or fails before a model is asked for them once more. At most `capacity` objects are
+    held, the oldest let go: as many as there are jobs in flight are ever needed.
+    """
+
+    def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
+        self._store, self._capacity = store, capacity
+        self._held: OrderedDict[str, bytes] = OrderedDict()
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store `data`, or hold it. Raises StoreUnavailable or StoreFull; it is then held."""
+        try:
+            await self._store.put(key, data)
+        except StoreUnavailable:
+            self._held[key] = data
+            if len(self._held) > self._capacity:
+                self._held.popitem(last=False)
+            raise
+        self._held.pop(key, None)
+
+    async def get(self, key: str) -> bytes | None:
+        """The bytes under `key`. Raises StoreUnavailable, and StoreFull for what is held."""
+        held = self._held.get(key)
+        if held is None:
+            return await self._store.get(key)
+        await self.put(key, held)
+        return held
+
+    def list(self, prefix: str) -> AsyncIterator[str]:
+        """Keys under a prefix that are in the store. Raises StoreUnavailable."""
+        return self._store.list(prefix)

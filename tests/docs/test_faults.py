@@ -1,0 +1,18 @@
+"""docs/faults.md: every fault has a test, and every test of a fault is on the page."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVICES = ROOT / "tests" / "services"
+
+
+def test_the_page_names_the_tests_that_there_are() -> None:
+    page = (ROOT / "docs" / "faults.md").read_text("utf-8")
+    named = re.findall(r"`(test_faults_\w+\.py)::(test_\w+)`", page)
+    there = [
+        (path.name, name)
+        for path in SERVICES.glob("test_faults_*.py")
+        for name in re.findall(r"^async def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert sorted(named) == sorted(there)

@@ -1,0 +1,43 @@
+"""Certificates for this machine, made anew for a test."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.servers.absent import leave_out
+
+_NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """PEM files: a certificate, and its key without a password."""
+
+    certificate: Path
+    key: Path
+
+
+def certify(folder: Path, name: str = "localhost", by: Pair | None = None) -> Pair:
+    """A certificate for localhost, signed by another or by itself. It may sign others.
+
+    Leaves the test out where there is no openssl.
+    """
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        leave_out("openssl", "no openssl on this machine")
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Pair(folder / f"{name}.pem", folder / f"{name}.key")
+    signed = [] if by is None else ["-CA", by.certificate, "-CAkey", by.key]
+    subprocess.run(
+        [
+            openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+            "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", _NAMES, *signed,
+            "-keyout", made.key, "-out", made.certificate,
+        ],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return made

@@ -1,0 +1,43 @@
+"""What the tests of faults stand on: servers of their own, which they may stop."""
+
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from tests.conftest import serve
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.separate import STAGES, Ground, Installation
+from tests.fakes.separate import installation as installed
+from tests.servers.choosing import KAFKA, MINIO
+from tests.servers.process import ServerProcess
+
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_topics import apply_topics
+
+Server = tuple[ServerProcess, str]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    for server, address in serve(KAFKA, tmp_path_factory):
+        apply_topics(KafkaAccess(address), partitions=4)
+        yield server, address
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    yield from serve(MINIO, tmp_path_factory)
+
+
+@pytest.fixture
+def ground(broker: Server, objects: Server, tmp_path: Path) -> Ground:
+    return Ground(broker[1], objects[1], f"caliper-{uuid.uuid4().hex[:8]}", tmp_path)
+
+
+@pytest_asyncio.fixture
+async def there(ground: Ground) -> AsyncIterator[Installation]:
+    """Services whose models take a tenth of a second, so that a run has a middle."""
+    async with installed(ground, {kind: ChatServer(delay=0.1) for kind in STAGES}) as found:
+        yield found

@@ -1,0 +1,221 @@
+"""Questions from the media, put to the captioner of an installation in the run that captions."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from tests.fakes import chat_server as fake
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.clock import AheadClock
+from tests.fakes.counting import CountingStore
+from tests.fakes.installation import alone, listening, over
+from tests.fakes.seeing import asks_letter, seeing
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.progress import WarningWatcher
+from caliper.core.errors import InvalidInput
+from caliper.core.run import RunState
+from caliper.pipeline.reading import FILES, Wanted
+from caliper.pipeline.resolve import Asked, BenchmarkAsked
+from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.servicers.building import Ground
+from caliper.servicers.grounds import memory_ground
+from caliper.servicers.starting import everything
+from caliper.standalone.config import BenchmarkConfig, RunConfig
+from caliper.standalone.remote import parcel_of, send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NAME = "fake/judge-8b"
+MEDIA = EXAMPLES / "media"
+
+
+def asked_live(captioner: str, **changes: Any) -> RunConfig:
+    """All three benchmarks, captioned and answered by one checkpoint."""
+    data: dict[str, dict[str, Any]] = {
+        "capability": {"data": EXAMPLES / "capability", "qa": EXAMPLES / "capability_qa"},
+        "captionqa": {"data": EXAMPLES / "captionqa" / "questions.json", "qa": True},
+        "comprecap": {
+            "data": EXAMPLES / "comprecap" / "anno.json",
+            "qa": EXAMPLES / "comprecap",
+            "media": MEDIA / "images",
+        },
+    }
+    parts = {
+        name: BenchmarkConfig(**{"media": MEDIA, "captioner": captioner, **given})
+        for name, given in data.items()
+    }
+    return RunConfig(
+        **{
+            "name": "seeing",
+            "benchmarks": parts,
+            "limit": 1,
+            "coverage_floor": 0.5,
+            **changes,
+        }
+    )
+
+
+def only(config: RunConfig, name: str, **changes: Any) -> RunConfig:
+    part = config.benchmarks[name].model_copy(update=changes)
+    return config.model_copy(update={"benchmarks": {name: part}})
+
+
+@dataclass
+class There:
+    """An installation whose captioner is a checkpoint that sees."""
+
+    gateway: RemoteGateway
+    ground: Ground
+    checkpoint: ChatServer
+    store: CountingStore
+    clock: AheadClock
+
+    @property
+    def model(self) -> str:
+        return f"tgi:{self.checkpoint.url}"
+
+    @property
+    def questions(self) -> int:
+        return sum(asks_letter(asked.body) for asked in self.checkpoint.requests)
+
+
+@asynccontextmanager
+async def installed(folder: Path, **settings: Any) -> AsyncIterator[There]:
+    store, clock = CountingStore(DirectoryStore(folder / "store")), AheadClock()
+    ground = replace(memory_ground(store), clock=clock)
+    async with ChatServer(otherwise=seeing) as chat:
+        captioning = CaptionerSettings(model=f"tgi:{chat.url}", **settings)
+        parts = await everything(ground, JudgeSettings(), QaReaderSettings(), captioning)
+        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+            yield There(gateway, ground, chat, store, clock)
+
+
+@pytest.fixture
+async def there(tmp_path: Path) -> AsyncIterator[There]:
+    async with installed(tmp_path) as found:
+        yield found
+
+
+async def test_every_file_is_that_of_one_process(there: There, tmp_path: Path) -> None:
+    begun = await send(asked_live(NAME), there.gateway, there.ground.store)
+    ended = await over(there.gateway, begun.spec.run_id)
+    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
+    found = {file: await there.gateway.report(begun.spec.run_id, file) for file in FILES}
+    asked = there.questions
+    await alone(asked_live(there.model), WarningWatcher(), tmp_path)
+    for file, data in found.items():
+        assert data == (tmp_path / "alone" / file).read_bytes(), file
+    assert there.questions == 2 * asked > 0
+    figures = json.loads(found["report.json"])["benchmarks"]
+    assert 0 <= figures["capability"]["average"]["kt_bar"] <= 100
+    assert "overall" in figures["captionqa"]["utility_gap"]
+    assert set(figures["comprecap"]["compreqa"]) == {"p", "cap"}
+
+
+async def test_a_job_is_one_get_and_one_put_beside_its_media(there: There) -> None:
+    config = only(asked_live(NAME, limit=4), "captionqa")
+    captioner = there.store
+    begun = await send(config, there.gateway, there.ground.store)
+    await over(there.gateway, begun.spec.run_id)
+    rows, _ = await there.gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+    samples = {row.sample for row in rows}
+    asked = [row for row in rows if row.item.startswith("qa/")]
+    assert {row.sample for row in asked} == samples
+    # Rules read the captions, and keep nothing: every job object is one of the captioner.
+    for method in ("GET", "PUT"):
+        assert captioner.count(method, "jobs/") == len(samples) > 1
+        assert captioner.most(method, "jobs/") == 1
+
+
+async def test_smaller_pictures_are_shown_and_asked_about_anew(
+    there: There, tmp_path: Path
+) -> None:
+    whole = only(asked_live(NAME), "captionqa")
+    small = only(asked_live(NAME), "captionqa", preparation={"longest": "64"})
+    counts, runs = [], []
+    for config in (whole, small):
+        begun = await send(config, there.gateway, there.ground.store)
+        assert (await over(there.gateway, begun.spec.run_id)).state is RunState.COMPLETE
+        runs.append(begun.spec.run_id)
+        counts.append(there.questions)
+    assert counts[1] == 2 * counts[0] > 0
+    report = await there.gateway.report(runs[1])
+    own = only(asked_live(there.model), "captionqa", preparation={"longest": "64"})
+    assert report == await alone(own, WarningWatcher(), tmp_path)
+
+
+async def test_the_same_questions_are_asked_once(there: There) -> None:
+    config = asked_live(NAME)
+    first = await send(config, there.gateway, there.ground.store)
+    await over(there.gateway, first.spec.run_id)
+    before = len(there.checkpoint.requests)
+    other = config.model_copy(update={"name": "by another name"})
+    again = await send(other, there.gateway, there.ground.store)
+    assert (await over(there.gateway, again.spec.run_id)).state is RunState.COMPLETE
+    assert first.spec != again.spec
+    assert len(there.checkpoint.requests) == before
+
+
+async def test_a_picture_that_was_not_pushed_costs_its_questions_only(
+    there: There, tmp_path: Path
+) -> None:
+    part = only(asked_live(NAME), "captionqa", media=tmp_path / "nothing")
+    begun = await send(part, there.gateway, there.ground.store)
+    ended = await over(there.gateway, begun.spec.run_id)
+    rows, _ = await there.gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+    assert ended.state is RunState.FINISHED
+    reasons = {(row.item.startswith("qa/"), row.reason) for row in rows}
+    assert reasons == {(True, "media_missing"), (False, "media_missing")}
+    assert there.checkpoint.requests == []
+    # Pushed by now, and asked in the same run; what was missing is not looked for all the time.
+    there.clock.ahead += 60
+    whole = await send(only(asked_live(NAME), "captionqa"), there.gateway, there.ground.store)
+    assert whole.spec == begun.spec
+    assert (await over(there.gateway, begun.spec.run_id)).state is RunState.COMPLETE
+
+
+async def test_trouble_of_the_checkpoint_is_no_wrong_answer(tmp_path: Path) -> None:
+    async def failing(
+        server: ChatServer, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        step = fake.status(500) if asks_letter(body) else seeing
+        return await step(server, request, body)
+
+    async with installed(tmp_path, retry_budget=0.2) as there:
+        there.checkpoint.from_now_on(failing)
+        config = only(asked_live(NAME, coverage_floor=0.9), "captionqa")
+        begun = await send(config, there.gateway, there.ground.store)
+        ended = await over(there.gateway, begun.spec.run_id)
+        rows, _ = await there.gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+        assert ended.state is RunState.FINISHED
+        reasons = {row.reason for row in rows if row.item.startswith("qa/")}
+        assert reasons == {"backend"}
+        there.checkpoint.from_now_on(seeing)
+        await send(config, there.gateway, None)
+        assert (await over(there.gateway, begun.spec.run_id)).state is RunState.COMPLETE
+        report = await there.gateway.report(begun.spec.run_id)
+        own = only(asked_live(there.model, coverage_floor=0.9), "captionqa")
+        assert report == await alone(own, WarningWatcher(), tmp_path)
+
+
+async def test_another_model_is_not_asked(there: There) -> None:
+    config = only(asked_live(NAME), "captionqa")
+    await send(config, there.gateway, there.ground.store)
+    digest = parcel_of("captionqa", config.benchmarks["captionqa"]).digest
+    captions = await there.gateway.upload("captionqa", {"nat_000": "A dog."})
+    for given, message in (
+        ({"captioner": NAME, "media": "another"}, "another"),
+        ({"captions": captions, "media": NAME}, "give it as captioner too"),
+        ({"captioner": NAME, "media": NAME, "qa_replies": digest}, "one of media and qa_replies"),
+    ):
+        part = BenchmarkAsked("captionqa", digest, **given)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput, match=message) as refused:
+            await there.gateway.start(Asked("ours", (part,)))
+        assert refused.value.field == "benchmarks[0].media"

@@ -1,0 +1,80 @@
+"""A store without room for another byte for a while: MinIO's bucket, and the disk.
+
+With every service a process of its own, on a real Kafka.
+"""
+
+import asyncio
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import web
+from minio.credentials import StaticProvider
+from minio.minioadmin import MinioAdmin
+from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.readiness import flapped, ready
+from tests.fakes.separate import ENDS_WITHIN, IN_FLIGHT, STAGES, Ground, Installation, example
+from tests.fakes.separate import installation as installed
+
+
+@contextmanager
+def full_bucket(there: Installation) -> Iterator[None]:
+    """MinIO has no room for another byte of the bucket."""
+    parts = urlsplit(there.ground.minio)
+    admin = MinioAdmin(
+        endpoint=f"{parts.hostname}:{parts.port}",
+        credentials=StaticProvider(parts.username or "", parts.password or ""),
+        secure=False,
+    )
+    admin.bucket_quota_set(there.ground.bucket, 1)
+    yield
+    admin.bucket_quota_clear(there.ground.bucket)
+
+
+@contextmanager
+def full_disk(there: Installation) -> Iterator[None]:
+    """No service can write another byte to a file."""
+    for service in there.services.values():
+        resource.prlimit(service.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    yield
+    for service in there.services.values():
+        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        resource.prlimit(service.pid, resource.RLIMIT_FSIZE, unlimited)
+
+
+Full = Callable[[Installation], AbstractContextManager[None]]
+
+
+@pytest.mark.parametrize(("kind", "full"), [("minio", full_bucket), ("directory", full_disk)])
+async def test_a_store_that_is_full_for_a_while(ground: Ground, kind: str, full: Full) -> None:
+    config = example(f"full-{kind}")
+    if kind == "directory":
+        ground = replace(ground, minio="")
+    released, plain = asyncio.Event(), answer("1")
+
+    async def held(*given: Any) -> web.StreamResponse:
+        await released.wait()
+        return await plain(*given)
+
+    chats = {stage: ChatServer(otherwise=held) for stage in STAGES}
+    # A few captions, so that the reader has something to ask as well.
+    chats["captioner"].script = [plain] * IN_FLIGHT
+    async with installed(ground, chats) as there:
+        run = await there.begin(config)
+        for stage, count in (("judge", 1), ("captioner", IN_FLIGHT + 1), ("qa_reader", 1)):
+            await there.asked(stage, count)
+        async with there.readiness(STAGES) as told, asyncio.timeout(ENDS_WITHIN):
+            with full(there):
+                released.set()
+                # All three have replies that they cannot keep.
+                for each in told.values():
+                    await each.until(False)
+            calls = await there.same_as_alone(run, config)
+            await ready(told)
+    # What was in flight is kept once there is room: nothing is asked twice.
+    assert all(asked == needed for asked, needed in calls.values()), calls
+    assert flapped(told) == {}

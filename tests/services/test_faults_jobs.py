@@ -1,0 +1,145 @@
+"""Messages that are foul, twice there or deadly, and a model that hangs: no run notices.
+
+On real Kafka and MinIO, with every service a process of its own.
+"""
+
+import asyncio
+import uuid
+from typing import Any
+
+from aiohttp import web
+from tests.fakes.chat_server import ChatServer, answer, never
+from tests.fakes.command import Command
+from tests.fakes.groups import members
+from tests.fakes.separate import (
+    AGAIN,
+    IN_FLIGHT,
+    STAGES,
+    Ground,
+    Installation,
+    example,
+    records,
+)
+from tests.fakes.separate import installation as installed
+
+from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.core.run import RunState
+from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.ports.letters import DEAD_LETTERS
+from caliper.ports.stream import Message
+
+JOBS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
+MIDDLE = 12
+
+
+async def test_a_model_that_hangs_costs_nobody_the_membership(ground: Ground) -> None:
+    config = example("hanging")
+    chats = {kind: ChatServer() for kind in STAGES}
+    chats["judge"].script = [never()] * IN_FLIGHT
+    # A call lasts three times as long as a session: only polling keeps the membership.
+    async with installed(ground, chats, timeout="6") as there:
+        before = await members(ground.kafka, JUDGE_JOBS, 1)
+        run = await there.begin(config)
+        await there.asked("judge", IN_FLIGHT + 1)
+        assert await members(ground.kafka, JUDGE_JOBS, 1) == before
+        calls = await there.same_as_alone(run, config)
+    # Given up once each, asked once more each, and redelivered to nobody.
+    assert calls["judge"].asked == calls["judge"].needed + IN_FLIGHT
+
+
+async def test_everything_twice(there: Installation) -> None:
+    config = example("duplicates")
+    run = await there.begin(config)
+    await there.asked("judge", MIDDLE)
+    await there.asked("qa_reader", 1)
+    stream = KafkaStream(KafkaAccess(there.ground.kafka))
+    for topic in (*JOBS, VERDICTS, RUNS):
+        twice = [
+            record.message
+            for record in await records(there.ground.kafka, topic)
+            if run in record.message.key
+        ]
+        assert twice, topic
+        for message in twice:
+            await stream.publish(message)
+    await stream.close()
+    for stage, calls in (await there.same_as_alone(run, config)).items():
+        assert calls.needed <= calls.asked <= calls.needed + AGAIN[stage]
+
+
+async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
+    config = example("poison")
+    run = await there.begin(config)
+    await there.asked("qa_reader", 1)
+    stream = KafkaStream(KafkaAccess(there.ground.kafka))
+    unknown, mark = uuid.uuid4().hex[:16], f"poison-{uuid.uuid4()}"
+    for topic in (*JOBS, VERDICTS, RUNS):
+        found = await records(there.ground.kafka, topic)
+        real = next(one.message.value for one in found if run in one.message.key)
+        # The last value of a field is the one that counts.
+        newer = real + b"\x08\xff\x7f"
+        stranger = real.replace(run.encode(), unknown.encode())
+        for kind, value in (("bytes", b"\xff\xff"), ("newer", newer), ("unknown", stranger)):
+            await stream.publish(Message(topic, f"{mark}/{kind}", value))
+    # Nobody put this aside: it is no letter, and in nobody's way.
+    await stream.publish(Message(DEAD_LETTERS, f"{run}/stray", b"\xff\xff"))
+    await stream.close()
+    calls = await there.same_as_alone(run, config)
+    assert all(asked == needed for asked, needed in calls.values()), calls
+    letters = [
+        one.message
+        for one in await records(there.ground.kafka, DEAD_LETTERS)
+        if one.message.key.startswith(mark)
+    ]
+    told = {
+        (one.headers["origin"], one.key.rpartition("/")[2], one.headers["error"].split(":")[0])
+        for one in letters
+    }
+    errors = (("bytes", "InvalidInput"), ("newer", "NewerSchema"), ("unknown", "NotFound"))
+    assert told == {(topic, kind, error) for topic in JOBS for kind, error in errors}
+    assert len(letters) == len(told)
+
+
+async def test_a_job_that_kills_its_worker_is_put_aside_at_the_third_crash(
+    there: Installation,
+) -> None:
+    config = example("deadly")
+    deadly, arrived, plain = [""], asyncio.Event(), answer("1")
+    killed = 0
+
+    async def killing(
+        server: ChatServer, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        said = str(body["messages"])
+        deadly[0] = deadly[0] or said
+        if said == deadly[0]:
+            arrived.set()
+            await asyncio.Event().wait()
+        return await plain(server, request, body)
+
+    async def undertaker() -> None:
+        nonlocal killed
+        while True:
+            await arrived.wait()
+            arrived.clear()
+            await there.kill("judge")
+            killed += 1
+            await there.again("judge")
+
+    there.chats["judge"].from_now_on(killing)
+    digging = asyncio.create_task(undertaker())
+    run = await there.begin(config)
+    assert (await there.over(run)).state is RunState.FINISHED
+    digging.cancel()
+    there.chats["judge"].from_now_on(plain)
+    # The innocent jobs beside it were never put aside.
+    (dead,) = await there.letters(run)
+    assert (dead.error_class, dead.headers["crashes"]) == ("CaliperError", "3")
+    # Sent once more to a judge that lives, it heals the run.
+    replay = ("dead-letters", "replay", dead.name, "--kafka", there.ground.kafka)
+    await asyncio.to_thread(Command(there.ground.folder), *replay, code=0)
+    calls = await there.same_as_alone(run, config, [dead])
+    for stage, (asked, needed) in calls.items():
+        again = killed * IN_FLIGHT if stage == "judge" else 0
+        assert needed <= asked <= needed + again

@@ -1,0 +1,52 @@
+"""Servers below the services that are away for a while, on real Kafka and MinIO.
+
+What is published is given up after 10 s, so that an outage is long enough for calls to fail.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from tests.fakes.readiness import flapped, ready
+from tests.fakes.separate import AGAIN, SERVICES, STAGES, Calls, Installation, example
+from tests.servers.process import ServerProcess
+
+Server = tuple[ServerProcess, str]
+MIDDLE = 12
+AWAY = 20.0
+# Who works on topics.
+WORKERS = (*STAGES, "gateway")
+
+
+async def test_a_broker_that_is_away_for_a_while(there: Installation, broker: Server) -> None:
+    config = example("broker")
+    run = await there.begin(config)
+    await there.asked("judge", MIDDLE)
+    async with there.readiness(WORKERS) as told:
+        await _outage(broker[0])
+        calls = await there.same_as_alone(run, config)
+        await ready(told)
+    _bounded(calls)
+    assert flapped(told) == {}
+
+
+async def test_a_store_that_is_away_for_a_while(there: Installation, objects: Server) -> None:
+    config = example("store")
+    run = await there.begin(config)
+    await there.asked("judge", MIDDLE)
+    async with there.readiness(SERVICES) as told:
+        await _outage(objects[0])
+        calls = await there.same_as_alone(run, config)
+        await ready(told)
+    _bounded(calls)
+    assert flapped(told) == {}
+
+
+async def _outage(server: ServerProcess) -> None:
+    await asyncio.to_thread(server.stop)
+    await asyncio.sleep(AWAY)
+    await asyncio.to_thread(server.start)
+
+
+def _bounded(calls: Mapping[str, Calls]) -> None:
+    for stage, (asked, needed) in calls.items():
+        assert needed <= asked <= needed + AGAIN[stage]

@@ -1,0 +1,176 @@
+"""An installation in which nothing is said in plaintext: Kafka, S3 and services by TLS on a CA
+of one's own, with a user, keys and tokens from files.
+"""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from tests.fakes.certificates import certify
+from tests.fakes.command import Command, end
+from tests.fakes.grpc_serving import TOKENS, token_file
+from tests.servers import fetch, guarded_broker, object_server
+from tests.servers.absent import leave_out
+from tests.servers.process import ServerProcess, answers, free_ports
+
+import caliper
+
+pytestmark = pytest.mark.components("Kafka", "MinIO")
+
+ROOT = Path(__file__).resolve().parents[2]
+EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
+
+
+@dataclass(frozen=True)
+class Place:
+    """The servers, and what a process needs to be let in by them, without a prefix."""
+
+    folder: Path
+    kafka: str
+    keys: dict[str, str]
+    tls: dict[str, str]
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return guarded_broker.PASSWORD, object_server.PASSWORD, *TOKENS.values()
+
+    def command(self, role: str) -> Command:
+        """The command line with the token of that role."""
+        ours = {
+            **self.keys,
+            "SERVER_CA": self.tls["CA"],
+            "SERVER_TOKEN_FILE": str(self.folder / role),
+        }
+        given = {f"CALIPER_{name}": value for name, value in ours.items()}
+        return Command(self.folder, given)
+
+    def service(self, kind: str, port: int, **settings: str) -> ServerProcess:
+        """A service that other machines could call, not started yet."""
+        chosen = {
+            **self.keys,
+            "KAFKA": self.kafka,
+            "LISTEN": f"0.0.0.0:{port}",
+            "TLS_CERTIFICATE": self.tls["CERTIFICATE"],
+            "TLS_KEY": self.tls["KEY"],
+            "TOKENS": str(self.folder / "tokens"),
+            **settings,
+        }
+        path = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
+        prefix = f"CALIPER_{kind.upper()}_"
+        return ServerProcess(
+            kind,
+            [sys.executable, "-m", f"services.{kind}"],
+            self.folder / f"{kind}.log",
+            lambda: answers(port),
+            {prefix + name: value for name, value in chosen.items()} | {"PYTHONPATH": path},
+        )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("secured")
+    ca = certify(folder / "tls", "ca")
+    ours = certify(folder / "tls", "here", ca)
+    token_file(folder)
+    secrets = {"password": guarded_broker.PASSWORD, "secret": object_server.PASSWORD, **TOKENS}
+    for name, secret in secrets.items():
+        (folder / name).write_text(f"{secret}\n", "utf-8")
+    with ExitStack() as stack:
+        for name in ("kafka", "minio"):
+            (folder / name).mkdir()
+        try:
+            broker, addresses = guarded_broker.start(
+                folder / "kafka", ours.certificate, ours.key, ca.certificate
+            )
+            stack.callback(broker.stop)
+            server, url = object_server.start(folder / "minio", (ours.certificate, ours.key))
+            stack.callback(server.stop)
+        except fetch.Missing as reason:
+            leave_out("Kafka and MinIO", reason)
+        parts = urlsplit(url)
+        keys = {
+            "KAFKA_SECURITY": "SASL_SSL",
+            "KAFKA_CA": str(ca.certificate),
+            "KAFKA_USER": guarded_broker.USER,
+            "KAFKA_PASSWORD_FILE": str(folder / "password"),
+            "STORE": f"https://{parts.hostname}:{parts.port}",
+            "STORE_CA": str(ca.certificate),
+            "STORE_ACCESS_KEY": parts.username or "",
+            "STORE_SECRET_KEY_FILE": str(folder / "secret"),
+        }
+        names = ("CA", "CERTIFICATE", "KEY")
+        files = (ca.certificate, ours.certificate, ours.key)
+        tls = {name: str(file) for name, file in zip(names, files, strict=True)}
+        yield Place(folder, addresses["SASL_SSL"], keys, tls)
+
+
+def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
+    admin, team = place.command("admin"), place.command("evaluate")
+    made = admin("topics", "apply", "--kafka", place.kafka, "--json", code=0)
+    assert made.told["changes"]
+    admin("storage", "apply", "--store", place.keys["STORE"], code=0)
+    ports = dict(zip(("aggregator", "judge", "qa_reader"), free_ports(3), strict=True))
+    (front,) = free_ports(1)
+    peers = {kind.upper(): f"https://localhost:{port}" for kind, port in ports.items()}
+    peers |= {"PEER_CA": place.tls["CA"], "PEER_TOKEN_FILE": str(place.folder / "read")}
+    with ExitStack() as stack:
+        services = [place.service(kind, port) for kind, port in ports.items()]
+        for service in (*services, place.service("gateway", front, **peers)):
+            service.start()
+            stack.callback(service.stop)
+        server = f"localhost:{front}"
+        here = team(*EVALUATE, "--out", "here")
+        there = team(*EVALUATE, "--out", "there", "--server", server)
+        assert (there.code, there.err) == (here.code, here.err)
+        (listed,) = place.command("read")("runs", "--server", server, "--json", code=0).told
+    reports = [(place.folder / run / "report.json").read_bytes() for run in ("here", "there")]
+    assert reports[0] == reports[1]
+    assert listed["state"] == "complete"
+    said = {kind: (place.folder / f"{kind}.log").read_text() for kind in (*ports, "gateway")}
+    for kind, log in said.items():
+        assert "serving on 0.0.0.0:" in log, kind
+        assert " INFO kafka" not in log, kind
+        assert not any(secret in log for secret in place.secrets), kind
+
+
+def test_serving_everything_speaks_of_itself_and_of_no_library(place: Place) -> None:
+    admin = place.command("admin")
+    bucket = {**admin.environment, "CALIPER_STORE_BUCKET": "in-one-process"}
+    caliper = Command(place.folder, bucket)
+    caliper("storage", "apply", "--store", place.keys["STORE"], code=0)
+    caliper("topics", "apply", "--kafka", place.kafka, "--quiet", code=0)
+    there = ("--kafka", place.kafka, "--store", place.keys["STORE"])
+    process = caliper.start("serve", *there, "--listen", "127.0.0.1:0")
+    assert process.stderr is not None
+    said, address = "", None
+    while address is None:
+        line = process.stderr.readline()
+        assert line, f"it did not serve:\n{said}"
+        said += line
+        address = re.search(r"Serving on (\S+)", line)
+    plain = {name: text for name, text in bucket.items() if "SERVER" not in name}
+    Command(place.folder, plain)("runs", "--server", address[1], "--json", code=0)
+    ended = end(process, signal.SIGTERM)
+    assert ended.code == 0
+    said += ended.err
+    assert " kafka." not in said
+    assert not any(secret in said for secret in place.secrets)
+
+
+def test_a_store_and_a_broker_that_nobody_vouches_for(place: Place) -> None:
+    for name, command in (
+        ("STORE_CA", ("storage", "apply", "--store", place.keys["STORE"])),
+        ("KAFKA_CA", ("topics", "apply", "--kafka", place.kafka)),
+    ):
+        given = dict(place.command("admin").environment)
+        del given[f"CALIPER_{name}"]
+        refused = Command(place.folder, given)(*command, code=4)
+        assert "certificate verify failed" in refused.err.lower()
+        assert not any(secret in refused.err for secret in place.secrets)
