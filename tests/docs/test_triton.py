@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -41,6 +42,7 @@ def address(triton: str) -> Iterator[str]:
         process.terminate()
         assert process.wait(60) == 0
     assert not answers(port)
+    shutil.rmtree(ROOT / "runs" / f"triton-{port}")
 
 
 def _three_free() -> int:
