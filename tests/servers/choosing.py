@@ -72,7 +72,7 @@ TRITON = Component(
     triton_server.start,
 )
 LLAMA = Component(
-    "llama.cpp",
+    "Llama",
     fetch.llama_version(),
     # One that runs already has to serve the model that noise_model.py writes.
     "TEST_LLAMA",

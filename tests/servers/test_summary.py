@@ -26,8 +26,8 @@ def report(
 
 def lines(ran: list[pytest.TestReport], skipped: list[pytest.TestReport]) -> dict[str, list[str]]:
     """What is said of each component, and of everything else."""
-    names = (*(component.name for component in COMPONENTS), "Chromium", "left out")
-    found: dict[str, list[str]] = {name: [] for name in names}
+    subjects = (*(component.name for component in COMPONENTS), "Chromium", "left out")
+    found: dict[str, list[str]] = {name: [] for name in subjects}
     for line in told(ran, skipped):
         subject, _, words = line.partition(": ")
         found[next(name for name in found if subject.startswith(name))].append(words)

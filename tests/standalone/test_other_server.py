@@ -43,7 +43,7 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
             "reader": f"tgi:{url}",
         },
     }
-    places = {"out": str(folder / out), "store": str(folder / f"{out}-store")}
+    places = {"out": str(folder / out), "store": str(folder / "store")}
     return checked({"benchmarks": parts, "name": "checkpoint", **places})
 
 
@@ -82,8 +82,10 @@ async def test_nonsense_scores_and_a_clean_run(llama: str, tmp_path: Path) -> No
     assert spent["prompt_tokens"] > 0
     assert spent["completion_tokens"] > 0
 
-    # Nonsense, and always the same: greedy words do not depend on who else asks.
+    # Nonsense, and kept: another directory is filled from the store.
     assert await run(llama, tmp_path, "again") == rows
+    told = json.loads((tmp_path / "again" / "execution.json").read_text())
+    assert [spent["calls"] for spent in told["models"].values()] == [0]
 
 
 async def test_it_obeys_a_schema_and_counts_its_tokens(llama: str) -> None:

@@ -3,14 +3,14 @@
 import gzip
 import tracemalloc
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import httpx2
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from caliper.adapters.models.transport import LARGEST_BODY, AiohttpTransport
+from caliper.adapters.models.transport import LARGEST_BODY, AiohttpTransport, new_client
 
 
 async def body_of(body: bytes, encoding: str = "") -> bytes:
@@ -27,6 +27,30 @@ async def body_of(body: bytes, encoding: str = "") -> bytes:
         httpx2.AsyncClient(transport=AiohttpTransport()) as client,
     ):
         return (await client.get(str(server.make_url("/")))).content
+
+
+async def test_posts_carry_what_they_are_given_and_answers_name_no_secret() -> None:
+    seen: list[tuple[Mapping[str, str], bytes]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append((request.headers, await request.read()))
+        return web.json_response({}, status=201)
+
+    app = web.Application()
+    app.router.add_post("/", answer)
+    headers = {"authorization": "Bearer secret", "x-none": None}
+    async with TestServer(app) as server, new_client() as client:
+        url = str(server.make_url("/"))
+        found = await client.post(url, json={"text": "caf\u00e9"}, headers=headers)
+        await client.post(url, data={"a": "b"}, headers=headers)
+    assert (found.status_code, found.json()) == (201, {})
+    assert "secret" not in str(found.request.headers)
+    (told, body), (_, form) = seen
+    assert body == '{"text":"caf\u00e9"}'.encode()
+    assert form == b"a=b"
+    assert told["Content-Type"] == "application/json"
+    assert told["authorization"] == "Bearer secret"
+    assert "x-none" not in told
 
 
 async def test_a_body_of_the_largest_size_is_read_whole() -> None:

@@ -8,7 +8,6 @@ text. `pool` decides what is tried again, when and where.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -222,14 +221,9 @@ def _with_schema(asked: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[st
 
 
 def _ignores(completion: Completion) -> bool:
-    """Whether a reply that was asked for with a schema came to its end, and is no JSON at all."""
-    if completion.finish != "stop" or not completion.text:
-        return False
-    try:
-        json.loads(completion.text)
-    except ValueError:
-        return True
-    return False
+    """Whether a reply that was asked for with a schema came to its end and is no JSON object."""
+    text = completion.text.strip()
+    return completion.finish == "stop" and bool(text) and not text.startswith("{")
 
 
 def _json_object(answer: httpx2.Response) -> Mapping[str, Any]:
