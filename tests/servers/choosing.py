@@ -29,7 +29,7 @@ class Component:
     @property
     def fixtures(self) -> frozenset[str]:
         """The fixtures that give it to a test."""
-        name = self.name.lower().partition(".")[0]
+        name = self.name.lower()
         return frozenset({name, f"own_{name}"})
 
     @property
