@@ -95,7 +95,7 @@ class CountingEmbedder:
         self.asked: list[tuple[str, ...]] = []
         self._axes: dict[str, int] = {}
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
         self.asked.append(tuple(texts))
         places = [self._axes.setdefault(text, len(self._axes)) for text in texts]
         return [tuple(float(place == axis) for axis in range(32)) for place in places]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
+from tests.servers.process import free_ports
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
@@ -39,7 +40,7 @@ def test_a_spec_is_a_kind_and_what_stands_behind_its_colon(
 @pytest.mark.parametrize("spec", ["", "tgi", "tgi:", "replay:", "lexical:x", "vllm:http://h", ":"])
 def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
     with pytest.raises(
-        UnknownName, match=r"known: lexical, tgi:URL\[,URL...\]\[#model\], replay:DIR"
+        UnknownName, match=r"known: lexical, tgi:URL.*, triton:HOST:PORT.*, replay:DIR"
     ):
         split_spec(spec)
 
@@ -106,11 +107,31 @@ def test_replies_are_those_of_their_benchmark_and_source(tmp_path: Path) -> None
     assert ModelRoom.replay("capability", moved, Source.CAPTION).identity == judged.identity
 
 
-def test_taggers_and_embedders_by_name() -> None:
+async def test_taggers_and_embedders_by_name(room: ModelRoom) -> None:
     assert ModelRoom.tagger("rules").nouns(["A dog runs."]) == [("dog",)]
-    assert len(ModelRoom.embedder("ngram").embed(["dog", "cat"])) == 2
+    embedder = await room.embedder("ngram")
+    assert len(await embedder.embed(["dog", "cat"])) == 2
     for name in ("nltk", "spacy", "spacy:"):
         with pytest.raises(UnknownName, match="known: rules, spacy:MODEL"):
             ModelRoom.tagger(name)
     with pytest.raises(UnknownName, match="known: ngram, minilm"):
-        ModelRoom.embedder("word2vec")
+        await room.embedder("word2vec")
+
+
+async def test_models_and_embedders_behind_a_triton_server(room: ModelRoom, triton: str) -> None:
+    captioner = await room.chat_model(f"triton:{triton}/captioner")
+    assert await room.chat_model(f"triton:{triton}/captioner") is captioner
+    completion = await captioner.complete([Message("user", ("Describe it.",))], Decoding())
+    assert completion.text
+    assert room.spent[captioner.identity.label].calls == 1
+    embedder = await room.embedder(f"triton:{triton}/sentences")
+    assert len(await embedder.embed(["dog", "cat"])) == 2
+    await room.close()
+
+
+async def test_who_cannot_be_reached_is_named_by_its_host() -> None:
+    (port,) = free_ports(1)
+    room = ModelRoom(Access(timeout=0.5, retry_budget=0.0), SystemClock())
+    with pytest.raises(BackendUnavailable, match=f"^127.0.0.1:{port}: "):
+        await room.embedder(f"triton:127.0.0.1:{port}/sentences")
+    await room.close()

@@ -23,8 +23,8 @@ CaptionerSpec = Annotated[
     typer.Option(
         "--captioner",
         metavar="SPEC",
-        help="A checkpoint that writes the captions: tgi:URL\\[,URL...]\\[#model]. Instead of "
-        "--captions.",
+        help="A checkpoint that writes the captions: tgi:URL\\[,URL...]\\[#model] or "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS]. Instead of --captions.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -51,7 +51,8 @@ Judge = Annotated[
     typer.Option(
         "--judge",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[,URL...]\\[#model] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -60,7 +61,8 @@ Reader = Annotated[
     typer.Option(
         "--reader",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[,URL...]\\[#model] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -68,7 +70,10 @@ Tagger = Annotated[
     str, typer.Option("--tagger", help="rules or spacy:MODEL.", rich_help_panel=_WHO)
 ]
 EmbedderSpec = Annotated[
-    str, typer.Option("--embedder", help="ngram or minilm.", rich_help_panel=_WHO)
+    str,
+    typer.Option(
+        "--embedder", help="ngram, minilm or triton:HOST:PORT/MODEL.", rich_help_panel=_WHO
+    ),
 ]
 MediaRoot = Annotated[
     Path | None,

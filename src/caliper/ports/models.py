@@ -114,6 +114,9 @@ class Embedder(Protocol):
     @property
     def identity(self) -> Identity: ...
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, all of the same length."""
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, all of the same length.
+
+        Raises a BackendError subclass, ModelChanged when another model answers by now.
+        """
         ...

@@ -25,7 +25,8 @@ class _Strict(BaseModel):
 class BenchmarkConfig(_Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
 
-    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]` or `replay:DIR`. `media` is the
+    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]`,
+    `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the
     folder that the dataset's media paths are relative to, by default that of the data.
     `qa` has the captioner asked questions from the media: the dataset in question form, or
     true where the benchmark's own questions serve. `qa_replies` are recorded replies to them.
@@ -136,7 +137,9 @@ class RunConfig(_Strict):
             if part.captions is not None:
                 return part.captions.stem or "captions"
         captioner = next(iter(self.benchmarks.values())).captioner or ""
-        return captioner.partition("#")[2].rsplit("/", 1)[-1]
+        # What stands behind the # of a Triton model are options.
+        named = "" if captioner.startswith("triton:") else captioner.partition("#")[2]
+        return named.rsplit("/", 1)[-1]
 
 
 def checked(written: Mapping[str, Any], *, file: str = "") -> RunConfig:
