@@ -16,6 +16,7 @@ from rich.table import Table
 from caliper.adapters.wording import number
 from caliper.analysis.compare import Difference, Distinction
 from caliper.analysis.significance import LEVEL
+from caliper.cli.anchors import warn_of_drift
 from caliper.cli.comparing import Anyway, refuse_unlike
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
@@ -51,6 +52,7 @@ def compare(
         kept = [asyncio.run(read_run(find_run(name))) for name in (first, second)]
         before, after = (run.report for run in kept)
         differences = compare_runs(*kept)
+        warn_of_drift((first, second))
     else:
         before, after = asyncio.run(reports_there((first, second), server))
         differences = _unpaired(before, after)
