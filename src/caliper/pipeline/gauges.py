@@ -73,9 +73,7 @@ class _Watched:
 class Gauges:
     """Tells `telemetry` the scores of models. What it is told between two looks waits."""
 
-    def __init__(
-        self, telemetry: ScoreTelemetry, clock: Clock, scope: Scope | None = None
-    ) -> None:
+    def __init__(self, telemetry: ScoreTelemetry, clock: Clock, scope: Scope | None = None) -> None:
         self._telemetry, self._clock = telemetry, clock
         self._scope = scope or Scope()
         self._lookup = PlanLookup()
@@ -167,6 +165,8 @@ class Gauges:
             watched_of = self._models.get(_model(heard[key].run))
             if watched_of is not None:
                 await self._patiently(watched_of, self._take_in(watched_of, key, heard[key]))
+        if self._newest:
+            self._telemetry.applied(self._newest / 1000)
         now = round(self._clock.now().timestamp() * 1000)
         for model, watched in list(self._models.items()):
             for place, window in watched.windows.items():
@@ -201,9 +201,7 @@ class Gauges:
         watched.whole = True
         watched.changed |= {(name, Window.RUN) for name in watched.tallies}
 
-    async def _take_in(
-        self, watched: _Watched, key: tuple[str, str, str], heard: _Heard
-    ) -> None:
+    async def _take_in(self, watched: _Watched, key: tuple[str, str, str], heard: _Heard) -> None:
         run_name, name, sample = key
         run = heard.run
         samples = await self._lookup.samples(run, heard.index)

@@ -21,9 +21,7 @@ Samples = Mapping[tuple[str, str], list[Item]]
 """The items of each sample, by benchmark and sample."""
 
 
-def scores_of(
-    name: str, tally: Tally, settings: Mapping[str, str]
-) -> dict[tuple[str, str], Score]:
+def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tuple[str, str], Score]:
     """The scores of a tally by dimension and metric, with their intervals; counts, spreads and
     the finest divisions of a benchmark are left to reports.
     """

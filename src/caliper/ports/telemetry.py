@@ -122,8 +122,8 @@ class StageTelemetry(CallTelemetry, Protocol):
         """A job was taken off its topic."""
         ...
 
-    def job_left(self, end: JobEnd, seconds: float) -> None:
-        """A try at a job ended, so many seconds after it was taken."""
+    def job_left(self, end: JobEnd | None, seconds: float) -> None:
+        """A try at a job ended, so many seconds after it was taken; None: it was broken off."""
         ...
 
     def job_again(self, error: BaseException) -> None:
@@ -166,10 +166,12 @@ class ScoreTelemetry(Protocol):
         """So long after the stream had a verdict, the scores show it."""
         ...
 
-    def applied(self, timestamp: float, lag: Mapping[tuple[str, int], int]) -> None:
-        """The newest record that was entered was published then, in seconds since 1970; so
-        many records of each topic and partition are known to wait.
-        """
+    def applied(self, timestamp: float) -> None:
+        """The newest record that was entered was published then, in seconds since 1970."""
+        ...
+
+    def waiting(self, topic: str, lag: Mapping[int, int]) -> None:
+        """So many records of each partition of a topic are still to be entered."""
         ...
 
     def kept(self, timestamp: float) -> None:
@@ -208,7 +210,7 @@ class SilentStage:
     def job_taken(self) -> None:
         """Tell nobody."""
 
-    def job_left(self, end: JobEnd, seconds: float) -> None:
+    def job_left(self, end: JobEnd | None, seconds: float) -> None:
         """Tell nobody."""
 
     def job_again(self, error: BaseException) -> None:
@@ -225,3 +227,26 @@ class SilentStage:
 
 
 SILENT: StageTelemetry = SilentStage()
+
+
+class Telemetry(Protocol):
+    """The telemetry of one process, which may host several stages."""
+
+    def stage(self, name: str) -> StageTelemetry:
+        """That of a stage: gateway, captioner, judge or qa_reader."""
+        ...
+
+    @property
+    def scores(self) -> ScoreTelemetry | None:
+        """That of the aggregator; None when nobody reads it, so that it need not be computed."""
+        ...
+
+
+class SilentTelemetry:
+    """A Telemetry that nobody reads."""
+
+    scores = None
+
+    def stage(self, name: str) -> StageTelemetry:  # noqa: ARG002 - the port's
+        """One that tells nobody."""
+        return SILENT

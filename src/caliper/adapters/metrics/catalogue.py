@@ -128,7 +128,8 @@ REBALANCES = Metric(
 JOB_SECONDS = Metric(
     "caliper_job_seconds",
     Type.HISTOGRAM,
-    "From taking a job off its topic until a try at it was over (done, retried, dead_letter)",
+    "From taking a job off its topic until it was done, put back after a wait (retried) or "
+    "put aside (dead_letter)",
     ("stage", "outcome"),
     _SECONDS,
 )

@@ -19,7 +19,7 @@ from caliper.ports.models import Usage
 from caliper.ports.telemetry import Consuming, Gated, JobEnd, Score, Scored, Window, reason_of
 from caliper.version import __version__
 
-_OTHER = "aggregator"
+_AGGREGATOR = "aggregator"
 
 
 class Metrics:
@@ -29,7 +29,7 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         # When each counter began, once more as a series: twice as many, and read by nobody.
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # its author left it so
         self.registry = registry
         self._made = {metric: _made(metric, registry) for metric in METRICS}
         self._reads: list[Callable[[], None]] = []
@@ -37,15 +37,18 @@ class Metrics:
 
     def counter(self, metric: Metric, *labels: str) -> Counter:
         """The counter under these labels."""
-        return self._child(metric, labels)
+        found: Counter = self._child(metric, labels)
+        return found
 
     def gauge(self, metric: Metric, *labels: str) -> Gauge:
         """The gauge under these labels."""
-        return self._child(metric, labels)
+        found: Gauge = self._child(metric, labels)
+        return found
 
     def histogram(self, metric: Metric, *labels: str) -> Histogram:
         """The histogram under these labels."""
-        return self._child(metric, labels)
+        found: Histogram = self._child(metric, labels)
+        return found
 
     def _child(self, metric: Metric, labels: tuple[str, ...]) -> Any:
         made = self._made[metric]
@@ -70,11 +73,14 @@ class Metrics:
 
 
 def _made(metric: Metric, registry: CollectorRegistry) -> Any:
-    named = {"name": metric.name, "documentation": metric.help, "labelnames": metric.labels}
     if metric.type is Type.HISTOGRAM:
-        return Histogram(**named, buckets=metric.buckets, registry=registry)
-    kinds: dict[Type, type[Counter | Gauge]] = {Type.COUNTER: Counter, Type.GAUGE: Gauge}
-    return kinds[metric.type](**named, registry=registry)
+        buckets = metric.buckets
+        return Histogram(
+            metric.name, metric.help, metric.labels, buckets=buckets, registry=registry
+        )
+    if metric.type is Type.COUNTER:
+        return Counter(metric.name, metric.help, metric.labels, registry=registry)
+    return Gauge(metric.name, metric.help, metric.labels, registry=registry)
 
 
 class PrometheusStage:
@@ -124,10 +130,11 @@ class PrometheusStage:
         """A job was taken off its topic."""
         self._in_flight.inc()
 
-    def job_left(self, end: JobEnd, seconds: float) -> None:
+    def job_left(self, end: JobEnd | None, seconds: float) -> None:
         """A try at a job ended."""
         self._in_flight.dec()
-        self._ends[end].observe(seconds)
+        if end is not None:
+            self._ends[end].observe(seconds)
 
     def job_again(self, error: BaseException) -> None:
         """A job is tried again."""
@@ -161,6 +168,23 @@ class PrometheusStage:
                 shown[partition].set(messages)
 
         self._metrics.ask(read)
+
+
+class PrometheusTelemetry:
+    """ports.telemetry.Telemetry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.metrics = Metrics(registry)
+        self._scores = PrometheusScores(self.metrics)
+
+    def stage(self, name: str) -> PrometheusStage:
+        """That of a stage."""
+        return PrometheusStage(self.metrics, name)
+
+    @property
+    def scores(self) -> PrometheusScores:
+        """That of the aggregator."""
+        return self._scores
 
 
 class PrometheusScores:
@@ -213,11 +237,14 @@ class PrometheusScores:
         """The scores show a verdict."""
         self._metrics.histogram(catalogue.FRESHNESS).observe(seconds)
 
-    def applied(self, timestamp: float, lag: Mapping[tuple[str, int], int]) -> None:
+    def applied(self, timestamp: float) -> None:
         """How far the aggregator is."""
         self._metrics.gauge(catalogue.APPLIED).set(timestamp)
-        for (topic, partition), records in lag.items():
-            self._metrics.gauge(catalogue.LAG, _OTHER, topic, str(partition)).set(records)
+
+    def waiting(self, topic: str, lag: Mapping[int, int]) -> None:
+        """What is still to be entered."""
+        for partition, records in lag.items():
+            self._metrics.gauge(catalogue.LAG, _AGGREGATOR, topic, str(partition)).set(records)
 
     def kept(self, timestamp: float) -> None:
         """A snapshot was kept."""
