@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from caliper.core.report import BenchmarkReport
 from caliper.core.run import OVER
@@ -26,6 +29,7 @@ class RollingScores:
         self._clock = clock
         self._ready: dict[str, float] = {}
         self._held: dict[str, tuple[int, tuple[BenchmarkReport, ...]]] = {}
+        self._computing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def affordable(self, task: str) -> bool:
         """Whether a task that was `spending` may run again."""
@@ -43,24 +47,33 @@ class RollingScores:
             self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
 
     async def scores(self, run: TrackedRun) -> Scores:
-        """The scores of a run, as old as `affordable` makes them.
+        """The scores of a run, as old as `affordable` makes them; of one that is over, those
+        of all that it holds: nobody asks again.
 
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
-        changes, figures = self._held.get(run.run, (-1, ()))
-        if changes != run.ledger.changes and self.affordable(run.run):
-            changes = run.ledger.changes
+        # All of one moment; the figures may be of a later one, and never of an earlier end.
+        told = Scores(run.state, (), run.error, run.start)
+        last = told.state in OVER and not run.broken
+        if last or self.affordable(run.run):
+            async with self._computing[run.run]:
+                await self._compute(run)
+        _, figures = self._held.get(run.run, (-1, ()))
+        return replace(told, benchmarks=figures)
+
+    async def _compute(self, run: TrackedRun) -> None:
+        changes = run.ledger.changes
+        if self._held.get(run.run, (-1, ()))[0] != changes:
             with self.spending(run.run):
                 found = await report(run.spec, run.summary, run.plan, run.ledger, {})
-            figures = found.benchmarks
-            self._held[run.run] = (changes, figures)
-        return Scores(run.state, figures, run.error, run.start)
+            self._held[run.run] = (changes, found.benchmarks)
 
     def forget(self, run: str) -> None:
         """A run that is no longer held."""
         for task in (run, f"{run}/report"):
             self._ready.pop(task, None)
         self._held.pop(run, None)
+        self._computing.pop(run, None)
 
 
 async def changes_of(
