@@ -258,9 +258,10 @@ def together(count: int) -> Step:
     return step
 
 
-async def serve(delay: float) -> None:
+async def serve(delay: float, text: str) -> None:
     """Serve until cancelled; the URL is the one line of output."""
-    async with ChatServer(delay=delay, keep_requests=False) as server:
+    stub = ChatServer(delay=delay, otherwise=answer(text), keep_requests=False)
+    async with stub as server:
         print(server.url, flush=True)  # noqa: T201 - the output is the interface
         await asyncio.Event().wait()
 
@@ -269,7 +270,9 @@ def main() -> None:
     """Serve as a process of its own."""
     parser = argparse.ArgumentParser(description="a fake OpenAI-style server")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
-    uvloop.run(serve(parser.parse_args().delay))
+    parser.add_argument("--text", default="1", help="what it answers")
+    given = parser.parse_args()
+    uvloop.run(serve(given.delay, given.text))
 
 
 if __name__ == "__main__":

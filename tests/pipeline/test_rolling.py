@@ -7,6 +7,8 @@ from tests.fakes.evaluations import SIZE, House, scored, stored_run
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.run import RunState
+from caliper.pipeline.rolling import RollingScores
+from caliper.pipeline.tracked import Runs
 from caliper.ports.stages import Scores
 
 
@@ -60,3 +62,20 @@ async def test_the_figures_of_the_end_are_computed_once() -> None:
     for _ in range(3):
         await aggregator.scores(run.spec.run_id)
     assert store.clock.seconds - before == once == 1
+
+
+async def test_nobody_is_told_old_figures_of_a_run_that_is_over() -> None:
+    store = SlowStore()
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    aggregator = await house.aggregator()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    ended = await Runs(store).open(run.spec.run_id, 0.0)
+    assert ended is not None
+    # It takes longer than anybody waits.
+    rolling = RollingScores(store.clock, patience=0)
+    hasty = await rolling.scores(ended)
+    assert (hasty.state, hasty.benchmarks) == (RunState.COMPLETE, ())
+    assert known(await rolling.scores(ended, patient=True)) == SIZE
+    assert known(await rolling.scores(ended)) == SIZE

@@ -94,6 +94,8 @@ class Ask:
     `prompt` names a template of the prompt pack, `fields` what is put into it by plain
     substitution. `schema` is the JSON schema of the reply, None for free text. `attempt`
     is 1 when the first reply could not be read and the question is asked once more.
+    `untrusted` names the field that holds a caption's text, empty where none does: prompts
+    get it in its neutral form, and between marks if `fenced`.
     """
 
     item: Item
@@ -104,6 +106,8 @@ class Ask:
     decoding: Decoding = Decoding()
     schema: Mapping[str, Any] | None = None
     attempt: int = 0
+    untrusted: str = ""
+    fenced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from caliper.core.outcome import Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
+from caliper.core.suspicion import count
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger import Ledger
 
@@ -91,6 +92,7 @@ def _part(
         settings={**part.settings, "prompt": part.prompt, **shown},
         models={role: model.label for role, model in sorted(part.models.items())},
         notes=(*_model_notes(part), *layout.notes),
+        suspicious=count(texts.values()),
     )
 
 

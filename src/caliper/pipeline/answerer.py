@@ -9,7 +9,7 @@ from types import MappingProxyType
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Reply, Source
-from caliper.pipeline.rendering import Request, render, with_images
+from caliper.pipeline.rendering import Request, render_ask, with_images
 from caliper.ports.models import ChatModel, Completion, Identity, Image
 from caliper.ports.prompts import PromptPack
 
@@ -44,7 +44,7 @@ class PromptingAnswerer:
         Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
         for a question about the media: asked without its picture, a model would guess.
         """
-        messages = render(self._pack.template(ask.prompt), ask.fields)
+        messages = render_ask(self._pack.template(ask.prompt), ask)
         if ask.item.source is Source.MEDIA:
             images = self._shown.get(ask.item.media)
             if images is None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from caliper.core.report import BenchmarkReport
@@ -17,6 +16,9 @@ from caliper.ports.stages import Scores
 
 _SHARE = 10
 """What a task costs is a tenth, at most, of the time until it is begun anew."""
+_PATIENCE = 3.0
+"""Seconds that who asks waits for scores to be computed: less than any caller's deadline."""
+_NONE: tuple[int, tuple[BenchmarkReport, ...]] = (-1, ())
 
 
 class RollingScores:
@@ -25,11 +27,11 @@ class RollingScores:
     With n tasks that recur, each waits so long that it takes a tenth of an n-th.
     """
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, patience: float = _PATIENCE) -> None:
+        self._clock, self._patience = clock, patience
+        self._computing: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, float] = {}
         self._held: dict[str, tuple[int, tuple[BenchmarkReport, ...]]] = {}
-        self._computing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def affordable(self, task: str) -> bool:
         """Whether a task that was `spending` may run again."""
@@ -44,36 +46,56 @@ class RollingScores:
             yield
         finally:
             now = self._clock.monotonic()
-            self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
+            # Else it was forgotten on the way.
+            if task in self._ready:
+                self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
 
-    async def scores(self, run: TrackedRun) -> Scores:
-        """The scores of a run, as old as `affordable` makes them; of one that is over, those
-        of all that it holds: nobody asks again.
+    async def scores(self, run: TrackedRun, *, patient: bool = False) -> Scores:
+        """The scores of a run, as old as `affordable` makes them. While those of a large run are
+        computed, the last ones are told, or none.
+
+        Of a run that is over they are those of all that it holds, or none: nobody asks again.
+        Who is `patient` waits for them however long that takes.
 
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
-        # All of one moment; the figures may be of a later one, and never of an earlier end.
-        told = Scores(run.state, (), run.error, run.start)
+        # All of one moment: figures may be newer than the state, and never older than an end.
+        told, known = Scores(run.state, (), run.error, run.start), run.ledger.changes
         last = told.state in OVER and not run.broken
-        if last or self.affordable(run.run):
-            async with self._computing[run.run]:
-                await self._compute(run)
-        _, figures = self._held.get(run.run, (-1, ()))
-        return replace(told, benchmarks=figures)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if last and patient else self._patience):
+                await self._computed(run, known, last=last)
+        changes, figures = self._held.get(run.run, _NONE)
+        return told if last and changes < known else replace(told, benchmarks=figures)
+
+    async def _computed(self, run: TrackedRun, known: int, *, last: bool) -> None:
+        """Wait until the figures of so many changes are there, as long as somebody computes any."""
+        while self._held.get(run.run, _NONE)[0] < known:
+            computing = self._computing.get(run.run)
+            if computing is None:
+                if not last and not self.affordable(run.run):
+                    return
+                computing = self._computing[run.run] = asyncio.create_task(self._compute(run))
+            # Who gives up waiting does not end it: the next one finds what came of it.
+            await asyncio.wait({computing})
+            if self._computing.get(run.run) is computing:
+                del self._computing[run.run]
+            computing.result()
 
     async def _compute(self, run: TrackedRun) -> None:
         changes = run.ledger.changes
-        if self._held.get(run.run, (-1, ()))[0] != changes:
-            with self.spending(run.run):
-                found = await report(run.spec, run.summary, run.plan, run.ledger, {})
-            self._held[run.run] = (changes, found.benchmarks)
+        with self.spending(run.run):
+            found = await report(run.spec, run.summary, run.plan, run.ledger, {})
+        self._held[run.run] = (changes, found.benchmarks)
 
     def forget(self, run: str) -> None:
         """A run that is no longer held."""
+        computing = self._computing.pop(run, None)
+        if computing is not None:
+            computing.cancel()
         for task in (run, f"{run}/report"):
             self._ready.pop(task, None)
         self._held.pop(run, None)
-        self._computing.pop(run, None)
 
 
 async def changes_of(

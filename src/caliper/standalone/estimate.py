@@ -10,7 +10,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Embed, Item, Nouns, Reply, Source
 from caliper.pipeline.plan import plan_items
 from caliper.pipeline.publish import jobs
-from caliper.pipeline.rendering import render
+from caliper.pipeline.rendering import render_ask
 from caliper.ports.models import Message
 from caliper.standalone.prepare import Prepared
 
@@ -86,7 +86,7 @@ def _add_calls(
                     for ask in asks:
                         template = prepared.pack.template(ask.prompt)
                         found.calls += 1
-                        found.prompt_tokens += _tokens(render(template, ask.fields))
+                        found.prompt_tokens += _tokens(render_ask(template, ask))
                         found.output_tokens += ask.decoding.max_tokens
                     batch = examination.send([Reply(" ")] * len(asks))
     except StopIteration:
