@@ -32,7 +32,9 @@ class Scribe:
         messages: Sequence[Message],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
     ) -> Completion:
+        self.affinity = affinity
         self.asked.append((messages, decoding, schema))
         return self.completion
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.core.caption import CutShort
 from caliper.core.keys import canonical_json
 from caliper.core.question import Item, Question
 from caliper.pipeline.items import encode_item
@@ -58,3 +59,11 @@ def test_nothing_is_left_open() -> None:
     SpilledTexts([("a", "b")])
     SpilledItems(())
     gc.collect()
+
+
+def test_a_text_that_was_cut_short_stays_so() -> None:
+    texts = SpilledTexts([("a", CutShort("A dog ru")), ("b", "A dog runs.")])
+    assert isinstance(texts["a"], CutShort)
+    assert not isinstance(texts["b"], CutShort)
+    texts.add([("a", "A dog runs.")])
+    assert not isinstance(texts["a"], CutShort)

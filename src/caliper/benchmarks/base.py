@@ -22,6 +22,10 @@ Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]
 CAPTION_LENGTH: Path = ("caption_length",)
 """Mean words a caption: aggregation adds it to every report, so tables may show it."""
+TRUNCATED_CAPTIONS: Path = ("truncated_captions",)
+"""How many captions ran into the limit of output tokens: aggregation adds it where a model wrote
+them.
+"""
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
 

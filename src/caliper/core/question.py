@@ -79,12 +79,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How a model chooses its words. `temperature` 0 is greedy; `top_p` 1 keeps all."""
+    """How a model chooses its words. `temperature` 0 is greedy; `top_p` 1 keeps all. The text
+    ends before any of `stop`.
+    """
 
     temperature: float = 0.0
     top_p: float = 1.0
     max_tokens: int = 512
     seed: int = 0
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.caption import Caption
+from caliper.core.caption import Caption, CutShort
 from caliper.core.question import Item, Source
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.ledger import Ledger
@@ -74,7 +74,8 @@ class Publisher:
             job = CaptionJob(self._run, first.benchmark, first.sample, items)
             await self._send(CAPTION_JOBS, job)
         else:
-            await self.examine(items, None if text is None else Caption(first.sample, text))
+            known = None if text is None else Caption(first.sample, text, type(text) is CutShort)
+            await self.examine(items, known)
 
     async def examine(self, items: tuple[Item, ...], caption: Caption | None) -> None:
         """Publish the examination of one caption, or of one sample's media."""

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from caliper.core.caption import CutShort
 from caliper.core.keys import canonical_json
 from caliper.core.question import Item
 from caliper.pipeline.items import encode_item
@@ -35,27 +36,31 @@ def _text(data: bytes) -> str:
 
 
 class SpilledTexts(Mapping[str, str]):
-    """Texts by name, in the order in which the names were first added."""
+    """Texts by name, in the order in which the names were first added; `CutShort` stays so."""
 
     def __init__(self, rows: Iterable[tuple[str, str]] = ()) -> None:
-        self._database = _open("CREATE TABLE texts (name BLOB UNIQUE NOT NULL, text BLOB NOT NULL)")
+        columns = "name BLOB UNIQUE NOT NULL, text BLOB NOT NULL, cut INTEGER NOT NULL"
+        self._database = _open(f"CREATE TABLE texts ({columns})")
         self.add(rows)
 
     def add(self, rows: Iterable[tuple[str, str]]) -> None:
         """Add (name, text); of a name the last text counts."""
         insert = (
-            "INSERT INTO texts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
+            "INSERT INTO texts VALUES (?, ?, ?) ON CONFLICT (name) "
+            "DO UPDATE SET text = excluded.text, cut = excluded.cut"
         )
+        given = ((_bytes(name), _bytes(text), isinstance(text, CutShort)) for name, text in rows)
         self._database.execute("BEGIN")
-        self._database.executemany(insert, ((_bytes(name), _bytes(text)) for name, text in rows))
+        self._database.executemany(insert, given)
         self._database.execute("COMMIT")
 
     def __getitem__(self, name: str) -> str:
-        select = "SELECT text FROM texts WHERE name = ?"
+        select = "SELECT text, cut FROM texts WHERE name = ?"
         row = self._database.execute(select, (_bytes(name),)).fetchone()
         if row is None:
             raise KeyError(name)
-        return _text(row[0])
+        text, cut = row
+        return CutShort(_text(text)) if cut else _text(text)
 
     def __iter__(self) -> Iterator[str]:
         for (name,) in self._database.execute("SELECT name FROM texts ORDER BY rowid"):

@@ -184,7 +184,8 @@ async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption
     """Keep what a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
     sample = hashlib.sha256(caption.sample.encode("utf-8", "surrogatepass")).hexdigest()
     key = f"runs/{run}/captions/{name}/{sample}.json"
-    await write_json(store, key, sample=caption.sample, caption=caption.text)
+    told = {"truncated": True} if caption.truncated else {}
+    await write_json(store, key, sample=caption.sample, caption=caption.text, **told)
 
 
 async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
@@ -195,7 +196,8 @@ async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, 
     async for key in store.list(f"runs/{run}/captions/{name}/"):
         row = await read_json(store, key)
         if row is not None:
-            found.add([(row["sample"], row["caption"])])
+            caption = Caption(row["sample"], row["caption"], row.get("truncated") is True)
+            found.add([(caption.sample, caption.plain)])
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,10 +41,11 @@ class Estimated:
         return asdict(self)
 
 
-def estimate(prepared: Prepared) -> Iterator[Estimated]:
-    """One estimate a benchmark. Plans in memory, writes nothing and calls no model.
+async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
+    """One estimate a benchmark. Plans in memory, writes nothing and calls no chat model.
 
-    Raises InvalidInput for rows that cannot be planned.
+    Raises InvalidInput for rows that cannot be planned, BackendError for an embedder that
+    does not answer.
     """
     for part in prepared.spec.benchmarks:
         items = plan_items(prepared.spec, part, prepared.sources[part.name])
@@ -60,12 +61,12 @@ def estimate(prepared: Prepared) -> Iterator[Estimated]:
             for item in members:
                 found.questions += item.size
                 if item.source in asked:
-                    _add_calls(found, prepared, item, captions)
+                    await _add_calls(found, prepared, item, captions)
         found.storage_bytes = found.questions * _BYTES_A_VERDICT + found.prompt_tokens
         yield found
 
 
-def _add_calls(
+async def _add_calls(
     found: Estimated, prepared: Prepared, item: Item, captions: Mapping[str, str] | None
 ) -> None:
     """Walk the item's examination with empty-handed models, and count what it asks."""
@@ -81,7 +82,8 @@ def _add_calls(
                     batch = examination.send(tagger.nouns(texts) if tagger else [])
                 case Embed(texts):
                     embedder = prepared.models.embedder
-                    batch = examination.send(embedder.embed(texts) if embedder else [])
+                    vectors = await embedder.embed(texts) if embedder else []
+                    batch = examination.send(vectors)
                 case asks:
                     for ask in asks:
                         template = prepared.pack.template(ask.prompt)
