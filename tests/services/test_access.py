@@ -310,6 +310,14 @@ def test_the_gateway_sends_none_either(tmp_path: Path) -> None:
     assert "a-secret" not in ended.err
 
 
+def test_a_stage_sends_its_model_none_either(tmp_path: Path) -> None:
+    model = {"MODEL": "tgi:http://model.invalid:8080", "MODEL_TOKEN": "a-secret"}
+    ended = refused("judge", tmp_path, {"LISTEN": "127.0.0.1:0", **model})
+    assert ended.code == 2
+    assert "the token would go to model.invalid:8080 in plaintext; give https://" in ended.err
+    assert "a-secret" not in ended.err
+
+
 async def test_plaintext_passes_no_proxy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (nobody,) = free_ports(1)
     for name in ("http_proxy", "grpc_proxy", "https_proxy"):

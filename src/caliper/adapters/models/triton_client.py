@@ -61,8 +61,7 @@ class TritonClient:
         """Raises InvalidInput for certificates that cannot be read."""
         self._address, self._seconds, self._check_every = address, seconds, check_every
         self._headers = {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
-        secure = "tls" in address.options
-        credentials = ssl_channel_credentials(address.certificates) if secure else None
+        credentials = ssl_channel_credentials(address.certificates) if address.encrypted else None
         self._client = InferenceServerClient(
             address.target, creds=credentials, channel_args=_CHANNEL
         )
