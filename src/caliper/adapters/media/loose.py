@@ -30,7 +30,6 @@ class LooseMedia:
         Only the ending of `name` counts: it tells clips from pictures. Raises InvalidInput for
         what cannot be decoded or is too large, and what `fetch` raises.
         """
-
         ending = name.rpartition(".")[2].lower()
 
         async def make() -> list[Image]:
