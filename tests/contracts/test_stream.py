@@ -59,7 +59,7 @@ async def drained(consumer: Consumer, keys: int = 1) -> list[Delivery]:
 async def lagging(consumer: Consumer, messages: int) -> None:
     """Wait until the member says that so many are left; a broker tells it now and then."""
     async with asyncio.timeout(PATIENCE):
-        while sum(consumer.lag.values()) != messages:
+        while sum(consumer.lag.values()) != messages:  # noqa: ASYNC110 - nobody is told of it
             await asyncio.sleep(0.05)
 
 
