@@ -11,7 +11,7 @@ verdicts that come; the whole run is taken from its ledger.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from caliper.core.errors import CaliperError
@@ -29,6 +29,8 @@ from caliper.ports.telemetry import ScoreTelemetry, Window
 _HOUR_MS = 3_600_000
 _SHARE = 2.0
 """Pauses are so many times as long as the work before them."""
+MOST_HEARD = 10_000
+"""Samples that may wait for a look. With more, runs are counted anew from their ledgers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,19 @@ class _Watched:
 
 
 class Gauges:
-    """Tells `telemetry` the scores of models. What it is told between two looks waits."""
+    """Tells `telemetry` the scores of models. What it is told between two looks waits.
 
-    def __init__(self, telemetry: ScoreTelemetry, clock: Clock, scope: Scope | None = None) -> None:
-        self._telemetry, self._clock = telemetry, clock
+    `warn` hears what went wrong: nothing of it may end the aggregator.
+    """
+
+    def __init__(
+        self,
+        telemetry: ScoreTelemetry,
+        clock: Clock,
+        warn: Callable[[str], None],
+        scope: Scope | None = None,
+    ) -> None:
+        self._telemetry, self._clock, self._warn = telemetry, clock, warn
         self._scope = scope or Scope()
         self._lookup = PlanLookup()
         self._models: dict[str, _Watched] = {}
@@ -107,6 +118,9 @@ class Gauges:
         self._telemetry.entered(model, name, scored, unscored)
         place = (record.timestamp, record.partition, record.offset)
         key = (run.run, name, message.sample)
+        if len(self._heard) >= MOST_HEARD:
+            # It is catching up: the ledger knows all of it.
+            self._doubt()
         heard = self._heard.setdefault(key, _Heard(run, place, min(changed)))
         heard.place = max(heard.place, place)
         heard.timestamps.append(record.timestamp)
@@ -151,7 +165,11 @@ class Gauges:
         while True:
             await self._clock.sleep(pause)
             begun = self._clock.monotonic()
-            await self.look()
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001 - telemetry must not end what it watches
+                self._warn(f"scores could not be shown: {type(error).__name__}: {error}")
+                self._doubt()
             pause = max(self._scope.pace, _SHARE * (self._clock.monotonic() - begun))
 
     async def look(self) -> None:
@@ -184,7 +202,14 @@ class Gauges:
         """Do a step; where plan or store cannot be read, count the run anew at the next look."""
         try:
             await step
-        except CaliperError:
+        except CaliperError as error:
+            self._warn(f"scores are behind: {error}")
+            watched.whole = False
+
+    def _doubt(self) -> None:
+        """Drop what waits, and count all runs anew."""
+        self._heard.clear()
+        for watched in self._models.values():
             watched.whole = False
 
     async def _recount(self, watched: _Watched) -> None:
