@@ -24,7 +24,7 @@ from caliper.pipeline.windows import Judged, Place, RollingWindow
 from caliper.ports.clock import Clock
 from caliper.ports.codec import EventKind, Verdicts
 from caliper.ports.stream import Record
-from caliper.ports.telemetry import ScoreTelemetry, Window
+from caliper.ports.telemetry import Scored, ScoreTelemetry, Window
 
 _HOUR_MS = 3_600_000
 _SHARE = 2.0
@@ -41,7 +41,7 @@ class Scope:
 
     models: int = 50
     last: int = 500
-    pace: float = 1.0
+    pace: float = 2.0
 
 
 @dataclass(slots=True)
@@ -181,6 +181,7 @@ class Gauges:
         for key in sorted(heard, key=lambda key: (key[0], heard[key].index)):
             concerned = self._models.get(_model(heard[key].run))
             if concerned is not None:
+                await asyncio.sleep(0)
                 await self._patiently(concerned, self._take_in(concerned, key, heard[key]))
         if self._newest:
             self._telemetry.applied(self._newest / 1000)
@@ -225,6 +226,8 @@ class Gauges:
                 later = self._heard.get((run.run, name, sample))
                 if later is not None:
                     later.before.clear()
+                # A large run takes its time, and records are waiting.
+                await asyncio.sleep(0)
         watched.whole = True
         watched.changed |= {(name, Window.RUN) for name in watched.tallies}
 
@@ -261,13 +264,18 @@ class Gauges:
 
     async def _show(self, model: str, watched: _Watched) -> None:
         changed, watched.changed = watched.changed, set()
+        shown: list[tuple[str, Tally, Scored]] = []
         for name, kind in sorted(changed):
             if kind is Window.RUN:
                 tally, settings = watched.tallies[name], watched.run.spec.benchmark(name).settings
             else:
                 tally, settings = watched.windows[name, kind].tally, watched.settings[name]
-            # In a thread: intervals of a large run take a while, and records are waiting.
-            scores = await asyncio.to_thread(scores_of, name, tally, settings)
+            # A run that is not an hour old is all that there was within the hour.
+            scores = next((told for of, held, told in shown if of == name and held == tally), None)
+            if scores is None:
+                # In a thread: intervals of a large run take a while, and records are waiting.
+                scores = await asyncio.to_thread(scores_of, name, tally, settings)
+            shown.append((name, tally, scores))
             if self._models.get(model) is watched:
                 self._telemetry.scored(model, name, kind, scores)
         if changed and self._models.get(model) is watched:
