@@ -132,7 +132,7 @@ def test_a_score_is_exact_however_long(codec: Codec, numerator: int, denominator
 
 
 EVENTS = (
-    st.builds(PlanMade, NAMES, COUNTS)
+    st.builds(PlanMade, NAMES, COUNTS, COUNTS)
     | st.builds(RunCancelled, NAMES)
     | st.builds(RunFailed, NAMES, TEXTS)
     | st.builds(RunEnded, NAMES, st.sampled_from(RunState), TEXTS, st.just(64 * "a"))

@@ -3,11 +3,12 @@
 import json
 
 import pytest
-from tests.fakes.evaluations import SIZE, House, event_of, scored, stored_run
+from tests.fakes.evaluations import CODEC, SIZE, House, event_of, scored, stored_run
 
 from caliper.core.run import RunState
-from caliper.ports.codec import EventKind
-from caliper.ports.stream import Record
+from caliper.pipeline.publish import RUNS
+from caliper.ports.codec import EventKind, PlanMade
+from caliper.ports.stream import Message, Record
 
 
 async def state(house: House, events: list[Record], *, quiet: bool = True) -> RunState | None:
@@ -92,3 +93,46 @@ async def test_scores_cost_a_tenth_of_the_time() -> None:
             house.clock.seconds += 2
     assert seen == [2] * 9 + [4] * 9 + [6] * 9
     assert house.clock.seconds == 3 * 2 + 27 * 2
+
+
+async def test_a_run_is_over_once_its_end_is_kept() -> None:
+    house = House()
+    run = await stored_run(house.store)
+    aggregator = await house.aggregator()
+    await aggregator.apply([event_of(run, EventKind.PLAN, 0), *scored(run)])
+    put, seen = house.store.put, []
+
+    async def watched(key: str, data: bytes) -> None:
+        found = await aggregator.scores(run.spec.run_id)
+        if key.endswith("end.json") and not seen:
+            seen.append(found and found.state)
+        await put(key, data)
+
+    house.store.put = watched  # type: ignore[method-assign]
+    await aggregator.conclude()
+    found = await aggregator.scores(run.spec.run_id)
+    assert (seen, found and found.state) == ([RunState.RUNNING], RunState.COMPLETE)
+
+
+async def test_the_last_start_whose_plan_was_heard_of_is_told() -> None:
+    house = House()
+    run = await stored_run(house.store)
+    name = run.spec.run_id
+    started = [
+        Record(
+            0, place, place, Message(RUNS, f"{name}/plan", CODEC.write(PlanMade(name, SIZE, start)))
+        )
+        for place, start in enumerate((1, 3))
+    ]
+    aggregator = await house.aggregator()
+    await aggregator.apply(started)
+    await aggregator.snapshot()
+    for one in (aggregator, await house.aggregator()):
+        found = await one.scores(name)
+        assert found is not None
+        assert found.start == 3
+    await aggregator.apply([event_of(run, EventKind.FAIL, 9, "why")])
+    house.clock.seconds += 5
+    await aggregator.conclude()
+    end = json.loads(house.store.objects[f"runs/{name}/end.json"])
+    assert (end["state"], end["start"]) == ("failed", 3)

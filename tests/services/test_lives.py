@@ -17,11 +17,11 @@ from caliper.cli.progress import WarningWatcher
 from caliper.core.errors import AlreadyExists
 from caliper.core.keys import canonical_json
 from caliper.core.run import Identity, RunSpec, RunState
-from caliper.pipeline.planner import REFUSED
-from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS
+from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS, RUNS
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
+from caliper.pipeline.runs import REFUSED
 from caliper.pipeline.supplies import push_dataset, put_captions
-from caliper.ports.codec import PlanJob
+from caliper.ports.codec import PlanJob, RunFailed, event_key
 from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
@@ -111,6 +111,34 @@ async def test_a_cancelled_run_ends_and_can_be_taken_up_again(ground: Ground) ->
             ended = await over(there, run)
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED)
     assert 0 < asked_before < len(chat.requests)
+
+
+async def test_a_failed_run_that_is_started_again_has_not_failed(ground: Ground) -> None:
+    request = await asked(ground, "capability")
+    arrived, released = asyncio.Event(), asyncio.Event()
+
+    async def held(*given: Any) -> Any:
+        arrived.set()
+        await released.wait()
+        return await answer("1")(*given)
+
+    async with ChatServer(otherwise=held) as chat:
+        parts = await serving(ground, judge=f"tgi:{chat.url}", in_flight=2)
+        async with listening(parts) as address, RemoteGateway(Target(address)) as there:
+            begun, _ = await there.start(request)
+            run = begun.spec.run_id
+            await arrived.wait()
+            event = RunFailed(run, "another model")
+            message = Message(RUNS, event_key(event), ground.codec.write(event))
+            await ground.stream.publish(message)
+            failed = await over(there, run)
+            again, _ = await there.start(request)
+            released.set()
+            states = [found.state async for found in there.watch(run, 0.1)]
+    assert (failed.state, failed.error) == (RunState.FAILED, "another model")
+    assert again.state is RunState.PLANNING
+    assert RunState.FAILED not in states
+    assert states[-1] in (RunState.COMPLETE, RunState.FINISHED)
 
 
 async def test_data_that_cannot_be_planned_fail_the_run(ground: Ground, tmp_path: Path) -> None:

@@ -28,6 +28,10 @@ class RunState(StrEnum):
     FAILED = "failed"
 
 
+OVER = frozenset({RunState.CANCELLED, RunState.FINISHED, RunState.COMPLETE, RunState.FAILED})
+"""What a run ends in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).
@@ -50,6 +54,11 @@ class Identity:
     def to_json(self) -> dict[str, str]:
         """What of the identity is part of keys and specs."""
         return {"kind": self.kind, "name": self.name, "revision": self.revision}
+
+
+def recorded(revision: str) -> Identity:
+    """Who gives recorded replies; `revision` is the digest of the recordings."""
+    return Identity(kind="replay", name="replay", revision=revision)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.rolling import RollingScores
+from caliper.pipeline.rolling import RollingScores, changes_of
 from caliper.pipeline.snapshots import KeptRun, Offsets, Snapshot, encode, newest, save
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
@@ -209,15 +210,16 @@ class Aggregator:
         written = await self._write(run, ending)
         if written is None:
             return
-        run.ended, run.report = written
+        outcomes = run.ledger.digest()
+        await run.write_end(written, outcomes)
         run.reported = changes
-        await run.write_end()
         if run.announced != written:
-            error = run.error if run.ended is RunState.FAILED else ""
-            event = RunEnded(run.run, run.ended, error, run.report)
+            state, report = written
+            error = run.error if state is RunState.FAILED else ""
+            event = RunEnded(run.run, state, error, report)
             await self._outlets.announce(event)
             self._heard_of_end(event)
-            await run.write_end()
+            await run.write_end(written, outcomes)
 
     async def _write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
         """State and digest of the report that was written; None when it is out of date."""
@@ -262,6 +264,10 @@ class Aggregator:
                 planning = await self._planning(run)
                 return Scores(RunState.PLANNING, ()) if planning else None
         return await self._rolling.scores(found)
+
+    def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
+        """What `scores` gives, and whenever that has changed; ends with the run."""
+        return changes_of(partial(self.scores, run), interval, self._clock)
 
     def _trouble(self, kind: Trouble, text: str) -> None:
         self.troubles[kind] += 1

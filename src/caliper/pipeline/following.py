@@ -33,7 +33,7 @@ class Follower:
     """Reads the topics into the aggregator until they are closed.
 
     `current` is set once everything is entered that had been published before it began:
-    from then on runs are ended. `waiting` tells that store or stream are down.
+    from then on runs are ended. `trouble` is what it waits for to go away.
     """
 
     def __init__(
@@ -43,7 +43,12 @@ class Follower:
         self._pace = pace or Pace()
         self._behind = set(_TOPICS)
         self.current = asyncio.Event()
-        self.waiting = False
+        self.trouble: Exception | None = None
+
+    async def check(self) -> None:
+        """Raises what keeps it from following."""
+        if self.trouble is not None:
+            raise self.trouble
 
     async def run(self) -> None:
         """Resume, follow, and keep a last snapshot when the topics end or this is cancelled."""
@@ -97,9 +102,10 @@ class Follower:
         while True:
             try:
                 await step()
-            except (StoreUnavailable, StreamUnavailable):
-                self.waiting = True
+            except (StoreUnavailable, StreamUnavailable) as error:
+                self.trouble = error
                 await self._clock.sleep(self._pace.patience)
+                # Held against nobody: the next try says so if it is still down.
+                self.trouble = None
             else:
-                self.waiting = False
                 return

@@ -10,29 +10,40 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from caliper.core.errors import AlreadyExists, NotFound
+from caliper.core.errors import AlreadyExists, InvalidInput, NotFound, StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.report import BenchmarkReport
-from caliper.core.run import RunSpec, RunState
+from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.planner import REFUSED
 from caliper.pipeline.publish import PLAN_JOBS, RUNS
 from caliper.pipeline.resolve import Asked, resolve
-from caliper.pipeline.runs import CANCELLED, SPEC, RunBook, read_json, run_store, write_json
+from caliper.pipeline.runs import (
+    CANCELLED,
+    SPEC,
+    STARTED,
+    RunBook,
+    forget_refusal,
+    read_json,
+    refusal_of,
+    run_store,
+    starts_of,
+    write_json,
+)
+from caliper.pipeline.watching import relayed
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, PlanJob, RunCancelled, event_key
-from caliper.ports.stages import ScoreBoard, StageDirectory
+from caliper.ports.stages import ScoreBoard, Scores, StageDirectory
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
 
-OVER = frozenset({RunState.CANCELLED, RunState.FINISHED, RunState.COMPLETE, RunState.FAILED})
 _PAGE, _LARGEST_PAGE = 50, 500
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
-_STARTED, _END, _INDEX = "started.json", "end.json", "run-index/"
+_END, _INDEX = "end.json", "run-index/"
+_ENDED_EARLY = frozenset({RunState.CANCELLING, RunState.CANCELLED, RunState.FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +98,11 @@ class Gateway:
             created = await store.get(f"runs/{spec.run_id}/{SPEC}") is None
             if created:
                 await kept.put(SPEC, canonical_json(spec.to_json()))
-            started = await self._note_start(kept, spec)
             state, _ = await self._state(kept)
-            if state is not RunState.COMPLETE:
-                await write_json(kept, CANCELLED, cancelled=False)
+            again = state is not RunState.COMPLETE
+            started = await self._note_start(kept, spec, again=again)
+            if again:
+                await self._forget_end(kept)
                 await self._send(PLAN_JOBS, f"{spec.run_id}/plan", PlanJob(spec.run_id))
         if state is RunState.COMPLETE:
             return await self.get(spec.run_id), created
@@ -99,37 +111,53 @@ class Gateway:
     async def get(self, run: str) -> Evaluation:
         """Where a run stands, with figures. Raises NotFound, BackendError, StoreUnavailable."""
         spec = await self._runs.spec(run)
-        kept = run_store(self._outside.store, run)
-        started = await self._started(kept)
-        refused = await read_json(kept, REFUSED)
-        if refused is not None:
-            return Evaluation(spec, RunState.FAILED, started, error=refused["error"])
-        scores = await self._outside.scores.scores(run)
-        if scores is None:
-            return Evaluation(spec, RunState.PLANNING, started)
-        cancelled = await self._runs.cancelled(run, anew=True)
-        state = _state(scores.state, cancelled=cancelled)
-        return Evaluation(spec, state, started, scores.benchmarks, scores.error)
+        return await self._standing(spec, await self._outside.scores.scores(run))
 
-    async def watch(self, run: str, interval: float) -> AsyncIterator[Evaluation]:
+    async def watch(self, run: str, interval: float) -> AsyncGenerator[Evaluation, None]:
         """The run now, and whenever it has changed, at most every `interval` seconds; the last
-        one is over. Raises what `get` raises.
+        one is over. What the aggregator tells is relayed; while it or the store is away, there
+        is no news. Raises what `get` raises before the first.
         """
-        last = None
-        while True:
-            found = await self.get(run)
-            if found != last:
-                yield found
-            if found.state in OVER:
-                return
-            last = found
-            await self._outside.clock.sleep(interval)
+        spec = await self._runs.spec(run)
+        scores, clock = self._outside.scores, self._outside.clock
+        told = await scores.scores(run)
+        last = await self._standing(spec, told)
+        yield last
+        async with relayed(scores, clock, run, interval, told) as relay:
+            while last.state not in OVER:
+                await clock.sleep(interval)
+                try:
+                    found = await self._standing(spec, relay.latest)
+                except StoreUnavailable:
+                    continue
+                if found != last:
+                    last = found
+                    yield last
+
+    async def _standing(self, spec: RunSpec, told: Scores | None) -> Evaluation:
+        """Where a run stands, by the aggregator and by what is stored here."""
+        kept = run_store(self._outside.store, spec.run_id)
+        started = await self._started(kept)
+        refused = await refusal_of(kept)
+        if refused:
+            return Evaluation(spec, RunState.FAILED, started, error=refused)
+        if told is None:
+            return Evaluation(spec, RunState.PLANNING, started)
+        cancelled = await self._runs.cancelled(spec.run_id, anew=True)
+        if told.state in _ENDED_EARLY and told.start < await starts_of(kept):
+            # Started again since, and the aggregator has not heard of it yet.
+            told = Scores(RunState.PLANNING, ())
+        state = _state(told.state, cancelled=cancelled)
+        return Evaluation(spec, state, started, told.benchmarks, told.error)
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
         """A page of runs, without figures. `name` keeps those of one checkpoint.
 
-        Raises InvalidInput for runs that cannot be read, StoreUnavailable.
+        Raises InvalidInput for a token that is none and for runs that cannot be read,
+        StoreUnavailable.
         """
+        if token and not token.startswith(_INDEX):
+            raise InvalidInput("this is no token of a page", field="page_token")
         wanted = min(size or _PAGE, _LARGEST_PAGE)
         found: list[Evaluation] = []
         last = ""
@@ -162,12 +190,14 @@ class Gateway:
 
     async def _state(self, kept: Narrowed) -> tuple[RunState, str]:
         """Where a run stands by what is stored, and why it failed if it did."""
-        refused = await read_json(kept, REFUSED)
-        if refused is not None:
-            return RunState.FAILED, str(refused["error"])
+        refused = await refusal_of(kept)
+        if refused:
+            return RunState.FAILED, refused
         end = await read_json(kept, _END)
         if end is not None and end["state"] is not None:
-            return RunState(end["state"]), str(end.get("error", ""))
+            state = RunState(end["state"])
+            if state not in _ENDED_EARLY or end.get("start", 0) >= await starts_of(kept):
+                return state, str(end.get("error", ""))
         planned = await kept.get("plan/summary.json") is not None
         return RunState.RUNNING if planned else RunState.PLANNING, ""
 
@@ -182,21 +212,32 @@ class Gateway:
         if taken is None:
             await write_json(self._outside.store, place, run=run)
 
-    async def _note_start(self, kept: Narrowed, spec: RunSpec) -> datetime:
-        """When the run was first started; noted in the index too, unless it is."""
-        if await kept.get(_STARTED) is None:
+    async def _note_start(self, kept: Narrowed, spec: RunSpec, *, again: bool) -> datetime:
+        """When the run was first started; noted in the index too. With `again` one start more
+        is counted: before its plan-job is sent, so that the planner answers this start.
+        """
+        written = await read_json(kept, STARTED)
+        if written is None:
             now = self._outside.clock.now()
-            await write_json(kept, _STARTED, started=now.isoformat(timespec="milliseconds"))
+            written = {"started": now.isoformat(timespec="milliseconds")}
+        if again:
+            starts = written.get("starts", 0) + 1
+            await write_json(kept, STARTED, started=written["started"], starts=starts)
         started = await self._started(kept)
         left = round((_LAST - started).total_seconds() * 1000)
         await write_json(self._outside.store, f"{_INDEX}{left:015}-{spec.run_id}.json")
         return started
 
     async def _started(self, kept: Narrowed) -> datetime:
-        written = await read_json(kept, _STARTED)
+        written = await read_json(kept, STARTED)
         if written is None:
             raise NotFound("the run was not started to its end; start it again")
         return datetime.fromisoformat(written["started"])
+
+    async def _forget_end(self, kept: Narrowed) -> None:
+        """What ended the run before no longer holds."""
+        await write_json(kept, CANCELLED, cancelled=False)
+        await forget_refusal(kept)
 
     async def _send(self, topic: str, key: str, message: PlanJob | RunCancelled) -> None:
         data = self._outside.codec.write(message)

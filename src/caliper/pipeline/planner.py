@@ -19,14 +19,11 @@ from caliper.pipeline.aggregate import Captions
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
-from caliper.pipeline.runs import RunBook, run_store, write_json
+from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, refuse, run_store, starts_of
 from caliper.pipeline.supplies import fetch_dataset, read_captions
 from caliper.ports.codec import Codec, PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.ports.storage import Dataset, ObjectStore
 from caliper.ports.stream import JobStream, Message
-
-REFUSED = "refused.json"
-"""Kept of a run whose data cannot be planned: that will never be otherwise."""
 
 
 class Planner:
@@ -53,19 +50,30 @@ class Planner:
         if await self._runs.cancelled(job.run, anew=True):
             return
         kept = run_store(self._store, job.run)
+        # Read first: what is planned from here on answers this start, and those before it.
+        start = await starts_of(kept)
         try:
             captions = await self._captions(spec)
             async with self._sources(spec, captions) as sources:
                 summary = await plan(spec, sources, kept)
         except InvalidInput as error:
-            await write_json(kept, REFUSED, error=str(error))
+            await refuse(kept, str(error))
             return
-        await self._tell(PlanMade(job.run, summary.questions))
+        await forget_refusal(kept)
+        await self._tell(PlanMade(job.run, summary.questions, start))
         if await self._runs.cancelled(job.run, anew=True):
             # Said again, for being planned after it takes a run up anew.
             await self._tell(RunCancelled(job.run))
             return
         await self._publish(spec, summary, kept, captions)
+
+    async def give_up(self, job: PlanJob, error: BaseException) -> None:
+        """Fail a run whose plan-job is not tried again, until it is started anew or the job put
+        back. Raises NotFound for what is no run id, StoreUnavailable.
+        """
+        kept = run_store(self._store, job.run)
+        if await kept.get(SPEC) is not None:
+            await refuse(kept, f"{type(error).__name__}: {error}")
 
     async def _tell(self, event: RunEvent) -> None:
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))

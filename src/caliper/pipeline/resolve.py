@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec, recorded
 from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
 from caliper.ports.stages import Described, StageDirectory
 from caliper.ports.storage import ObjectStore
@@ -22,7 +22,8 @@ class BenchmarkAsked:
     """One benchmark as it is asked for: data and captions by digest, models by name.
 
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
-    without one, whoever works there answers. `media` names who is asked from the media.
+    without one, whoever works there answers. `media` names who is asked from the media, or
+    `qa_replies` are the recorded replies to these questions, by the revision of who gives them.
     """
 
     name: str
@@ -35,6 +36,7 @@ class BenchmarkAsked:
     repeats: int | None = None
     answerers: Mapping[str, str] = field(default_factory=dict)
     media: str = ""
+    qa_replies: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +127,7 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
             raise InvalidInput("no such captions in the store", field="captions")
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
-    if part.media or part.qa_data:
-        raise InvalidInput("questions from the media are asked in one process only", field="media")
+    await _check_media(part, needs_data=chosen.qa_data is not None, store=store)
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
     try:
@@ -139,9 +140,28 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
         captions=part.captions,
         settings=settings,
         models=await _models(part, chosen.role, stages, language=chosen.needs_language),
+        qa_data=part.qa_data,
         prompt=part.prompt or "simple",
         repeats=part.repeats,
     )
+
+
+async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectStore) -> None:
+    """Raise InvalidInput for questions from the media that nobody could ask or answer."""
+    if part.media:
+        message = "only recorded replies answer questions from the media: give qa_replies"
+        raise InvalidInput(message, field="media")
+    if part.qa_replies is None:
+        if part.qa_data is not None:
+            raise InvalidInput("its questions need recorded replies", field="qa_replies")
+        return
+    if not await has_dataset(store, checked_digest(part.qa_replies, "qa_replies")):
+        raise InvalidInput("no such recorded replies in the store", field="qa_replies")
+    if (part.qa_data is not None) != needs_data:
+        wanted = "needs the dataset in question form" if needs_data else "asks its own questions"
+        raise InvalidInput(f"{part.name} {wanted}", field="qa_data")
+    if part.qa_data and not await has_dataset(store, checked_digest(part.qa_data, "qa_data")):
+        raise InvalidInput("no such dataset in the store", field="qa_data")
 
 
 async def _models(
@@ -155,6 +175,8 @@ async def _models(
     if part.captioner is not None:
         captioner = (await stages.describe("captioner")).models["captioner"]
         found["captioner"] = _named("captioner", part.captioner, captioner)
+    if part.qa_replies is not None:
+        found["media"] = recorded(part.qa_replies)
     if language:
         found |= {name: stage.models[name] for name in ("tagger", "embedder")}
     return found

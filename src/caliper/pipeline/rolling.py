@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from caliper.core.report import BenchmarkReport
+from caliper.core.run import OVER
 from caliper.pipeline.aggregate import report
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
@@ -53,10 +54,26 @@ class RollingScores:
                 found = await report(run.spec, run.summary, run.plan, run.ledger, {})
             figures = found.benchmarks
             self._held[run.run] = (changes, figures)
-        return Scores(run.state, figures, run.error)
+        return Scores(run.state, figures, run.error, run.start)
 
     def forget(self, run: str) -> None:
         """A run that is no longer held."""
         for task in (run, f"{run}/report"):
             self._ready.pop(task, None)
         self._held.pop(run, None)
+
+
+async def changes_of(
+    scores: Callable[[], Awaitable[Scores | None]], interval: float, clock: Clock
+) -> AsyncGenerator[Scores, None]:
+    """What `scores` gives, and whenever that has changed, at most every `interval` seconds;
+    ends with a state that is over, and at once where there are none. Raises what it raises.
+    """
+    last = None
+    while (found := await scores()) is not None:
+        if found != last:
+            yield found
+        if found.state in OVER:
+            return
+        last = found
+        await clock.sleep(interval)

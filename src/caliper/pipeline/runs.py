@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, TypeVar
 
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
@@ -14,7 +17,9 @@ from caliper.pipeline.narrowed import Narrowed
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
-SPEC, CANCELLED = "spec.json", "cancelled.json"
+SPEC, CANCELLED, STARTED = "spec.json", "cancelled.json", "started.json"
+REFUSED = "refused.json"
+_Found = TypeVar("_Found")
 _RUN = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
@@ -48,6 +53,31 @@ async def write_json(store: ObjectStore, key: str, **fields: Any) -> None:
     await store.put(key, canonical_json({"schema": SCHEMA, **fields}))
 
 
+async def refuse(run: ObjectStore, error: str) -> None:
+    """Keep why a run cannot be planned: it has failed. `run` is its own part of the store."""
+    await write_json(run, REFUSED, error=error)
+
+
+async def refusal_of(run: ObjectStore) -> str:
+    """Why a run could not be planned; empty when it could, or is to be tried again."""
+    refused = await read_json(run, REFUSED)
+    return str(refused["error"]) if refused else ""
+
+
+async def forget_refusal(run: ObjectStore) -> None:
+    """It is planned by now, or to be tried again: nothing is written where nothing was."""
+    if await refusal_of(run):
+        await refuse(run, "")
+
+
+async def starts_of(run: ObjectStore) -> int:
+    """How often a run was started; 0 for one that a release before started. `run` is its own
+    part of the store. Raises StoreUnavailable.
+    """
+    written = await read_json(run, STARTED)
+    return int(written.get("starts", 0)) if written else 0
+
+
 class RunBook:
     """The runs in a store, the last `capacity` of them at hand.
 
@@ -62,30 +92,49 @@ class RunBook:
         self._capacity, self._fresh = capacity, fresh
         self._specs: OrderedDict[str, RunSpec] = OrderedDict()
         self._looked: dict[str, tuple[float, bool]] = {}
+        self._asking: dict[str, asyncio.Future[Any]] = {}
 
     async def spec(self, run: str) -> RunSpec:
         """The spec of a run. Raises NotFound for one that is not stored, StoreUnavailable."""
         if run not in self._specs:
-            store = run_store(self._store, run)
-            written = await read_json(store, SPEC)
-            if written is None:
-                raise NotFound(f"no run {run}")
-            self._specs[run] = RunSpec.from_json(written, file=f"runs/{run}/{SPEC}")
-            if len(self._specs) > self._capacity:
-                oldest, _ = self._specs.popitem(last=False)
-                self._looked.pop(oldest, None)
+            return await self._together(f"{run}/spec", partial(self._read_spec, run))
         self._specs.move_to_end(run)
         return self._specs[run]
+
+    async def _read_spec(self, run: str) -> RunSpec:
+        written = await read_json(run_store(self._store, run), SPEC)
+        if written is None:
+            raise NotFound(f"no run {run}")
+        found = self._specs[run] = RunSpec.from_json(written, file=f"runs/{run}/{SPEC}")
+        if len(self._specs) > self._capacity:
+            oldest, _ = self._specs.popitem(last=False)
+            self._looked.pop(oldest, None)
+        return found
 
     async def cancelled(self, run: str, *, anew: bool = False) -> bool:
         """Whether its jobs are to be acknowledged without work; with `anew` as of now.
 
         Raises StoreUnavailable.
         """
-        now = self._clock.monotonic()
+        if anew:
+            return await self._look(run)
         when, told = self._looked.get(run, (-self._fresh, False))
-        if anew or told or now - when >= self._fresh:
-            marked = await read_json(run_store(self._store, run), CANCELLED)
-            told = bool(marked and marked.get("cancelled"))
-            self._looked[run] = (now, told)
+        if told or self._clock.monotonic() - when >= self._fresh:
+            return await self._together(f"{run}/cancelled", partial(self._look, run))
         return told
+
+    async def _look(self, run: str) -> bool:
+        now = self._clock.monotonic()
+        marked = await read_json(run_store(self._store, run), CANCELLED)
+        told = bool(marked and marked.get("cancelled"))
+        self._looked[run] = (now, told)
+        return told
+
+    async def _together(self, what: str, ask: Callable[[], Coroutine[Any, Any, _Found]]) -> _Found:
+        """The answer to a question that others may be asking now: the store is asked once."""
+        asking: asyncio.Future[_Found] | None = self._asking.get(what)
+        if asking is None:
+            asking = self._asking[what] = asyncio.ensure_future(ask())
+            asking.add_done_callback(lambda _: self._asking.pop(what, None))
+        # Whoever leaves takes the answer from nobody.
+        return await asyncio.shield(asking)

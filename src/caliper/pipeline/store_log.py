@@ -131,6 +131,18 @@ class StoreLog:
             while batch := list(islice(placed, _CHUNK)):
                 yield batch
 
+    async def later(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
+        """What somebody else has written behind this log's beginning, which moves behind it:
+        for a log that is only read. Yields and raises as `batches` does.
+        """
+        keys = [key async for key in self._store.list(f"{self._prefix}/")]
+        for key in keys:
+            if _number(key) >= self._number:
+                placed = _placed(await self._cache.get(key), key)
+                while batch := list(islice(placed, _CHUNK)):
+                    yield batch
+                self._number = _number(key) + 1
+
     def _at_hand(self, number: int) -> bytes | bytearray | None:
         return self._buffer if number == self._number else self._sealed.get(number)
 

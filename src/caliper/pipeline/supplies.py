@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,6 +23,7 @@ from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest
 from caliper.pipeline.runs import read_json, write_json
+from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -116,10 +118,38 @@ async def fetch_dataset(store: ObjectStore, name: str, place: Path) -> Path:
     return place if manifest["folder"] else written
 
 
-async def media_of(store: ObjectStore, name: str) -> dict[str, str]:
-    """The SHA-256 of every medium of a dataset that is in the store, by its path."""
-    found = await read_json(store, f"datasets/{name}/media.json")
-    return dict(found["media"]) if found else {}
+class MediaIndex:
+    """Where the media of datasets lie, with the last `capacity` datasets at hand: a job asks for
+    nothing that the one before knew.
+
+    Media may be pushed at any time, so for one that is missing it looks again, at most every
+    `fresh` seconds.
+    """
+
+    def __init__(
+        self, store: ObjectStore, clock: Clock, capacity: int = 2, fresh: float = 5.0
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._capacity, self._fresh = capacity, fresh
+        self._held: OrderedDict[str, tuple[float, dict[str, str]]] = OrderedDict()
+        self._looking = asyncio.Lock()
+
+    async def key(self, data: str, path: str) -> str | None:
+        """The key of a medium that dataset `data` names `path`; None when it is not there.
+
+        Raises StoreUnavailable.
+        """
+        async with self._looking:
+            now = self._clock.monotonic()
+            when, known = self._held.get(data, (now, None))
+            if known is None or (path not in known and now - when >= self._fresh):
+                found = await read_json(self._store, f"datasets/{data}/media.json")
+                known = dict(found["media"]) if found else {}
+                self._held[data] = (now, known)
+                if len(self._held) > self._capacity:
+                    self._held.popitem(last=False)
+            self._held.move_to_end(data)
+            return f"media/{known[path]}" if path in known else None
 
 
 async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:

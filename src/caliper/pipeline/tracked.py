@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -9,13 +10,14 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
+from caliper.core.outcome import Verdict
 from caliper.core.question import Item
 from caliper.core.run import SCHEMA, PlanSummary, RunSpec, RunState, refuse_newer
 from caliper.pipeline.ledger import Columns, Ledger
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import read_plan, read_summary
 from caliper.pipeline.store_log import SegmentCache, StoreLog
-from caliper.ports.codec import EventKind, RunEvent, RunFailed, kind_of
+from caliper.ports.codec import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.ports.storage import ObjectStore
 
 SPEC, END = "spec.json", "end.json"
@@ -30,7 +32,8 @@ class TrackedRun:
 
     `ended` and `report` (SHA-256 of report.json) are what was written last, `announced`
     what of that was published last, `reported` the ledger's changes at that time (-1: none).
-    `touched` is the monotonic time of the last message about the run.
+    `touched` is the monotonic time of the last message about the run, `start` the last start
+    of it whose plan was heard of.
     """
 
     spec: RunSpec
@@ -46,6 +49,7 @@ class TrackedRun:
     report: str = ""
     announced: tuple[str, str] | None = None
     reported: int = -1
+    start: int = 0
 
     @property
     def run(self) -> str:
@@ -66,6 +70,8 @@ class TrackedRun:
         self.events[kind] = timestamp
         if isinstance(event, RunFailed):
             self.error = event.error
+        elif isinstance(event, PlanMade):
+            self.start = max(self.start, event.start)
         if self._latest is EventKind.PLAN:
             self.error, self.broken = "", False
 
@@ -118,6 +124,7 @@ class TrackedRun:
             "ended": self.ended,
             "report": self.report,
             "announced": self.announced,
+            "start": self.start,
         }
 
     def recall(self, facts: dict[str, Any]) -> None:
@@ -126,19 +133,22 @@ class TrackedRun:
         self.error, self.broken = str(facts["error"]), bool(facts["broken"])
         self.ended = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
+        # A release before did not count them.
+        self.start = int(facts.get("start", 0))
         announced = facts["announced"]
         self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
 
-    async def write_end(self) -> None:
-        """Keep in end.json how the run ended. Raises StoreUnavailable or StoreFull."""
-        written = {
-            "schema": SCHEMA,
-            "run": self.run,
-            "state": self.ended,
-            "outcomes": self.ledger.digest(),
-            **self.facts(),
-        }
+    async def write_end(self, ended: tuple[RunState, str], outcomes: str) -> None:
+        """Keep in end.json how the run ended, with the digest of its report and of the ledger
+        that the report tells. Only then it counts as ended: who hears of it finds it there.
+
+        Raises StoreUnavailable or StoreFull.
+        """
+        state, report = ended
+        told = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
+        written = {"schema": SCHEMA, "run": self.run, **self.facts(), **told}
         await self.store.put(END, canonical_json(written))
+        self.ended, self.report = ended
 
 
 class Runs:
@@ -171,20 +181,16 @@ class Runs:
         found = await self._bare(run, None, now)
         if found is None:
             return None
-        async for batch in found.log.batches():
-            contested = found.ledger.contested(verdict for _, verdict in batch)
-            found.ledger.enter(batch, await found.log.read_many(contested))
-        written = await found.store.get(END)
-        if written is not None:
-            try:
-                end = json.loads(written)
-                refuse_newer(end.get("schema"), END)
-                found.recall(end)
-                if end["outcomes"] == found.ledger.digest():
-                    found.reported = found.ledger.changes
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise InvalidInput(f"this is no end of a run: {error!r}", file=END) from error
+        await _enter(found, found.log.batches())
+        await _recall_end(found)
         return found
+
+    async def refresh(self, run: TrackedRun) -> None:
+        """Enter what the store has come to hold since the run was opened: for one that is only
+        looked at. Raises as `open` does.
+        """
+        await _enter(run, run.log.later())
+        await _recall_end(run)
 
     async def _bare(self, run: str, columns: Columns | None, now: float) -> TrackedRun | None:
         store = Narrowed(self._store, f"runs/{run}")
@@ -198,3 +204,25 @@ class Runs:
             raise InvalidInput(f"this is no run spec: {error}", file=SPEC) from error
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
         return TrackedRun(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
+
+
+async def _enter(run: TrackedRun, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
+    async for batch in batches:
+        contested = run.ledger.contested(verdict for _, verdict in batch)
+        run.ledger.enter(batch, await run.log.read_many(contested))
+        # A long log takes its time, and others are waiting.
+        await asyncio.sleep(0)
+
+
+async def _recall_end(found: TrackedRun) -> None:
+    """Take over what end.json tells, if there is one."""
+    written = await found.store.get(END)
+    if written is not None:
+        try:
+            end = json.loads(written)
+            refuse_newer(end.get("schema"), END)
+            found.recall(end)
+            if end["outcomes"] == found.ledger.digest():
+                found.reported = found.ledger.changes
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(f"this is no end of a run: {error!r}", file=END) from error

@@ -57,10 +57,14 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class PlanMade:
-    """The plan of a run is whole: so many (question, repeat) pairs."""
+    """The plan of a run is whole: so many (question, repeat) pairs.
+
+    `start` says which start of the run it answers, counted from 1.
+    """
 
     run: str
     questions: int
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,12 +34,15 @@ class StageDirectory(Protocol):
 @dataclass(frozen=True, slots=True)
 class Scores:
     """Where a run stands, its figures so far, and why it failed if it did. There are no
-    figures while it is planned, and captions are not looked at for them.
+    figures while it is planned, and captions are not looked at for them. `start` is the last
+    start of the run whose plan was heard of, counted from 1: a run that failed or was cancelled
+    before may have been started again.
     """
 
     state: RunState
     benchmarks: tuple[BenchmarkReport, ...]
     error: str = ""
+    start: int = 0
 
 
 class ScoreBoard(Protocol):
@@ -49,5 +52,13 @@ class ScoreBoard(Protocol):
         """The scores of a run, None for one that is not known (yet).
 
         Raises BackendError when the aggregator does not answer, StoreUnavailable.
+        """
+        ...
+
+    def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
+        """The scores now, and whenever they have changed, at most every `interval` seconds;
+        ends with a state that is over, and at once for a run that is not known.
+
+        Raises as `scores` does.
         """
         ...

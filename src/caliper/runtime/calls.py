@@ -38,6 +38,14 @@ def current_call() -> Call:
     return _CALL.get()
 
 
+def remaining_of_call() -> float | None:
+    """Seconds that are left of the call that this task answers; None for no end, and outside
+    of a call.
+    """
+    call = _CALL.get(None)
+    return None if call is None else call.remaining()
+
+
 def begin(call: Call) -> None:
     """From here on this task answers `call`."""
     _CALL.set(call)

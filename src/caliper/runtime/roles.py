@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caliper.adapters.media.loose import images_of
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
@@ -15,13 +16,14 @@ from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
-from caliper.pipeline.supplies import media_of
+from caliper.pipeline.supplies import MediaIndex
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob, RunFailed, event_key
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
 from caliper.runtime.models import ModelRoom, split_spec
+from caliper.runtime.recordings import Recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +127,20 @@ class Examiners:
     answering: Answering
     gate: Gate
     store: ObjectStore
+    recordings: Recordings
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
-        """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
+        """None when the job is to be acknowledged without work. Raises what `Gate` and
+        `Recordings` raise.
+        """
         spec = await self.gate.spec(job.run, job.benchmark)
-        return None if spec is None else Examiner(spec, self.answering(spec.seed), self.store)
+        if spec is None:
+            return None
+        models = self.answering(spec.seed)
+        if job.items[0].source is Source.MEDIA:
+            media = await self.recordings.answerer(spec, job.benchmark)
+            models = replace(models, answerers={f"{job.benchmark}/media": media})
+        return Examiner(spec, models, self.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +151,7 @@ class Captioners:
     pack: PromptPack
     gate: Gate
     store: ObjectStore
+    index: MediaIndex
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
@@ -147,7 +159,7 @@ class Captioners:
         if spec is None:
             return None
         data = spec.benchmark(job.benchmark).data
-        media = {job.benchmark: StoredMedia(self.store, data)}
+        media = {job.benchmark: StoredMedia(self.store, self.index, data)}
         return Captioner(spec, self.model, self.pack, media, self.store)
 
 
@@ -156,14 +168,15 @@ class StoredMedia:
     """ports.media.Media over the media of a dataset in the store."""
 
     store: ObjectStore
+    index: MediaIndex
     data: str
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
-        known = await media_of(self.store, self.data)
         found: list[Image] = []
         for path in paths:
-            data = await self.store.get(f"media/{known[path]}") if path in known else None
+            key = await self.index.key(self.data, path)
+            data = None if key is None else await self.store.get(key)
             if data is None:
                 raise MediaMissing(f"{path} was not pushed to the store")
             found += await images_of(data, path)

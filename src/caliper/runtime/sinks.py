@@ -10,8 +10,8 @@ from caliper.adapters.exports.jsonl import JsonLinesExport
 from caliper.adapters.exports.markdown import MarkdownExport
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.media.thumbnails import Thumbnails
+from caliper.adapters.pages.packing import Thumbnail
 from caliper.adapters.pages.render import PageExport
-from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions
 from caliper.ports.storage import ReportSink
 
@@ -22,18 +22,23 @@ _SINKS: dict[str, Callable[[], ReportSink]] = {
 }
 
 
-def sink_of(_: RunSpec, captions: Captions, file: str) -> list[ReportSink]:
-    """The sink of one file alone, without thumbnails."""
+def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
+    """The sink of one file alone."""
     kind = _SINKS.get(file)
-    return [PageExport(_by_sample(captions), lambda _, __: None) if kind is None else kind()]
+    return [PageExport(_by_sample(captions), thumbnail) if kind is None else kind()]
 
 
-def sinks(captions: Captions, media: Mapping[str, Path]) -> list[ReportSink]:
-    """One sink a file; `media` are the folders of thumbnails by benchmark."""
+def thumbnails_below(media: Mapping[str, Path]) -> Thumbnail:
+    """Thumbnails of media in folders, by benchmark."""
 
     def thumbnail(benchmark: str, path: str) -> bytes | None:
         return Thumbnails(media[benchmark]).jpeg(path) if benchmark in media else None
 
+    return thumbnail
+
+
+def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
+    """One sink a file."""
     return [
         JsonExport(),
         MarkdownExport(),

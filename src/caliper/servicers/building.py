@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
@@ -20,16 +22,18 @@ from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOB
 from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.runs import RunBook
-from caliper.pipeline.supplies import keep_written
+from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, Codec, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.stream import JobStream, LogReader, Message
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.lifecycle import Parts, Working, store_check
 from caliper.runtime.models import ModelRoom
+from caliper.runtime.pictures import StoredPictures
+from caliper.runtime.recordings import Recordings
 from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
 from caliper.runtime.service_settings import CaptionerSettings, EndpointSettings
 from caliper.runtime.sinks import sink_of, sinks
@@ -73,7 +77,7 @@ async def examining_parts(
     room = ModelRoom(settings.access(), ground.clock)
     answering = await Answering.open(role, settings.model, pack, room, language)
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
-    examiners = Examiners(answering, gate, ground.store)
+    examiners = Examiners(answering, gate, ground.store, Recordings(ground.store))
     stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
     topic = _TOPICS[role]
     working = Working(
@@ -114,7 +118,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
 
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, ground.store),
+        Captioners(model, pack, gate, ground.store, MediaIndex(ground.store, ground.clock)),
         keep,
     )
     working = Working(
@@ -144,8 +148,10 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
     async def plan(attempt: Attempt) -> None:
         await planner.plan(ground.codec.read_plan_job(attempt.data))
 
-    async def give_up(_: bytes, error: BaseException) -> None:
+    async def give_up(data: bytes, error: BaseException) -> None:
         _LOG.error("a plan-job was put aside: %s", error)
+        with suppress(InvalidInput, NotFound):
+            await planner.give_up(ground.codec.read_plan_job(data), error)
 
     working = Working(
         lambda: ground.stream.consumer(PLAN_JOBS, PLAN_JOBS),
@@ -153,7 +159,13 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
         ground.clock,
         Limits(in_flight=_PLANS_AT_ONCE),
     )
-    reader = RunReader(ground.store, runs, ground.clock, sink_of)
+
+    index = MediaIndex(ground.store, ground.clock)
+
+    def file_of(spec: RunSpec, texts: Captions, file: str) -> Sequence[ReportSink]:
+        return sink_of(file, texts, StoredPictures(ground.store, index, spec))
+
+    reader = RunReader(ground.store, runs, ground.clock, file_of)
     servicer = gateway.GatewayServicer(Gateway(outside, runs), reader, ground.store)
     return Parts(
         services=(gateway.service(servicer),),
@@ -172,14 +184,19 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
     async def captions(spec: RunSpec, plan: PlanReader) -> Captions:
         return await captions_of_run(ground.store, spec, plan)
 
-    files = ReportFiles(captions, lambda _, texts: sinks(texts, {}))
+    index = MediaIndex(ground.store, ground.clock)
+
+    def files_of(spec: RunSpec, texts: Captions) -> Sequence[ReportSink]:
+        return sinks(texts, StoredPictures(ground.store, index, spec))
+
+    files = ReportFiles(captions, files_of)
     outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text))
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock)
     parts = Parts(
-        services=(aggregator.service(aggregator.AggregatorServicer(board, ground.clock)),),
+        services=(aggregator.service(aggregator.AggregatorServicer(board)),),
         tasks=(follower.run,),
-        checks={"store": store_check(ground.store)},
+        checks={"store": store_check(ground.store), "topics": follower.check},
         close=ground.close,
     )
     return parts, board

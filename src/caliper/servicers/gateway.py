@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import grpc
@@ -12,18 +13,16 @@ from caliper.adapters.wire.outcomes import encode_row
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
-from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
 from caliper.pipeline.gateway import Gateway
 from caliper.pipeline.reading import RunReader, Wanted
 from caliper.pipeline.supplies import put_captions
 from caliper.ports.storage import ObjectStore
 from caliper.runtime.grpc_server import Service
-from caliper.servicers.adhoc import LONGEST_CAPTION
+from caliper.servicers.intervals import seconds
+from caliper.servicers.uploads import captions_in
 
 NAME = pb.DESCRIPTOR.services_by_name["EvaluateService"].full_name
 _CHUNK = 1024 * 1024
-_INTERVAL = 1000
 _Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -51,11 +50,13 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request: pb.WatchEvaluationRequest, _: _Context
     ) -> AsyncIterator[pb.WatchEvaluationResponse]:
         """The run now, and whenever it has changed, until it is over."""
-        interval = (request.interval_ms or _INTERVAL) / 1000
         first = True
-        async for found in self._gateway.watch(request.run, interval):
-            yield pb.WatchEvaluationResponse(evaluation=encode_evaluation(found, spec=first))
-            first = False
+        watched = self._gateway.watch(request.run, seconds(request.interval_ms))
+        # Closed at once, so that nothing is relayed to a watcher who left.
+        async with aclosing(watched) as told:
+            async for found in told:
+                yield pb.WatchEvaluationResponse(evaluation=encode_evaluation(found, spec=first))
+                first = False
 
     async def ListEvaluations(  # noqa: N802 - named in the contract
         self, request: pb.ListEvaluationsRequest, _: _Context
@@ -105,21 +106,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: _Context
     ) -> pb.UploadCaptionsResponse:
         """Keep a set of captions."""
-        captions: dict[str, str] = {}
-        begun = False
-        async for request in request_iterator:
-            if request.WhichOneof("part") == "header":
-                benchmark(request.header.benchmark)
-                begun = True
-                continue
-            sample = from_wire(request.caption.sample)
-            if not begun or not sample or sample in captions:
-                raise InvalidInput("expected a header, then each sample once", field="caption")
-            if len(request.caption.text) > LONGEST_CAPTION:
-                raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="text")
-            captions[sample] = from_wire(request.caption.text)
-        if not captions:
-            raise InvalidInput("no captions", field="caption")
+        captions = await captions_in(request_iterator)
         digest = await put_captions(self._store, captions)
         return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
 

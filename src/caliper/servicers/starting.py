@@ -15,6 +15,7 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.ports.stages import Described
+from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, together, until_told
 from caliper.runtime.service_settings import (
@@ -76,8 +77,9 @@ async def gateway(settings: GatewaySettings) -> Parts:
         "judge": settings.judge,
         "reader": settings.qa_reader,
     }
-    stages = RemoteStages({role: target(place) for role, place in given.items() if place})
-    scores = RemoteScores(target(settings.aggregator))
+    targets = {role: target(place) for role, place in given.items() if place}
+    stages = RemoteStages(targets, remaining_of_call)
+    scores = RemoteScores(target(settings.aggregator), remaining_of_call)
     parts = gateway_parts(ground_of(settings, settings), stages, scores)
     return together([parts, Parts((), close=(stages.close, scores.close))])
 

@@ -18,7 +18,7 @@ from caliper.pipeline.aggregate import report, tallies, verdict_rows
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan, read_summary
-from caliper.runtime.sinks import sinks
+from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
@@ -54,7 +54,7 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
                 for name, place in directory.read_run()["config"]["benchmarks"].items()
             }
             await write_outputs(
-                sinks(captions, roots),
+                sinks(captions, thumbnails_below(roots)),
                 found,
                 lambda: verdict_rows(spec, plan, ledger),
                 directory.path,

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from caliper.adapters.datasets.files import DatasetFiles
+from caliper.adapters.media.place import find
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.base import Layout, PlanRequest
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.question import Source
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
 from caliper.pipeline.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
+from caliper.runtime.models import ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.prepare import open_sources
 
@@ -30,9 +36,14 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     parts = []
     for name, part in config.benchmarks.items():
         parcel = parcel_of(name, part)
+        asked_from_media = parcels_from_media(name, part)
         if store is not None:
-            await push_dataset(store, parcel)
-        parts.append(await _asked(name, part, parcel, gateway))
+            for one in (parcel, *asked_from_media.values()):
+                await push_dataset(store, one)
+        request = await _asked(name, part, parcel, gateway)
+        named = {field: one.digest for field, one in asked_from_media.items()}
+        recorded, data = named.get("qa_replies"), named.get("qa_data")
+        parts.append(replace(request, qa_replies=recorded, qa_data=data))
     asked = Asked(
         name=config.label,
         benchmarks=tuple(parts),
@@ -50,34 +61,64 @@ def parcel_of(name: str, part: BenchmarkConfig) -> Parcel:
 
     Raises InvalidInput for files that are not what the benchmark's layout says.
     """
-    return parcel_at(name, part.data, None if part.captioner is None else part.media_root)
+    root = None if part.captioner is None else part.media_root
+    return parcel_at(name, part.data, root, part.qa)
 
 
-def parcel_at(name: str, data: Path, media_root: Path | None) -> Parcel:
-    """A dataset to push, with those of its media that lie below `media_root`; None: without.
+def parcels_from_media(name: str, part: BenchmarkConfig) -> dict[str, Parcel]:
+    """What the questions from the media need, by the field of a request: recorded replies go
+    by the revision of who gives them.
 
-    Raises InvalidInput for files that are not what the benchmark's layout says.
+    Raises InvalidInput naming file and line of recordings that cannot be read, and where there
+    are none.
     """
-    layout = benchmark(name).data
+    chosen = benchmark(name)
+    found: dict[str, Parcel] = {}
+    if part.qa_replies is None or chosen.qa_replies is None:
+        if part.qa is not None or part.qa_replies is not None:
+            raise InvalidInput(f"{name}: needs recorded replies from the media", field="qa_replies")
+        return found
+    revision = ModelRoom.replay(name, part.qa_replies, Source.MEDIA).identity.revision
+    found["qa_replies"] = replace(_parcel(part.qa_replies, chosen.qa_replies), digest=revision)
+    if part.qa is not None and chosen.qa_data is not None:
+        found["qa_data"] = _parcel(part.qa, chosen.qa_data)
+    return found
+
+
+def _parcel(data: Path, layout: Layout, media: Mapping[str, Path] = MappingProxyType({})) -> Parcel:
     files = DatasetFiles(data)
-    media = {} if media_root is None else _media(name, files, media_root)
     return Parcel(files.digest(layout), tuple(files.files(layout)), data.is_dir(), media)
 
 
-def _media(name: str, files: DatasetFiles, root: Path) -> Mapping[str, Path]:
+def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = None) -> Parcel:
+    """A dataset to push, with those of its media that lie below `media_root`; None: without.
+    `qa` is the dataset in question form, whose media belong to it as well.
+
+    Raises InvalidInput for files that are not what the benchmark's layout says.
+    """
+    media = {} if media_root is None else _media(name, data, qa, media_root)
+    return _parcel(data, benchmark(name).data, media)
+
+
+def _media(name: str, data: Path, qa: Path | None, root: Path) -> Mapping[str, Path]:
+    """The media that are there, by path: nothing outside of the media folder is ever sent."""
     chosen = benchmark(name)
-    request = PlanRequest(settings={setting.name: setting.default for setting in chosen.settings})
-    items = chosen.plan(files.rows(chosen.data), request)
-    paths = {path for item in items for path in item.media}
-    there = {path: root / path for path in sorted(paths)}
-    return {path: file for path, file in there.items() if file.is_file()}
+    qa_rows = None
+    if qa is not None and chosen.qa_data is not None:
+        qa_rows = DatasetFiles(qa).rows(chosen.qa_data)
+    settings = {setting.name: setting.default for setting in chosen.settings}
+    rows = DatasetFiles(data).rows(chosen.data)
+    items = chosen.plan(rows, PlanRequest(settings=settings, qa_rows=qa_rows))
+    found = {}
+    for path in sorted({path for item in items for path in item.media}):
+        with suppress(MediaMissing, InvalidInput):
+            found[path] = find(root, path)
+    return found
 
 
 async def _asked(
     name: str, part: BenchmarkConfig, parcel: Parcel, gateway: RemoteGateway
 ) -> BenchmarkAsked:
-    if part.qa is not None or part.qa_replies is not None:
-        raise InvalidInput("questions from the media are asked in one process only", field="qa")
     captions = None
     supplied = open_sources(name, part).captions
     if supplied is not None:

@@ -28,7 +28,7 @@ from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import Publisher, jobs
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.sinks import sinks
+from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
@@ -189,7 +189,7 @@ class _Run:
             for name in self._prepared.sources
         }
         await write_outputs(
-            sinks(captions, roots),
+            sinks(captions, thumbnails_below(roots)),
             found,
             lambda: verdict_rows(spec, plan, ledger),
             self._directory.path,

@@ -10,8 +10,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply, Source
+from caliper.core.run import Identity, recorded
 from caliper.core.sample import Row
-from caliper.ports.models import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class ReplayAnswerer:
 
     def __init__(self, recordings: Mapping[str, Recording]) -> None:
         self._recordings = recordings
-        revision = digest({name: held.digest for name, held in recordings.items()})
-        self._identity = Identity(kind="replay", name="replay", revision=revision)
+        held = {name: recording.digest for name, recording in recordings.items()}
+        self._identity = recorded(digest(held))
 
     @property
     def identity(self) -> Identity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
 import grpc
 
@@ -19,12 +19,19 @@ from caliper.ports.stages import Described, Scores
 
 _TIMEOUT = 10.0
 
+Remaining = Callable[[], float | None]
+_Metadata = Sequence[tuple[str, str]]
+
 
 class RemoteStages:
-    """ports.stages.StageDirectory over gRPC; `targets` by role (captioner, judge, reader)."""
+    """ports.stages.StageDirectory over gRPC; `targets` by role (captioner, judge, reader).
 
-    def __init__(self, targets: Mapping[str, Target]) -> None:
-        self._targets = targets
+    `remaining` gives the seconds that are left of the call that is being answered: none of ours
+    takes longer.
+    """
+
+    def __init__(self, targets: Mapping[str, Target], remaining: Remaining = lambda: None) -> None:
+        self._targets, self._remaining = targets, remaining
         self._channels: dict[str, grpc.aio.Channel] = {}
 
     async def describe(self, role: str) -> Described:
@@ -35,7 +42,8 @@ class RemoteStages:
         if role not in self._channels:
             self._channels[role] = target.channel()
         async with told(target):
-            return await _DESCRIBE[role](self._channels[role], target)
+            within = _timeout(self._remaining)
+            return await _DESCRIBE[role](self._channels[role], target.metadata, within)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -43,19 +51,15 @@ class RemoteStages:
             await channel.close()
 
 
-async def _captioner(channel: grpc.aio.Channel, target: Target) -> Described:
+async def _captioner(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> Described:
     stub = captioner_pb2_grpc.CaptionerServiceStub(channel)
-    found = await stub.Describe(
-        captioner_pb2.DescribeRequest(), timeout=_TIMEOUT, metadata=target.metadata
-    )
+    found = await stub.Describe(captioner_pb2.DescribeRequest(), timeout=within, metadata=metadata)
     return Described({"captioner": decode_identity(found.identity)}, found.pack)
 
 
-async def _judge(channel: grpc.aio.Channel, target: Target) -> Described:
+async def _judge(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> Described:
     stub = judge_pb2_grpc.JudgeServiceStub(channel)
-    found = await stub.Describe(
-        judge_pb2.DescribeRequest(), timeout=_TIMEOUT, metadata=target.metadata
-    )
+    found = await stub.Describe(judge_pb2.DescribeRequest(), timeout=within, metadata=metadata)
     models: dict[str, Identity] = {"judge": decode_identity(found.identity)}
     for role in ("tagger", "embedder"):
         if found.HasField(role):
@@ -63,38 +67,59 @@ async def _judge(channel: grpc.aio.Channel, target: Target) -> Described:
     return Described(models, found.pack)
 
 
-async def _reader(channel: grpc.aio.Channel, target: Target) -> Described:
+async def _reader(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> Described:
     stub = qa_reader_pb2_grpc.QaReaderServiceStub(channel)
-    found = await stub.Describe(
-        qa_reader_pb2.DescribeRequest(), timeout=_TIMEOUT, metadata=target.metadata
-    )
+    found = await stub.Describe(qa_reader_pb2.DescribeRequest(), timeout=within, metadata=metadata)
     return Described({"reader": decode_identity(found.identity)}, found.pack)
+
+
+def _timeout(remaining: Remaining) -> float:
+    """Seconds that a call may take."""
+    left = remaining()
+    return _TIMEOUT if left is None else min(left, _TIMEOUT)
 
 
 _DESCRIBE = {"captioner": _captioner, "judge": _judge, "reader": _reader}
 
 
 class RemoteScores:
-    """ports.stages.ScoreBoard over gRPC."""
+    """ports.stages.ScoreBoard over gRPC; `remaining` as for RemoteStages."""
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    def __init__(self, target: Target, remaining: Remaining = lambda: None) -> None:
+        self._target, self._remaining = target, remaining
         self._channel: grpc.aio.Channel | None = None
 
     async def scores(self, run: str) -> Scores | None:
         """Ask the aggregator. Raises BackendError."""
-        if self._channel is None:
-            self._channel = self._target.channel()
-        stub = aggregator_pb2_grpc.AggregatorServiceStub(self._channel)
         request = aggregator_pb2.GetScoresRequest(run=run)
         try:
             async with told(self._target):
-                found = await stub.GetScores(
-                    request, timeout=_TIMEOUT, metadata=self._target.metadata
+                found = await self._stub.GetScores(
+                    request, timeout=_timeout(self._remaining), metadata=self._target.metadata
                 )
         except NotFound:
             return None
         return decode_run_scores(found.scores)
+
+    async def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
+        """Listen to the aggregator until the run is over. Raises BackendError."""
+        request = aggregator_pb2.WatchScoresRequest(run=run, interval_ms=round(interval * 1000))
+        call = self._stub.WatchScores(request, metadata=self._target.metadata)
+        try:
+            async with told(self._target):
+                async for found in call:
+                    yield decode_run_scores(found.scores)
+        except NotFound:
+            return
+        finally:
+            call.cancel()
+
+    @property
+    def _stub(self) -> aggregator_pb2_grpc.AggregatorServiceStub:
+        # A channel belongs to the event loop that it is made in.
+        if self._channel is None:
+            self._channel = self._target.channel()
+        return aggregator_pb2_grpc.AggregatorServiceStub(self._channel)
 
     async def close(self) -> None:
         """Close the connection."""

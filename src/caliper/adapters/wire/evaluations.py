@@ -46,6 +46,7 @@ def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
         judge=part.answerers.get("judge"),
         reader=part.answerers.get("reader"),
         media=to_wire(part.media),
+        qa_replies=part.qa_replies,
     )
 
 
@@ -76,6 +77,7 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
         repeats=message.repeats if message.HasField("repeats") else None,
         answerers={answerer: named} if answerer and named else {},
         media=from_wire(message.media),
+        qa_replies=message.qa_replies or None,
     )
 
 
@@ -113,10 +115,11 @@ def encode_run_scores(scores: Scores) -> aggregator_pb2.RunScores:
         state=encode_state(scores.state),
         benchmarks=[encode_scores(part) for part in scores.benchmarks],
         error=to_wire(scores.error),
+        start=scores.start,
     )
 
 
 def decode_run_scores(message: aggregator_pb2.RunScores) -> Scores:
     """Where a run stands. Raises InvalidInput for what no aggregator writes."""
     parts = tuple(decode_scores(part) for part in message.benchmarks)
-    return Scores(decode_state(message.state), parts, from_wire(message.error))
+    return Scores(decode_state(message.state), parts, from_wire(message.error), message.start)

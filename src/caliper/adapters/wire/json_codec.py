@@ -70,7 +70,7 @@ class JsonCodec:
         try:
             match written["event"]:
                 case "planned":
-                    return PlanMade(run, int(written["questions"]))
+                    return PlanMade(run, int(written["questions"]), int(written.get("start", 0)))
                 case "cancelled":
                     return RunCancelled(run)
                 case "failed":
@@ -101,7 +101,7 @@ def _body(message: StreamMessage) -> dict[str, Any]:
 def _event(event: RunEvent) -> dict[str, Any]:
     match event:
         case PlanMade():
-            return {"event": "planned", "questions": event.questions}
+            return {"event": "planned", "questions": event.questions, "start": event.start}
         case RunCancelled():
             return {"event": "cancelled"}
         case RunFailed():

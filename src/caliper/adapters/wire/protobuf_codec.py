@@ -75,7 +75,7 @@ class ProtobufCodec:
         run = from_wire(event.run)
         match event.WhichOneof("event"):
             case "planned":
-                return PlanMade(run, event.planned.questions)
+                return PlanMade(run, event.planned.questions, event.planned.start)
             case "cancelled":
                 return RunCancelled(run)
             case "failed":
@@ -101,7 +101,7 @@ def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
     message = pb.RunEvent(schema=SCHEMA, run=run)
     match event:
         case PlanMade():
-            message.planned.questions = event.questions
+            message.planned.questions, message.planned.start = event.questions, event.start
         case RunCancelled():
             message.cancelled.SetInParent()
         case RunFailed():

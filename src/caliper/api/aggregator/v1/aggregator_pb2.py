@@ -26,7 +26,7 @@ from caliper.api.types.v1 import outcome_pb2 as caliper_dot_api_dot_types_dot_v1
 from caliper.api.types.v1 import run_pb2 as caliper_dot_api_dot_types_dot_v1_dot_run__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*caliper/api/aggregator/v1/aggregator.proto\x12\x19\x63\x61liper.api.aggregator.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"\x1f\n\x10GetScoresRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"I\n\x11GetScoresResponse\x12\x34\n\x06scores\x18\x01 \x01(\x0b\x32$.caliper.api.aggregator.v1.RunScores\"6\n\x12WatchScoresRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0binterval_ms\x18\x02 \x01(\r\"K\n\x13WatchScoresResponse\x12\x34\n\x06scores\x18\x01 \x01(\x0b\x32$.caliper.api.aggregator.v1.RunScores\"\x84\x01\n\tRunScores\x12-\n\x05state\x18\x01 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12\x39\n\nbenchmarks\x18\x02 \x03(\x0b\x32%.caliper.api.types.v1.BenchmarkScores\x12\r\n\x05\x65rror\x18\x03 \x01(\t2\xeb\x01\n\x11\x41ggregatorService\x12\x66\n\tGetScores\x12+.caliper.api.aggregator.v1.GetScoresRequest\x1a,.caliper.api.aggregator.v1.GetScoresResponse\x12n\n\x0bWatchScores\x12-.caliper.api.aggregator.v1.WatchScoresRequest\x1a..caliper.api.aggregator.v1.WatchScoresResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*caliper/api/aggregator/v1/aggregator.proto\x12\x19\x63\x61liper.api.aggregator.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"\x1f\n\x10GetScoresRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"I\n\x11GetScoresResponse\x12\x34\n\x06scores\x18\x01 \x01(\x0b\x32$.caliper.api.aggregator.v1.RunScores\"6\n\x12WatchScoresRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0binterval_ms\x18\x02 \x01(\r\"K\n\x13WatchScoresResponse\x12\x34\n\x06scores\x18\x01 \x01(\x0b\x32$.caliper.api.aggregator.v1.RunScores\"\x93\x01\n\tRunScores\x12-\n\x05state\x18\x01 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12\x39\n\nbenchmarks\x18\x02 \x03(\x0b\x32%.caliper.api.types.v1.BenchmarkScores\x12\r\n\x05\x65rror\x18\x03 \x01(\t\x12\r\n\x05start\x18\x04 \x01(\r2\xeb\x01\n\x11\x41ggregatorService\x12\x66\n\tGetScores\x12+.caliper.api.aggregator.v1.GetScoresRequest\x1a,.caliper.api.aggregator.v1.GetScoresResponse\x12n\n\x0bWatchScores\x12-.caliper.api.aggregator.v1.WatchScoresRequest\x1a..caliper.api.aggregator.v1.WatchScoresResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,7 +42,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WATCHSCORESRESPONSE']._serialized_start=305
   _globals['_WATCHSCORESRESPONSE']._serialized_end=380
   _globals['_RUNSCORES']._serialized_start=383
-  _globals['_RUNSCORES']._serialized_end=515
-  _globals['_AGGREGATORSERVICE']._serialized_start=518
-  _globals['_AGGREGATORSERVICE']._serialized_end=753
+  _globals['_RUNSCORES']._serialized_end=530
+  _globals['_AGGREGATORSERVICE']._serialized_start=533
+  _globals['_AGGREGATORSERVICE']._serialized_end=768
 # @@protoc_insertion_point(module_scope)

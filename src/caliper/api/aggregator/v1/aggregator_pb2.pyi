@@ -35,11 +35,13 @@ class WatchScoresResponse(_message.Message):
     def __init__(self, scores: _Optional[_Union[RunScores, _Mapping]] = ...) -> None: ...
 
 class RunScores(_message.Message):
-    __slots__ = ("state", "benchmarks", "error")
+    __slots__ = ("state", "benchmarks", "error", "start")
     STATE_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
     state: _run_pb2.RunState
     benchmarks: _containers.RepeatedCompositeFieldContainer[_outcome_pb2.BenchmarkScores]
     error: str
-    def __init__(self, state: _Optional[_Union[_run_pb2.RunState, str]] = ..., benchmarks: _Optional[_Iterable[_Union[_outcome_pb2.BenchmarkScores, _Mapping]]] = ..., error: _Optional[str] = ...) -> None: ...
+    start: int
+    def __init__(self, state: _Optional[_Union[_run_pb2.RunState, str]] = ..., benchmarks: _Optional[_Iterable[_Union[_outcome_pb2.BenchmarkScores, _Mapping]]] = ..., error: _Optional[str] = ..., start: _Optional[int] = ...) -> None: ...

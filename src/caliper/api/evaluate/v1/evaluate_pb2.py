@@ -27,7 +27,7 @@ from caliper.api.types.v1 import run_pb2 as caliper_dot_api_dot_types_dot_v1_dot
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&caliper/api/evaluate/v1/evaluate.proto\x12\x17\x63\x61liper.api.evaluate.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xde\x02\n\x10\x42\x65nchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t\x12\x12\n\x08\x63\x61ptions\x18\x03 \x01(\tH\x00\x12\x13\n\tcaptioner\x18\x04 \x01(\tH\x00\x12\x0f\n\x07qa_data\x18\x05 \x01(\t\x12\x0e\n\x06prompt\x18\x06 \x01(\t\x12I\n\x08settings\x18\x07 \x03(\x0b\x32\x37.caliper.api.evaluate.v1.BenchmarkRequest.SettingsEntry\x12\x14\n\x07repeats\x18\x08 \x01(\rH\x02\x88\x01\x01\x12\x0f\n\x05judge\x18\t \x01(\tH\x01\x12\x10\n\x06reader\x18\n \x01(\tH\x01\x12\r\n\x05media\x18\x0b \x01(\t\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x08\n\x06sourceB\n\n\x08\x61nswererB\n\n\x08_repeats\"\xe8\x01\n\x16StartEvaluationRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12=\n\nbenchmarks\x18\x02 \x03(\x0b\x32).caliper.api.evaluate.v1.BenchmarkRequest\x12\x0c\n\x04seed\x18\x03 \x01(\x04\x12\x12\n\x05limit\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\x11\n\treplicate\x18\x05 \x01(\r\x12\x1b\n\x0e\x63overage_floor\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\nclient_key\x18\x07 \x01(\tB\x08\n\x06_limitB\x11\n\x0f_coverage_floor\"c\n\x17StartEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\xec\x01\n\nEvaluation\x12\x0b\n\x03run\x18\x01 \x01(\t\x12-\n\x05state\x18\x02 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12+\n\x04spec\x18\x03 \x01(\x0b\x32\x1d.caliper.api.types.v1.RunSpec\x12+\n\x07started\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x39\n\nbenchmarks\x18\x05 \x03(\x0b\x32%.caliper.api.types.v1.BenchmarkScores\x12\r\n\x05\x65rror\x18\x06 \x01(\t\"#\n\x14GetEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"P\n\x15GetEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\":\n\x16WatchEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0binterval_ms\x18\x02 \x01(\r\"R\n\x17WatchEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\"M\n\x16ListEvaluationsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\"l\n\x17ListEvaluationsResponse\x12\x38\n\x0b\x65valuations\x18\x01 \x03(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x17\x43\x61ncelEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"S\n\x18\x43\x61ncelEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\">\n\x10GetReportRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x0f\n\x07partial\x18\x02 \x01(\x08\x12\x0c\n\x04\x66ile\x18\x03 \x01(\t\"F\n\x11GetReportResponse\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x04\"\x80\x01\n\x13ListVerdictsRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x11\n\tbenchmark\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\t\x12\x0f\n\x07outcome\x18\x04 \x01(\t\x12\x11\n\tpage_size\x18\x05 \x01(\r\x12\x12\n\npage_token\x18\x06 \x01(\t\"c\n\x14ListVerdictsResponse\x12\x32\n\x08verdicts\x18\x01 \x03(\x0b\x32 .caliper.api.types.v1.VerdictRow\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x15UploadCaptionsRequest\x12\x37\n\x06header\x18\x01 \x01(\x0b\x32%.caliper.api.evaluate.v1.UploadHeaderH\x00\x12;\n\x07\x63\x61ption\x18\x02 \x01(\x0b\x32(.caliper.api.evaluate.v1.UploadedCaptionH\x00\x42\x06\n\x04part\"!\n\x0cUploadHeader\x12\x11\n\tbenchmark\x18\x01 \x01(\t\"/\n\x0fUploadedCaption\x12\x0e\n\x06sample\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"9\n\x16UploadCaptionsResponse\x12\x10\n\x08\x63\x61ptions\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x32\xa6\x07\n\x0f\x45valuateService\x12t\n\x0fStartEvaluation\x12/.caliper.api.evaluate.v1.StartEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.StartEvaluationResponse\x12n\n\rGetEvaluation\x12-.caliper.api.evaluate.v1.GetEvaluationRequest\x1a..caliper.api.evaluate.v1.GetEvaluationResponse\x12v\n\x0fWatchEvaluation\x12/.caliper.api.evaluate.v1.WatchEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.WatchEvaluationResponse0\x01\x12t\n\x0fListEvaluations\x12/.caliper.api.evaluate.v1.ListEvaluationsRequest\x1a\x30.caliper.api.evaluate.v1.ListEvaluationsResponse\x12w\n\x10\x43\x61ncelEvaluation\x12\x30.caliper.api.evaluate.v1.CancelEvaluationRequest\x1a\x31.caliper.api.evaluate.v1.CancelEvaluationResponse\x12\x64\n\tGetReport\x12).caliper.api.evaluate.v1.GetReportRequest\x1a*.caliper.api.evaluate.v1.GetReportResponse0\x01\x12k\n\x0cListVerdicts\x12,.caliper.api.evaluate.v1.ListVerdictsRequest\x1a-.caliper.api.evaluate.v1.ListVerdictsResponse\x12s\n\x0eUploadCaptions\x12..caliper.api.evaluate.v1.UploadCaptionsRequest\x1a/.caliper.api.evaluate.v1.UploadCaptionsResponse(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&caliper/api/evaluate/v1/evaluate.proto\x12\x17\x63\x61liper.api.evaluate.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf2\x02\n\x10\x42\x65nchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t\x12\x12\n\x08\x63\x61ptions\x18\x03 \x01(\tH\x00\x12\x13\n\tcaptioner\x18\x04 \x01(\tH\x00\x12\x0f\n\x07qa_data\x18\x05 \x01(\t\x12\x0e\n\x06prompt\x18\x06 \x01(\t\x12I\n\x08settings\x18\x07 \x03(\x0b\x32\x37.caliper.api.evaluate.v1.BenchmarkRequest.SettingsEntry\x12\x14\n\x07repeats\x18\x08 \x01(\rH\x02\x88\x01\x01\x12\x0f\n\x05judge\x18\t \x01(\tH\x01\x12\x10\n\x06reader\x18\n \x01(\tH\x01\x12\r\n\x05media\x18\x0b \x01(\t\x12\x12\n\nqa_replies\x18\r \x01(\t\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x08\n\x06sourceB\n\n\x08\x61nswererB\n\n\x08_repeats\"\xe8\x01\n\x16StartEvaluationRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12=\n\nbenchmarks\x18\x02 \x03(\x0b\x32).caliper.api.evaluate.v1.BenchmarkRequest\x12\x0c\n\x04seed\x18\x03 \x01(\x04\x12\x12\n\x05limit\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\x11\n\treplicate\x18\x05 \x01(\r\x12\x1b\n\x0e\x63overage_floor\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\nclient_key\x18\x07 \x01(\tB\x08\n\x06_limitB\x11\n\x0f_coverage_floor\"c\n\x17StartEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\xec\x01\n\nEvaluation\x12\x0b\n\x03run\x18\x01 \x01(\t\x12-\n\x05state\x18\x02 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12+\n\x04spec\x18\x03 \x01(\x0b\x32\x1d.caliper.api.types.v1.RunSpec\x12+\n\x07started\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x39\n\nbenchmarks\x18\x05 \x03(\x0b\x32%.caliper.api.types.v1.BenchmarkScores\x12\r\n\x05\x65rror\x18\x06 \x01(\t\"#\n\x14GetEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"P\n\x15GetEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\":\n\x16WatchEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0binterval_ms\x18\x02 \x01(\r\"R\n\x17WatchEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\"M\n\x16ListEvaluationsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\"l\n\x17ListEvaluationsResponse\x12\x38\n\x0b\x65valuations\x18\x01 \x03(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x17\x43\x61ncelEvaluationRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\"S\n\x18\x43\x61ncelEvaluationResponse\x12\x37\n\nevaluation\x18\x01 \x01(\x0b\x32#.caliper.api.evaluate.v1.Evaluation\">\n\x10GetReportRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x0f\n\x07partial\x18\x02 \x01(\x08\x12\x0c\n\x04\x66ile\x18\x03 \x01(\t\"F\n\x11GetReportResponse\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x04\"\x80\x01\n\x13ListVerdictsRequest\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x11\n\tbenchmark\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\t\x12\x0f\n\x07outcome\x18\x04 \x01(\t\x12\x11\n\tpage_size\x18\x05 \x01(\r\x12\x12\n\npage_token\x18\x06 \x01(\t\"c\n\x14ListVerdictsResponse\x12\x32\n\x08verdicts\x18\x01 \x03(\x0b\x32 .caliper.api.types.v1.VerdictRow\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x15UploadCaptionsRequest\x12\x37\n\x06header\x18\x01 \x01(\x0b\x32%.caliper.api.evaluate.v1.UploadHeaderH\x00\x12;\n\x07\x63\x61ption\x18\x02 \x01(\x0b\x32(.caliper.api.evaluate.v1.UploadedCaptionH\x00\x42\x06\n\x04part\"!\n\x0cUploadHeader\x12\x11\n\tbenchmark\x18\x01 \x01(\t\"/\n\x0fUploadedCaption\x12\x0e\n\x06sample\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"9\n\x16UploadCaptionsResponse\x12\x10\n\x08\x63\x61ptions\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x32\xa6\x07\n\x0f\x45valuateService\x12t\n\x0fStartEvaluation\x12/.caliper.api.evaluate.v1.StartEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.StartEvaluationResponse\x12n\n\rGetEvaluation\x12-.caliper.api.evaluate.v1.GetEvaluationRequest\x1a..caliper.api.evaluate.v1.GetEvaluationResponse\x12v\n\x0fWatchEvaluation\x12/.caliper.api.evaluate.v1.WatchEvaluationRequest\x1a\x30.caliper.api.evaluate.v1.WatchEvaluationResponse0\x01\x12t\n\x0fListEvaluations\x12/.caliper.api.evaluate.v1.ListEvaluationsRequest\x1a\x30.caliper.api.evaluate.v1.ListEvaluationsResponse\x12w\n\x10\x43\x61ncelEvaluation\x12\x30.caliper.api.evaluate.v1.CancelEvaluationRequest\x1a\x31.caliper.api.evaluate.v1.CancelEvaluationResponse\x12\x64\n\tGetReport\x12).caliper.api.evaluate.v1.GetReportRequest\x1a*.caliper.api.evaluate.v1.GetReportResponse0\x01\x12k\n\x0cListVerdicts\x12,.caliper.api.evaluate.v1.ListVerdictsRequest\x1a-.caliper.api.evaluate.v1.ListVerdictsResponse\x12s\n\x0eUploadCaptions\x12..caliper.api.evaluate.v1.UploadCaptionsRequest\x1a/.caliper.api.evaluate.v1.UploadCaptionsResponse(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,47 +37,47 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._loaded_options = None
   _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_options = b'8\001'
   _globals['_BENCHMARKREQUEST']._serialized_start=169
-  _globals['_BENCHMARKREQUEST']._serialized_end=519
-  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_start=438
-  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_end=485
-  _globals['_STARTEVALUATIONREQUEST']._serialized_start=522
-  _globals['_STARTEVALUATIONREQUEST']._serialized_end=754
-  _globals['_STARTEVALUATIONRESPONSE']._serialized_start=756
-  _globals['_STARTEVALUATIONRESPONSE']._serialized_end=855
-  _globals['_EVALUATION']._serialized_start=858
-  _globals['_EVALUATION']._serialized_end=1094
-  _globals['_GETEVALUATIONREQUEST']._serialized_start=1096
-  _globals['_GETEVALUATIONREQUEST']._serialized_end=1131
-  _globals['_GETEVALUATIONRESPONSE']._serialized_start=1133
-  _globals['_GETEVALUATIONRESPONSE']._serialized_end=1213
-  _globals['_WATCHEVALUATIONREQUEST']._serialized_start=1215
-  _globals['_WATCHEVALUATIONREQUEST']._serialized_end=1273
-  _globals['_WATCHEVALUATIONRESPONSE']._serialized_start=1275
-  _globals['_WATCHEVALUATIONRESPONSE']._serialized_end=1357
-  _globals['_LISTEVALUATIONSREQUEST']._serialized_start=1359
-  _globals['_LISTEVALUATIONSREQUEST']._serialized_end=1436
-  _globals['_LISTEVALUATIONSRESPONSE']._serialized_start=1438
-  _globals['_LISTEVALUATIONSRESPONSE']._serialized_end=1546
-  _globals['_CANCELEVALUATIONREQUEST']._serialized_start=1548
-  _globals['_CANCELEVALUATIONREQUEST']._serialized_end=1586
-  _globals['_CANCELEVALUATIONRESPONSE']._serialized_start=1588
-  _globals['_CANCELEVALUATIONRESPONSE']._serialized_end=1671
-  _globals['_GETREPORTREQUEST']._serialized_start=1673
-  _globals['_GETREPORTREQUEST']._serialized_end=1735
-  _globals['_GETREPORTRESPONSE']._serialized_start=1737
-  _globals['_GETREPORTRESPONSE']._serialized_end=1807
-  _globals['_LISTVERDICTSREQUEST']._serialized_start=1810
-  _globals['_LISTVERDICTSREQUEST']._serialized_end=1938
-  _globals['_LISTVERDICTSRESPONSE']._serialized_start=1940
-  _globals['_LISTVERDICTSRESPONSE']._serialized_end=2039
-  _globals['_UPLOADCAPTIONSREQUEST']._serialized_start=2042
-  _globals['_UPLOADCAPTIONSREQUEST']._serialized_end=2191
-  _globals['_UPLOADHEADER']._serialized_start=2193
-  _globals['_UPLOADHEADER']._serialized_end=2226
-  _globals['_UPLOADEDCAPTION']._serialized_start=2228
-  _globals['_UPLOADEDCAPTION']._serialized_end=2275
-  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_start=2277
-  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_end=2334
-  _globals['_EVALUATESERVICE']._serialized_start=2337
-  _globals['_EVALUATESERVICE']._serialized_end=3271
+  _globals['_BENCHMARKREQUEST']._serialized_end=539
+  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_start=458
+  _globals['_BENCHMARKREQUEST_SETTINGSENTRY']._serialized_end=505
+  _globals['_STARTEVALUATIONREQUEST']._serialized_start=542
+  _globals['_STARTEVALUATIONREQUEST']._serialized_end=774
+  _globals['_STARTEVALUATIONRESPONSE']._serialized_start=776
+  _globals['_STARTEVALUATIONRESPONSE']._serialized_end=875
+  _globals['_EVALUATION']._serialized_start=878
+  _globals['_EVALUATION']._serialized_end=1114
+  _globals['_GETEVALUATIONREQUEST']._serialized_start=1116
+  _globals['_GETEVALUATIONREQUEST']._serialized_end=1151
+  _globals['_GETEVALUATIONRESPONSE']._serialized_start=1153
+  _globals['_GETEVALUATIONRESPONSE']._serialized_end=1233
+  _globals['_WATCHEVALUATIONREQUEST']._serialized_start=1235
+  _globals['_WATCHEVALUATIONREQUEST']._serialized_end=1293
+  _globals['_WATCHEVALUATIONRESPONSE']._serialized_start=1295
+  _globals['_WATCHEVALUATIONRESPONSE']._serialized_end=1377
+  _globals['_LISTEVALUATIONSREQUEST']._serialized_start=1379
+  _globals['_LISTEVALUATIONSREQUEST']._serialized_end=1456
+  _globals['_LISTEVALUATIONSRESPONSE']._serialized_start=1458
+  _globals['_LISTEVALUATIONSRESPONSE']._serialized_end=1566
+  _globals['_CANCELEVALUATIONREQUEST']._serialized_start=1568
+  _globals['_CANCELEVALUATIONREQUEST']._serialized_end=1606
+  _globals['_CANCELEVALUATIONRESPONSE']._serialized_start=1608
+  _globals['_CANCELEVALUATIONRESPONSE']._serialized_end=1691
+  _globals['_GETREPORTREQUEST']._serialized_start=1693
+  _globals['_GETREPORTREQUEST']._serialized_end=1755
+  _globals['_GETREPORTRESPONSE']._serialized_start=1757
+  _globals['_GETREPORTRESPONSE']._serialized_end=1827
+  _globals['_LISTVERDICTSREQUEST']._serialized_start=1830
+  _globals['_LISTVERDICTSREQUEST']._serialized_end=1958
+  _globals['_LISTVERDICTSRESPONSE']._serialized_start=1960
+  _globals['_LISTVERDICTSRESPONSE']._serialized_end=2059
+  _globals['_UPLOADCAPTIONSREQUEST']._serialized_start=2062
+  _globals['_UPLOADCAPTIONSREQUEST']._serialized_end=2211
+  _globals['_UPLOADHEADER']._serialized_start=2213
+  _globals['_UPLOADHEADER']._serialized_end=2246
+  _globals['_UPLOADEDCAPTION']._serialized_start=2248
+  _globals['_UPLOADEDCAPTION']._serialized_end=2295
+  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_start=2297
+  _globals['_UPLOADCAPTIONSRESPONSE']._serialized_end=2354
+  _globals['_EVALUATESERVICE']._serialized_start=2357
+  _globals['_EVALUATESERVICE']._serialized_end=3291
 # @@protoc_insertion_point(module_scope)

@@ -126,7 +126,8 @@ class EvaluateServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListVerdicts(self, request, context):
-        """Single verdicts, filtered, a page at a time.
+        """Single verdicts, filtered, a page at a time. Of a running run they lag behind its scores
+        by some seconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,0 +1,62 @@
+"""What callers ask for and where runs stand, there and back."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caliper.adapters.wire.evaluations import (
+    decode_asked,
+    decode_run_scores,
+    encode_asked,
+    encode_run_scores,
+)
+from caliper.api.aggregator.v1 import aggregator_pb2
+from caliper.api.evaluate.v1 import evaluate_pb2
+from caliper.core.run import RunState
+from caliper.pipeline.resolve import Asked, BenchmarkAsked
+from caliper.ports.stages import Scores
+
+TEXTS = st.text(st.characters() | st.sampled_from("\ud83d\udcff\ufdd0"), max_size=12)
+WORDS = st.text("abcdef0123456789", min_size=1, max_size=8)
+SOURCES = st.one_of(
+    st.fixed_dictionaries({"captions": WORDS}), st.fixed_dictionaries({"captioner": TEXTS})
+)
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> BenchmarkAsked:
+    return BenchmarkAsked(
+        name=draw(WORDS),
+        data=draw(WORDS),
+        **draw(SOURCES),
+        qa_data=draw(st.none() | WORDS),
+        prompt=draw(TEXTS.filter(bool)),
+        settings=draw(st.dictionaries(TEXTS, TEXTS, max_size=2)),
+        repeats=draw(st.none() | st.integers(1, 100)),
+        answerers=draw(st.dictionaries(st.sampled_from(["judge"]), WORDS, max_size=1)),
+        media=draw(TEXTS),
+        qa_replies=draw(st.none() | WORDS),
+    )
+
+
+@given(
+    st.builds(
+        Asked,
+        name=TEXTS,
+        benchmarks=st.lists(parts(), max_size=2).map(tuple),
+        seed=st.integers(0, 2**64 - 1),
+        limit=st.none() | st.integers(0, 2**32 - 1),
+        replicate=st.integers(0, 2**32 - 1),
+        coverage_floor=st.floats(0, 1),
+        client_key=TEXTS,
+    )
+)
+def test_what_is_asked_for_arrives(asked: Asked) -> None:
+    data = encode_asked(asked).SerializeToString()
+    assert decode_asked(evaluate_pb2.StartEvaluationRequest.FromString(data)) == asked
+
+
+@given(st.sampled_from(RunState), TEXTS, st.integers(0, 2**32 - 1))
+def test_where_a_run_stands_arrives(state: RunState, error: str, start: int) -> None:
+    scores = Scores(state, (), error, start)
+    data = encode_run_scores(scores).SerializeToString()
+    assert decode_run_scores(aggregator_pb2.RunScores.FromString(data)) == scores

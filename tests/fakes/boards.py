@@ -1,0 +1,96 @@
+"""A gateway on memory, and an aggregator that says what a test says."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import MemoryStore
+
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.core.report import BenchmarkReport, Coverage
+from caliper.core.run import Identity, RunState
+from caliper.pipeline.gateway import Gateway, Outside
+from caliper.pipeline.resolve import Asked, BenchmarkAsked
+from caliper.pipeline.runs import RunBook, write_json
+from caliper.ports.stages import Described, Scores
+
+READER = Identity("lexical", "lexical", "1")
+DATA, CAPTIONS = "d" * 64, "c" * 64
+
+
+def scores(state: str, known: int = 0, start: int = 1, error: str = "") -> Scores:
+    """Where a run stands, with so many of ten questions scored."""
+    part = BenchmarkReport(
+        name="captionqa",
+        title="CaptionQA",
+        headline=("overall", "score"),
+        estimates={},
+        tables=(),
+        coverage=Coverage(10, known, {}),
+        settings={},
+        models={},
+        notes=(),
+    )
+    return Scores(RunState(state), (part,) if known else (), error, start)
+
+
+@dataclass
+class Board:
+    """ports.stages.ScoreBoard. `now` is what `scores` gives; every watch goes through one list
+    of `told`, the last of them for all that come later. An exception in it is raised.
+    """
+
+    now: Scores | None = None
+    told: list[Sequence[Scores | Exception]] = field(default_factory=list)
+    watching: int = 0
+    watched: int = 0
+
+    async def scores(self, _: str) -> Scores | None:
+        return self.now
+
+    async def watch(self, _: str, __: float) -> AsyncGenerator[Scores, None]:
+        one = self.told[min(self.watched, len(self.told) - 1)]
+        self.watched += 1
+        self.watching += 1
+        try:
+            for each in one:
+                if isinstance(each, Exception):
+                    raise each
+                self.now = each
+                yield each
+                # As slow as the watcher that looks every time.
+                for _ in range(20):
+                    await asyncio.sleep(0)
+        finally:
+            self.watching -= 1
+
+
+class Stages:
+    """ports.stages.StageDirectory with a reader alone."""
+
+    async def describe(self, role: str) -> Described:
+        return Described({role: READER}, "p" * 64)
+
+
+@dataclass
+class Front:
+    """A gateway, what it stands on, and a request that it can resolve."""
+
+    board: Board = field(default_factory=Board)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+    stream: MemoryStream = field(default_factory=MemoryStream)
+
+    @property
+    def asked(self) -> Asked:
+        return Asked("ours", (BenchmarkAsked("captionqa", DATA, CAPTIONS),))
+
+    async def gateway(self) -> Gateway:
+        await write_json(self.store, f"datasets/{DATA}/manifest.json", files={}, folder=False)
+        await self.store.put(f"supplied/{CAPTIONS}.jsonl.gz", b"")
+        outside = Outside(
+            self.store, self.stream, ProtobufCodec(), self.clock, Stages(), self.board
+        )
+        return Gateway(outside, RunBook(self.store, self.clock))

@@ -1,0 +1,36 @@
+"""A store that counts."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+
+from caliper.ports.storage import ObjectStore
+
+
+class CountingStore:
+    """Another store, with every call noted: how, and under which first part of the key."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self.calls: list[tuple[str, str]] = []
+
+    async def put(self, key: str, data: bytes) -> None:
+        self.calls.append(("PUT", key))
+        await self._store.put(key, data)
+
+    async def get(self, key: str) -> bytes | None:
+        self.calls.append(("GET", key))
+        return await self._store.get(key)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        self.calls.append(("LIST", prefix))
+        async for key in self._store.list(prefix):
+            yield key
+
+    def most(self, method: str, before: str) -> int:
+        """How often that was done at most with one key that begins so."""
+        found = Counter(key for how, key in self.calls if how == method and key.startswith(before))
+        return max(found.values(), default=0)
+
+    def count(self, method: str, before: str) -> int:
+        """How often that was done with keys that begin so."""
+        return sum(how == method and key.startswith(before) for how, key in self.calls)

@@ -1,0 +1,126 @@
+"""What a job costs in calls to the store, counted."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.counting import CountingStore
+from tests.fakes.installation import listening, over
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.core.run import RunState
+from caliper.pipeline.reading import Wanted
+from caliper.ports.stages import Described
+from caliper.runtime.lifecycle import Parts, together
+from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.servicers.building import (
+    Ground,
+    aggregator_parts,
+    captioner_parts,
+    examining_parts,
+    gateway_parts,
+)
+from caliper.servicers.grounds import memory_ground
+from caliper.servicers.starting import LocalStages
+from caliper.standalone.config import RunConfig, read_config
+from caliper.standalone.remote import send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+MODEL = "fake/judge-8b"
+LANGUAGE = ("rules", "ngram")
+
+
+class Counted:
+    """All services over one stream and directory, each counting its own calls to the store."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.ground = memory_ground(DirectoryStore(folder / "store"))
+        self.stores = {
+            name: CountingStore(self.ground.store) for name in ("judge", "reader", "captioner")
+        }
+        self._model = f"tgi:{url}"
+
+    def own(self, name: str) -> Ground:
+        ground = self.ground
+        return Ground(self.stores[name], ground.stream, ground.logs, ground.codec, ground.clock)
+
+    async def parts(self) -> Parts:
+        judging, reading = JudgeSettings(model=self._model), QaReaderSettings(model=self._model)
+        judge, told = await examining_parts("judge", judging, self.own("judge"), LANGUAGE)
+        reader, read = await examining_parts("reader", reading, self.own("reader"))
+        captioning = CaptionerSettings(model=self._model)
+        captioner, captioned = await captioner_parts(captioning, self.own("captioner"))
+        described: dict[str, Described] = {"judge": told, "reader": read, "captioner": captioned}
+        scores, board = aggregator_parts(self.ground)
+        front = gateway_parts(self.ground, LocalStages(described), board)
+        return together([judge, reader, captioner, scores, front])
+
+
+def example(name: str, **changes: Any) -> RunConfig:
+    config = read_config(EXAMPLES / "careful.yaml")
+    part = config.benchmarks[name].model_copy(update=changes)
+    return config.model_copy(update={"benchmarks": {name: part}, "limit": 4})
+
+
+async def run(counted: Counted, config: RunConfig) -> int:
+    """Evaluate, and give the number of jobs: one a sample."""
+    async with (
+        listening(await counted.parts()) as address,
+        RemoteGateway(Target(address)) as gateway,
+    ):
+        for store in counted.stores.values():
+            store.calls.clear()
+        begun = await send(config, gateway, counted.ground.store)
+        ended = await over(gateway, begun.spec.run_id)
+        assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
+        rows, _ = await gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+    return len({row.sample for row in rows})
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Callable[[str], Counted]:
+    return lambda url: Counted(tmp_path, url)
+
+
+@pytest.mark.parametrize(("name", "role"), [("capability", "judge"), ("captionqa", "reader")])
+async def test_a_job_is_one_get_and_one_put(
+    counting: Callable[[str], Counted], name: str, role: str
+) -> None:
+    async with ChatServer(otherwise=answer("A")) as chat:
+        counted = counting(chat.url)
+        jobs = await run(counted, example(name))
+    store = counted.stores[role]
+    # Beside jobs: the spec once a run, whether it was cancelled at most every other second.
+    assert store.count("GET", "jobs/") == store.count("PUT", "jobs/") == jobs > 1
+    assert store.most("GET", "jobs/") == store.most("PUT", "jobs/") == 1
+    others = [call for call in store.calls if not call[1].startswith("jobs/")]
+    assert {method for method, _ in others} == {"GET"}
+    assert {key.rpartition("/")[2] for _, key in others} <= {
+        "spec.json",
+        "cancelled.json",
+        "health",
+    }
+    assert sum(key.endswith("spec.json") for _, key in others) == 1
+
+
+async def test_a_caption_is_one_get_beside_its_media(
+    counting: Callable[[str], Counted],
+) -> None:
+    async with ChatServer(otherwise=answer("A small dog on green grass.")) as chat:
+        counted = counting(chat.url)
+        config = example("comprecap", captions=None, captioner=MODEL)
+        jobs = await run(counted, config)
+    store = counted.stores["captioner"]
+    assert jobs > 1
+    # What is known of it, and its one picture.
+    assert store.count("GET", "captions/") == store.count("GET", "media/") == jobs
+    # One for all runs that ask the same, and one for the report of this run.
+    assert store.count("PUT", "captions/") == store.count("PUT", "runs/") == jobs
+    assert store.count("PUT", "") == 2 * jobs
+    # Once for all of them.
+    assert store.count("GET", "datasets/") == 1
+    assert store.count("LIST", "") == 0

@@ -1,0 +1,107 @@
+"""Questions from the media, answered by recorded replies: in services as in one process."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.fakes import tiny
+from tests.fakes.installation import alone, installation, over
+
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.progress import WarningWatcher
+from caliper.core.errors import InvalidInput
+from caliper.core.run import RunSpec, RunState
+from caliper.pipeline.reading import Wanted
+from caliper.runtime.recordings import Recordings
+from caliper.servicers.grounds import memory_ground
+from caliper.standalone.config import RunConfig, read_config
+from caliper.standalone.remote import parcels_from_media, send
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path / "store")
+
+
+@pytest.fixture
+async def gateway(store: DirectoryStore) -> AsyncIterator[RemoteGateway]:
+    async with installation(memory_ground(store)) as found:
+        yield found
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> RunConfig:
+    """All three benchmarks with recorded replies from the media; rules look at captions."""
+    found = read_config(tiny.write_all(tmp_path / "data"))
+    rules = {"judge": None, "reader": None}
+    parts = {name: part.model_copy(update=rules) for name, part in found.benchmarks.items()}
+    return found.model_copy(update={"benchmarks": parts, "coverage_floor": 0.1})
+
+
+async def test_the_report_is_that_of_one_process(
+    gateway: RemoteGateway, store: DirectoryStore, config: RunConfig, tmp_path: Path
+) -> None:
+    begun = await send(config, gateway, store)
+    ended = await over(gateway, begun.spec.run_id)
+    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
+    report = await gateway.report(begun.spec.run_id)
+    assert report == await alone(config, WarningWatcher(), tmp_path)
+    rows, _ = await gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+    asked = [row for row in rows if row.judge.startswith("replay")]
+    assert {row.benchmark for row in asked} == set(config.benchmarks)
+    assert {row.reason for row in asked} <= {"", "no_reply", "bad_ground_truth"}
+    figures = json.loads(report)["benchmarks"]
+    assert "qa_accuracy" in figures["capability"]["average"]
+    assert "utility_gap" in figures["captionqa"]
+    assert "compreqa" in figures["comprecap"]
+
+
+async def test_what_is_there_already_need_not_be_pushed(
+    gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
+) -> None:
+    first = await send(config, gateway, store)
+    again = await send(config, gateway, None)
+    assert first.spec == again.spec
+    await over(gateway, first.spec.run_id)
+
+
+async def test_questions_without_replies_are_refused(
+    gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
+) -> None:
+    part = config.benchmarks["capability"].model_copy(update={"qa_replies": None})
+    with pytest.raises(InvalidInput, match="needs recorded replies"):
+        await send(config.model_copy(update={"benchmarks": {"capability": part}}), gateway, store)
+
+
+async def test_other_recordings_than_the_runs_answer_nothing(
+    gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
+) -> None:
+    begun = await send(config, gateway, store)
+    await over(gateway, begun.spec.run_id)
+    spec: RunSpec = begun.spec
+    found = await Recordings(store).answerer(spec, "capability")
+    assert found.identity == spec.benchmark("capability").models["media"]
+    parcel = parcels_from_media("capability", config.benchmarks["capability"])["qa_replies"]
+    (file,) = parcel.files
+    key = f"datasets/{parcel.digest}/files/{file.name}"
+    kept = await store.get(key)
+    assert kept is not None
+    await store.put(key, kept.replace(b"\n", b" \n"))
+    with pytest.raises(InvalidInput, match="other recorded replies"):
+        await Recordings(store).answerer(spec, "capability")
+
+
+async def test_the_last_recordings_are_read_once(
+    gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
+) -> None:
+    begun = await send(config, gateway, store)
+    await over(gateway, begun.spec.run_id)
+    recordings = Recordings(store, capacity=2)
+    names = list(config.benchmarks)
+    first = [await recordings.answerer(begun.spec, name) for name in names]
+    again = [await recordings.answerer(begun.spec, name) for name in reversed(names)]
+    assert again[0] is first[2]
+    assert again[1] is first[1]
+    assert again[2] is not first[0]

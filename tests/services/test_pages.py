@@ -1,0 +1,80 @@
+"""report.html of services: the bytes of a run in one process, pictures and all."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.fakes.installation import alone, installation, over
+
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.progress import WarningWatcher
+from caliper.core.run import RunState
+from caliper.pipeline.reading import FILES
+from caliper.pipeline.supplies import push_dataset
+from caliper.servicers.building import Ground
+from caliper.servicers.grounds import memory_ground
+from caliper.standalone.config import RunConfig, read_config
+from caliper.standalone.remote import parcel_at, send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PICTURE = b"data:image/jpeg;base64,"
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    return memory_ground(DirectoryStore(tmp_path / "store"))
+
+
+@pytest.fixture
+def careful() -> RunConfig:
+    """Pictures and clips of all three benchmarks."""
+    return read_config(EXAMPLES / "careful.yaml").model_copy(update={"limit": 2})
+
+
+async def push_media(ground: Ground, config: RunConfig) -> None:
+    """As `caliper data push` does."""
+    for name, part in config.benchmarks.items():
+        await push_dataset(ground.store, parcel_at(name, part.data, part.media_root))
+
+
+async def test_every_file_is_that_of_one_process(
+    ground: Ground, careful: RunConfig, tmp_path: Path
+) -> None:
+    await push_media(ground, careful)
+    async with installation(ground) as gateway:
+        begun = await send(careful, gateway, ground.store)
+        ended = await over(gateway, begun.spec.run_id)
+        found = {file: await gateway.report(begun.spec.run_id, file) for file in FILES}
+    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
+    await alone(careful, WarningWatcher(), tmp_path)
+    for file, data in found.items():
+        assert data == (tmp_path / "alone" / file).read_bytes(), file
+    assert found["report.html"].count(PICTURE) > 5
+
+
+async def test_media_that_were_not_pushed_have_no_picture(
+    ground: Ground, careful: RunConfig
+) -> None:
+    async with installation(ground) as gateway:
+        begun = await send(careful, gateway, ground.store)
+        await over(gateway, begun.spec.run_id)
+        page = await gateway.report(begun.spec.run_id, "report.html")
+    assert page.count(PICTURE) == 0
+
+
+async def test_many_reports_are_computed_without_holding_each_other_up(
+    ground: Ground, careful: RunConfig, tmp_path: Path
+) -> None:
+    await push_media(ground, careful)
+    async with installation(ground) as gateway:
+        begun = await send(careful, gateway, ground.store)
+        run = begun.spec.run_id
+        await over(gateway, run)
+        whole = await gateway.report(run, "report.html")
+        # Without the kept file it is computed for every caller, in threads that wait for others.
+        (tmp_path / "store" / "runs" / run / "report" / "report.html").unlink()
+        async with asyncio.timeout(120):
+            pages = await asyncio.gather(
+                *(gateway.report(run, "report.html", partial=True) for _ in range(40))
+            )
+    assert set(pages) == {whole}
