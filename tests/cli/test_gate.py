@@ -140,3 +140,17 @@ def test_labels_that_are_none(ran: Command, line: str, told: str) -> None:
 def test_json_of_a_gate_reads_back(ran: Command) -> None:
     flags = ("gate", "--policy", policy(ran, CHECK), "careless", "careful", "--json")
     assert json.loads(ran(*flags, code=0).out)["base"] == "careless"
+
+
+def test_the_page_of_a_comparison(ran: Command) -> None:
+    ran("compare", "careless", "careful", "--html", "compared.html", "--quiet", code=0)
+    page = (ran.folder / "compared.html").read_text()
+    told = ran("compare", "careless", "careful", "--json", code=0).told["flips"]
+    assert f"{len(told['better'])} questions got better" in page
+    assert f"{len(told['worse'])} questions got worse" in page
+    assert "data:image/jpeg;base64," in page
+    verdicts = (ran.folder / "runs" / "careful" / "verdicts.jsonl").read_text().splitlines()
+    changed = len(told["better"]) + len(told["worse"])
+    assert changed + told["same"] + told["unpaired"] == len(verdicts)
+    ended = ran("compare", "a", "b", "--html", "x", "--server", "127.0.0.1:1", code=2)
+    assert "there is no page" in ended.err

@@ -58,7 +58,7 @@ app = typer.Typer(
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
-app.command("compare")(compare.compare)
+app.command("compare", help=compare.HELP)(taking(compare.compare, compare.Wanted))
 app.command("gate", help=gate.HELP)(taking(gate.decide, gate.Wanted))
 app.command("leaderboard", help=leaderboard.HELP)(
     taking(leaderboard.leaderboard, leaderboard.Wanted)

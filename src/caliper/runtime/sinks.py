@@ -25,7 +25,7 @@ _SINKS: dict[str, Callable[[], ReportSink]] = {
 def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
     """The sink of one file alone."""
     kind = _SINKS.get(file)
-    return [PageExport(_by_sample(captions), thumbnail) if kind is None else kind()]
+    return [PageExport(by_sample(captions), thumbnail) if kind is None else kind()]
 
 
 def thumbnails_below(media: Mapping[str, Path]) -> Thumbnail:
@@ -44,11 +44,12 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
         MarkdownExport(),
         JsonLinesExport(),
         ParquetExport(),
-        PageExport(_by_sample(captions), thumbnail),
+        PageExport(by_sample(captions), thumbnail),
     ]
 
 
-def _by_sample(captions: Captions) -> dict[tuple[str, str], str]:
+def by_sample(captions: Captions) -> dict[tuple[str, str], str]:
+    """Captions by (benchmark, sample)."""
     return {
         (name, sample): text for name, part in captions.items() for sample, text in part.items()
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 
 from caliper.analysis.compare import Difference, compare
+from caliper.analysis.flips import Flips, flips
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
@@ -50,17 +51,19 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         plan = _Plan(directory, summary)
         found = await report(spec, summary, plan, ledger, captions)
         if write:
-            roots = {
-                name: File(place["media"])
-                for name, place in directory.read_run()["config"]["benchmarks"].items()
-            }
             await write_outputs(
-                sinks(captions, thumbnails_below(roots)),
+                sinks(captions, thumbnails_below(media_of(directory))),
                 found,
                 lambda: verdict_rows(spec, plan, ledger),
                 directory.path,
             )
         return Kept(spec, found, await tallies(spec, plan, ledger))
+
+
+def media_of(directory: RunDirectory) -> dict[str, File]:
+    """The folder of each benchmark's media. Raises NewerSchema or InvalidInput."""
+    places = directory.read_run()["config"]["benchmarks"]
+    return {name: File(place["media"]) for name, place in places.items()}
 
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
@@ -73,6 +76,11 @@ async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
         ledger = Ledger.resume(summary.questions, journal)
         shards = verdict_rows(spec, _Plan(directory, summary), ledger)
         return [row async for shard in shards for row in shard]
+
+
+async def flips_between(first: RunDirectory, second: RunDirectory) -> Flips:
+    """The questions whose score differs. Raises like `read_run`."""
+    return flips(await read_verdicts(first), await read_verdicts(second))
 
 
 @dataclass(frozen=True, slots=True)
