@@ -1,57 +1,57 @@
-"""`caliper compare`: how much the figures of two runs differ, and what else differs."""
+"""`caliper compare`: how much the figures of runs differ from the first's, and what else does."""
 
 from __future__ import annotations
 
-import asyncio
-import json as json_module
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
+from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
-from caliper.adapters.pages.compare import Compared, Section, render_comparison
+from caliper.adapters.pages.compare import Section, render_comparison, sections
 from caliper.adapters.wording import number, probability
-from caliper.analysis.compare import Difference, Distinction
-from caliper.analysis.flips import Flip, Flips
+from caliper.analysis.compare import Difference
+from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
-from caliper.cli.comparing import Anyway, refuse_unlike
+from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.cli.remote import InstalledServer, reports_there
-from caliper.core.errors import InvalidInput
-from caliper.core.report import BenchmarkReport, Report
-from caliper.core.report import Path as FigurePath
-from caliper.runtime.sinks import by_sample, thumbnails_below
-from caliper.standalone.directory import find_run
-from caliper.standalone.kept import (
-    Differences,
-    compare_runs,
-    flips_between,
-    media_of,
-    read_run,
-)
+from caliper.cli.remote import InstalledServer
+from caliper.core.run import RunState
+from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Side, Wished
 
-HELP = """Set two runs side by side: the difference of every figure, second minus first.
+HELP = """Set runs beside the first: the difference of every figure, each run minus BASE.
 
-Differences are paired on the same media; p is adjusted for looking at several dimensions. Runs
-that differ in more than their checkpoints (judge, prompts, settings, data) are refused unless
-they are to be compared --anyway. Questions that got better or worse are counted; --html shows
-them with their pictures, --json lists them.
-With --server the runs are those of an installation. It tells figures, not what each medium gave,
-so that nothing is paired and differences come without intervals.
-Exit code 3 when the runs have no benchmark in common.
+Differences are paired on the same media; p is adjusted for looking at several dimensions and at
+several runs. Runs that differ in more than their checkpoints (judge, prompts, settings, data) are
+refused unless they are to be compared --anyway, and runs that go on unless --partial. Questions
+that got better or worse are counted; --html shows them with their pictures, --json lists them.
+With --server the runs are those of an installation, which compares them as it is done here.
+Exit code 3 when a run has no benchmark in common with BASE.
 """
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 Page = Annotated[
     Path | None,
     typer.Option("--html", metavar="PATH", help="Also write it there as a page, with pictures."),
+]
+Listed = Annotated[
+    int,
+    typer.Option(
+        "--flips",
+        min=0,
+        max=MOST_FLIPS,
+        help="How many questions that got better, and that got worse, are listed for each run; "
+        "the largest changes first.",
+    ),
+]
+Partial = Annotated[
+    bool, typer.Option("--partial", help="Go on although a run goes on, as far as it has come.")
 ]
 
 
@@ -59,10 +59,12 @@ Page = Annotated[
 class Wanted:
     """What can be said of a comparison."""
 
-    first: Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
-    second: Annotated[str, typer.Argument(metavar="RUN", help=_HELP)]
+    base: Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
+    candidates: Annotated[list[str], typer.Argument(metavar="RUN...", help=_HELP)]
     server: InstalledServer = None
     html: Page = None
+    flips: Listed = FLIPS
+    partial: Partial = False
     anyway: Anyway = False
     json: Json = False
     quiet: Quiet = False
@@ -70,103 +72,51 @@ class Wanted:
 
 def compare(wanted: Wanted) -> int:
     """Compare, and show or write what was found."""
-    if wanted.server is not None:
-        return _compare_there(wanted, wanted.server)
-    directories = [find_run(name) for name in (wanted.first, wanted.second)]
-    kept = [asyncio.run(read_run(directory)) for directory in directories]
-    before, after = (run.report for run in kept)
-    differing = refuse_unlike(before, after, anyway=wanted.anyway)
-    differences = compare_runs(*kept)
-    found = asyncio.run(flips_between(*directories))
+    pictures = wanted.html is not None
+    # Flips are listed where they are shown.
+    flips = wanted.flips if pictures or wanted.json else 0
+    wished = Wished(wanted.anyway, wanted.partial, flips)
+    runs = (wanted.base, *wanted.candidates)
+    found, thumbnail = compared(runs, wanted.server, wished, pictures=pictures)
     if wanted.html is not None:
-        names = (before.name, after.name)
-        sections = _sections(after, differences)
-        captions = [by_sample(directory.read_captions()) for directory in directories]
-        compared = Compared(names, differing, sections, found, (captions[0], captions[1]))
-        media = thumbnails_below(media_of(directories[1]))
-        write_text(wanted.html, render_comparison(compared, media))
+        write_text(wanted.html, render_comparison(found, thumbnail))
     if wanted.json:
-        sys.stdout.write(_told(before.name, after.name, differing, differences, found))
+        sys.stdout.write(comparison_json(found))
     elif not wanted.quiet:
-        _show(before, after, differences)
-        if differences:
-            OUT.print(_flipped(found))
-    return Exit.DONE if differences else Exit.INCONCLUSIVE
+        _show(found)
+    everywhere = all(candidate.parts for candidate in found.candidates)
+    return Exit.DONE if everywhere else Exit.INCONCLUSIVE
 
 
-def _compare_there(wanted: Wanted, server: str) -> int:
-    if wanted.html is not None:
-        raise InvalidInput("an installation tells no questions: there is no page", field="--html")
-    before, after = asyncio.run(reports_there((wanted.first, wanted.second), server))
-    differing = refuse_unlike(before, after, anyway=wanted.anyway)
-    differences = _unpaired(before, after)
-    if wanted.json:
-        sys.stdout.write(_told(before.name, after.name, differing, differences, None))
-    elif not wanted.quiet:
-        _show(before, after, differences)
-    return Exit.DONE if differences else Exit.INCONCLUSIVE
+def _show(found: Comparison) -> None:
+    _warn(found.base)
+    for candidate in found.candidates:
+        _warn(candidate.side)
+        _show_one(found.base, candidate)
 
 
-def _unpaired(first: Report, second: Report) -> Differences:
-    """The differences of the figures that two reports have in common."""
-    known = {part.name: part.estimates for part in first.benchmarks}
-    return {
-        part.name: {
-            path: _difference(known[part.name][path].value, found.value)
-            for path, found in part.estimates.items()
-            if path in known[part.name]
-        }
-        for part in second.benchmarks
-        if part.name in known
-    }
+def _warn(side: Side) -> None:
+    if side.state not in (RunState.COMPLETE, RunState.FINISHED):
+        OUT.print(f"[yellow]{escape(side.name)} is {side.state}.[/yellow]")
 
 
-def _difference(before: float | None, after: float | None) -> Difference:
-    value = None if before is None or after is None else after - before
-    return Difference(before, after, value)
-
-
-def _sections(after: Report, differences: Differences) -> list[Section]:
-    """The headlines, and each benchmark's first table in the column that its chart draws."""
-    parts = [part for part in after.benchmarks if part.name in differences]
-    headlines = tuple(
-        (f"{part.title} {' '.join(part.headline)}", differences[part.name][part.headline])
-        for part in parts
-    )
-    tables = [_first_table(part, differences[part.name]) for part in parts]
-    return [Section("Headline figures", headlines), *tables] if parts else []
-
-
-def _show(before: Report, after: Report, differences: Differences) -> None:
+def _show_one(base: Side, candidate: Against) -> None:
     """The headlines come last: a terminal shows the end."""
-    sections = _sections(after, differences)
-    if not sections:
+    found = sections(candidate)
+    if not found:
         OUT.print("The runs have no benchmark in common: there is nothing to compare.")
-    for section in (*sections[1:], *sections[:1]):
-        OUT.print(_table(section, (before.name, after.name)))
+    for section in (*found[1:], *found[:1]):
+        OUT.print(_table(section, (base.name, candidate.side.name)))
         OUT.print()
+    if found:
+        OUT.print(_flipped(candidate.flips))
 
 
 def _flipped(found: Flips) -> str:
     return (
-        f"{len(found.better):,} questions got better, {len(found.worse):,} worse, "
+        f"{found.better:,} questions got better, {found.worse:,} worse, "
         f"{found.same:,} have the same score, {found.unpaired:,} have none in one of the runs."
     )
-
-
-def _first_table(part: BenchmarkReport, differences: Mapping[FigurePath, Difference]) -> Section:
-    """An installation tells no tables: then every figure is a row."""
-    if not part.tables:
-        every = tuple((" ".join(path), found) for path, found in differences.items())
-        return Section(f"{part.title}: all figures", every)
-    table = part.tables[0]
-    column = table.chart or 0
-    rows = tuple(
-        (row.label, differences[path])
-        for row in table.rows
-        if (path := row.cells[column]) is not None and path in differences
-    )
-    return Section(f"{part.title}: {table.columns[column]}", rows)
 
 
 def _table(section: Section, names: tuple[str, str]) -> Table:
@@ -192,43 +142,3 @@ def _interval(found: Difference) -> str:
     if found.low is None or found.high is None:
         return ""
     return f"{number(found.low)} to {number(found.high)}"
-
-
-def _told(
-    first: str,
-    second: str,
-    differing: tuple[Distinction, ...],
-    differences: Differences,
-    found: Flips | None,
-) -> str:
-    told: dict[str, Any] = {
-        "first": first,
-        "second": second,
-        "differs": [asdict(distinction) for distinction in differing],
-        "figures": {
-            name: {".".join(path): asdict(found) for path, found in figures.items()}
-            for name, figures in differences.items()
-        },
-    }
-    if found is not None:
-        told["flips"] = {
-            "better": [_flip_told(flip) for flip in found.better],
-            "worse": [_flip_told(flip) for flip in found.worse],
-            "same": found.same,
-            "unpaired": found.unpaired,
-        }
-    return json_module.dumps(told, indent=2, sort_keys=True) + "\n"
-
-
-def _flip_told(flip: Flip) -> dict[str, Any]:
-    row = flip.after
-    return {
-        "benchmark": row.benchmark,
-        "dimension": row.dimension,
-        "item": row.item,
-        "question_id": row.question_id,
-        "repeat": row.repeat,
-        "question": row.question,
-        "first": flip.before.score,
-        "second": row.score,
-    }

@@ -38,6 +38,7 @@ from caliper.core.errors import (
     InvalidInput,
     MediaMissing,
     ModelChanged,
+    NotComparable,
     NotFound,
     NotReady,
     StoreUnavailable,
@@ -132,6 +133,8 @@ def run() -> None:
 def _code(error: CaliperError) -> Exit:
     match error:
         case InvalidInput() | MediaMissing() | NotFound() | NotReady() | AlreadyExists():
+            return Exit.BAD_INPUT
+        case NotComparable():
             return Exit.BAD_INPUT
         case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
             return Exit.SURROUNDINGS

@@ -1,81 +1,145 @@
-"""Two runs side by side as a page: differences with whiskers, and the questions that flipped."""
+"""Several runs beside the first as a page: differences with whiskers, and what flipped."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.packing import Thumbnail
 from caliper.adapters.pages.page import render
-from caliper.analysis.compare import Difference, Distinction
-from caliper.analysis.flips import Flip, Flips
+from caliper.analysis.compare import Difference
+from caliper.analysis.flips import Flip
+from caliper.analysis.likeness import said, unlike
 from caliper.analysis.significance import LEVEL
 from caliper.core.report import Estimate
+from caliper.core.run import RunState
+from caliper.pipeline.comparing import Against, Comparison, Part
 
-SHOWN = 100
-"""The most flips of each direction on a page; their number is told, --json has them all."""
+PICTURES = 20_000_000
+"""The most bytes of pictures on a page, as JPEG in base64."""
 _PICTURES = 2
-
-Captions = Mapping[tuple[str, str], str]
-"""By (benchmark, sample)."""
+# Longest caption and explanation, in characters: a page is for looking.
+_LONGEST = 4000
+# A comparison of runs that had their say; of all others the page says how they stand.
+_WHOLE = (RunState.COMPLETE, RunState.FINISHED)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A benchmark's differences: a label and a difference a row."""
+    """Some figures of a benchmark: a label and a difference a row."""
 
     title: str
     rows: tuple[tuple[str, Difference], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """All that the page tells. `captions` are those of the first and of the second run."""
+def sections(candidate: Against) -> list[Section]:
+    """The headlines, and each benchmark's own first table; none without a benchmark in common."""
+    if not candidate.parts:
+        return []
+    headlines = tuple(
+        (f"{part.title} {' '.join(part.headline)}", part.figures[part.headline])
+        for part in candidate.parts
+    )
+    return [Section("Headline figures", headlines), *map(_section, candidate.parts)]
 
-    names: tuple[str, str]
-    differing: Sequence[Distinction]
-    sections: Sequence[Section]
-    flips: Flips
-    captions: tuple[Captions, Captions]
+
+def _section(part: Part) -> Section:
+    rows = tuple((label, part.figures[path]) for label, path in part.rows)
+    return Section(f"{part.title}: {part.column}", rows)
 
 
-def render_comparison(compared: Compared, thumbnail: Thumbnail) -> str:
-    """The page as text. Captions and replies are untrusted: templates escape them."""
+def render_comparison(found: Comparison, thumbnail: Thumbnail) -> str:
+    """The page as text. Captions and replies are untrusted: templates escape them.
+
+    Pictures are left out from the end where there are too many bytes of them, and the page says
+    so.
+    """
+    album = _Album(thumbnail)
+    candidates = [_candidate(candidate, album) for candidate in found.candidates]
     return render(
         "compare.html",
-        compared=compared,
-        directions=_directions(compared, thumbnail),
+        base=found.base,
+        candidates=candidates,
+        unfinished=[
+            side
+            for side in (found.base, *(each.side for each in found.candidates))
+            if side.state not in _WHOLE
+        ],
+        pictures_left_out=album.left_out,
         axis_of=_axis,
         estimate_of=_estimate,
         is_clear=_is_clear,
     )
 
 
+class _Album:
+    """Pictures as data URIs, as long as there is room."""
+
+    def __init__(self, thumbnail: Thumbnail) -> None:
+        self._thumbnail = thumbnail
+        self._room = PICTURES
+        self.left_out = 0
+
+    def of(self, benchmark: str, media: Sequence[str]) -> Iterator[str]:
+        for path in media[:_PICTURES]:
+            jpeg = self._thumbnail(benchmark, path)
+            if jpeg is None:
+                continue
+            picture = f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
+            if self._room < len(picture):
+                self._room = 0
+                self.left_out += 1
+                continue
+            self._room -= len(picture)
+            yield picture
+
+
 @dataclass(frozen=True, slots=True)
 class _Card:
     flip: Flip
-    captions: tuple[str, str]
+    sides: tuple[tuple[str, str], tuple[str, str]]
     pictures: tuple[str, ...]
 
 
-def _directions(compared: Compared, thumbnail: Thumbnail) -> Iterator[tuple[str, int, list[_Card]]]:
-    flips = compared.flips
-    for name, found in (("worse", flips.worse), ("better", flips.better)):
-        cards = [_card(flip, compared.captions, thumbnail) for flip in found[:SHOWN]]
-        yield name, len(found), cards
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    against: Against
+    alike: bool
+    differing: tuple[str, ...]
+    sections: Sequence[Section]
+    directions: tuple[tuple[str, int, tuple[_Card, ...]], ...]
 
 
-def _card(flip: Flip, captions: tuple[Captions, Captions], thumbnail: Thumbnail) -> _Card:
-    row = flip.after
-    jpegs = (thumbnail(row.benchmark, name) for name in row.media[:_PICTURES])
-    sides = ((captions[0], flip.before), (captions[1], flip.after))
-    before, after = (texts.get((side.benchmark, side.sample), "") for texts, side in sides)
-    pictures = tuple(
-        f"data:image/jpeg;base64,{b64encode(jpeg).decode()}" for jpeg in jpegs if jpeg is not None
+def _candidate(candidate: Against, album: _Album) -> _Shown:
+    flips = candidate.flips
+    directions = (("worse", flips.worse, False), ("better", flips.better, True))
+    return _Shown(
+        candidate,
+        not unlike(candidate.differing),
+        tuple(map(said, candidate.differing)),
+        sections(candidate),
+        tuple(
+            (name, count, tuple(_card(flip, album) for flip in flips.of(better=better)))
+            for name, count, better in directions
+        ),
     )
+
+
+def _card(flip: Flip, album: _Album) -> _Card:
+    before, after = (
+        (_cut(row.explanation), _cut(caption))
+        for row, caption in zip((flip.before, flip.after), flip.captions, strict=True)
+    )
+    pictures = tuple(album.of(flip.after.benchmark, flip.after.media))
     return _Card(flip, (before, after), pictures)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]} [... {len(text) - _LONGEST} more characters]"
 
 
 def _axis(section: Section) -> charts.Scale | None:
