@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.servers import fetch
 from tests.servers.absent import leave_out
-from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, Component
+from tests.servers.choosing import COMPONENTS, KAFKA, LLAMA, MINIO, TRITON, Component
 from tests.servers.process import ServerProcess
 from tests.servers.summary import NEEDS, told
 
@@ -76,6 +76,26 @@ def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield url
 
 
+@pytest.fixture(scope="session")
+def triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Triton server, shared by the session: leave its models loaded."""
+    if TRITON.given:
+        yield TRITON.given
+    else:
+        for _, address in serve(TRITON, tmp_path_factory):
+            yield address
+
+
+@pytest.fixture(scope="session")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of an OpenAI-style server that is not ours, with a model that talks nonsense."""
+    if LLAMA.given:
+        yield LLAMA.given
+    else:
+        for _, url in serve(LLAMA, tmp_path_factory):
+            yield url
+
+
 @pytest.fixture
 def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
     """A broker that the test may stop."""
@@ -86,3 +106,11 @@ def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server
 def own_minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
     """A MinIO server that the test may stop."""
     yield from serve(MINIO, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def own_triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
+    """A Triton server that the module's tests may stop, with models that they may unload and
+    change, and put back.
+    """
+    yield from serve(TRITON, tmp_path_factory)

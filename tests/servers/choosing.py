@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers import broker, fetch, object_server
+from tests.servers import broker, fetch, llama_server, object_server, triton_server
 from tests.servers.process import ServerProcess
 
 
@@ -62,4 +62,22 @@ MINIO = Component(
     fetch.minio,
     object_server.start,
 )
-COMPONENTS = (KAFKA, MINIO)
+TRITON = Component(
+    "Triton",
+    fetch.triton_version(),
+    # One that runs already must have the models loaded that lie beside this file.
+    "TEST_TRITON",
+    fetch.triton_lacks,
+    fetch.triton,
+    triton_server.start,
+)
+LLAMA = Component(
+    "Llama",
+    fetch.llama_version(),
+    # One that runs already has to serve the model that noise_model.py writes.
+    "TEST_LLAMA",
+    fetch.llama_lacks,
+    fetch.llama,
+    llama_server.start,
+)
+COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA)

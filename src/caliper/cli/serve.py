@@ -44,10 +44,15 @@ Kafka = Annotated[
         "in CALIPER_KAFKA_SECURITY and its like).",
     ),
 ]
-Judge = Annotated[str, typer.Option("--judge", metavar="SPEC", help="lexical or tgi:URL.")]
-Reader = Annotated[str, typer.Option("--reader", metavar="SPEC", help="lexical or tgi:URL.")]
+Judge = Annotated[
+    str, typer.Option("--judge", metavar="SPEC", help="lexical, tgi:URL or triton:...")
+]
+Reader = Annotated[
+    str, typer.Option("--reader", metavar="SPEC", help="lexical, tgi:URL or triton:...")
+]
 Captioner = Annotated[
-    str | None, typer.Option("--captioner", metavar="SPEC", help="tgi:URL; none without it.")
+    str | None,
+    typer.Option("--captioner", metavar="SPEC", help="tgi:URL or triton:...; none without it."),
 ]
 
 

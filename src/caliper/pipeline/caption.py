@@ -16,7 +16,7 @@ from caliper.core.keys import canonical_json, reply_key
 from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.answerer import PromptingAnswerer, affinity_of
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
@@ -78,7 +78,7 @@ class Captioner:
         kept = None if written is None else _read(written, key, job.sample)
         if kept is not None:
             return kept
-        completion = await self._model.complete(messages, decoding)
+        completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
         caption = Caption(job.sample, completion.text.strip(), completion.finish == "length")
         if caption.text:
             await self._store.put(key, _write(caption))

@@ -6,7 +6,7 @@ judge and reader are this one stage with another model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,9 +116,9 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
             answers: Sequence[Any]
             match batch:
                 case Nouns(texts):
-                    answers = outside.nouns(texts)
+                    answers = await outside.nouns(texts)
                 case Embed(texts):
-                    answers = outside.embed(texts)
+                    answers = await outside.embed(texts)
                 case asks:
                     answers = await asyncio.gather(*(outside.answer(ask) for ask in asks))
                     outside.raise_fatal()
@@ -171,33 +171,37 @@ class _Outside:
         if self._fatal is not None:
             raise self._fatal
 
-    def nouns(self, texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    async def nouns(self, texts: tuple[str, ...]) -> list[tuple[str, ...]]:
         tagger = self._models.tagger
         if tagger is None:
             raise InvalidInput("this benchmark needs a noun tagger")
-        found = self._texts(tagger, "nouns", texts, tagger.nouns)
-        return [tuple(nouns) for nouns in found]
 
-    def embed(self, texts: tuple[str, ...]) -> list[Vector]:
+        async def call(some: Sequence[str]) -> list[tuple[str, ...]]:
+            return tagger.nouns(some)
+
+        return [tuple(nouns) for nouns in await self._texts(tagger, "nouns", texts, call)]
+
+    async def embed(self, texts: tuple[str, ...]) -> list[Vector]:
         embedder = self._models.embedder
         if embedder is None:
             raise InvalidInput("this benchmark needs an embedder")
-        return [tuple(vector) for vector in self._texts(embedder, "embed", texts, embedder.embed)]
+        vectors = await self._texts(embedder, "embed", texts, embedder.embed)
+        return [tuple(vector) for vector in vectors]
 
-    def _texts(
+    async def _texts(
         self,
         port: NounTagger | Embedder,
         kind: str,
         texts: tuple[str, ...],
-        call: Callable[[Sequence[str]], Sequence[Sequence[Any]]],
+        call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
     ) -> list[Sequence[Any]]:
         if not port.identity.cached:
-            return list(call(texts))
+            return list(await call(texts))
         keys = [self._book.key_of_text(port.identity, kind, text) for text in texts]
         values = {key: self._book.values(key) for key in keys}
         absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
         if absent:
-            for key, found in zip(absent, call(list(absent.values())), strict=True):
+            for key, found in zip(absent, await call(list(absent.values())), strict=True):
                 self._book.keep(key, found)
                 values[key] = found
         return [values[key] or () for key in keys]

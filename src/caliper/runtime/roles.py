@@ -59,7 +59,7 @@ class Answering:
         chat = None if kind == "lexical" else await room.chat_model(spec)
         if language is None:
             return cls(role, chat, pack)
-        return cls(role, chat, pack, room.tagger(language[0]), room.embedder(language[1]))
+        return cls(role, chat, pack, room.tagger(language[0]), await room.embedder(language[1]))
 
     def __call__(self, seed: int) -> Models:
         """Who answers when draws start from that seed."""

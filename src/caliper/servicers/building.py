@@ -36,7 +36,7 @@ from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.stream import JobStream, LogReader, Message
 from caliper.runtime.grpc_server import Service
-from caliper.runtime.lifecycle import Parts, Working, store_check
+from caliper.runtime.lifecycle import Parts, Working, store_check, together
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.pictures import StoredPictures
 from caliper.runtime.recordings import Recordings
@@ -82,6 +82,14 @@ async def examining_parts(
     pack = _pack(settings)
     room = ModelRoom(settings.access(), ground.clock)
     answering = await Answering.open(role, settings.model, pack, room, language)
+    parts = answering_parts(answering, settings, ground)
+    closing = Parts((), close=(room.close,))
+    return together([parts, closing]), Described(answering.identities, pack.digest)
+
+
+def answering_parts(answering: Answering, settings: EndpointSettings, ground: Ground) -> Parts:
+    """A judge or a QA reader around those who answer; who opened them closes them."""
+    role, pack = answering.role, answering.pack
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     held = Unwritten(ground.store)
     examiners = Examiners(answering, gate, held, Recordings(ground.store))
@@ -93,13 +101,12 @@ async def examining_parts(
         ground.clock,
         _limits(settings),
     )
-    parts = Parts(
+    return Parts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
         checks={"store": store_check(ground.store)},
-        close=(*ground.close, room.close),
+        close=ground.close,
     )
-    return parts, Described(answering.identities, pack.digest)
 
 
 def _examining_service(role: str, answering: Answering, pack: PromptPack) -> Service:
@@ -218,4 +225,7 @@ def _pack(settings: EndpointSettings) -> PromptPack:
 
 
 def _limits(settings: EndpointSettings) -> Limits:
-    return Limits(in_flight=settings.in_flight, budget=settings.retry_budget)
+    # A fifth more jobs than calls: while some are read, saved and published, the model is not
+    # kept waiting. Its own limit stays that of calls.
+    jobs = settings.in_flight + settings.in_flight // 5
+    return Limits(in_flight=jobs, budget=settings.retry_budget)
