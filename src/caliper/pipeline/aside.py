@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from caliper.ports.storage import ObjectStore
@@ -27,6 +28,12 @@ class RelayedStore:
 
     async def get(self, key: str) -> bytes | None:
         return await self._there(self._store.get(key))
+
+    async def put_file(self, key: str, file: Path) -> None:
+        await self._there(self._store.put_file(key, file))
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        return await self._there(self._store.get_file(key, file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         for key in await self._there(self._listed(prefix)):
