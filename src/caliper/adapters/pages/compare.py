@@ -50,13 +50,13 @@ def _section(part: Part) -> Section:
     return Section(f"{part.title}: {part.column}", rows)
 
 
-def render_comparison(found: Comparison, thumbnail: Thumbnail) -> str:
+def render_comparison(found: Comparison, thumbnail: Thumbnail, room: int = PICTURES) -> str:
     """The page as text. Captions and replies are untrusted: templates escape them.
 
-    Pictures are left out from the end where there are too many bytes of them, and the page says
+    Pictures are left out from the end where they take more than `room` bytes, and the page says
     so.
     """
-    album = _Album(thumbnail)
+    album = _Album(thumbnail, room)
     candidates = [_candidate(candidate, album) for candidate in found.candidates]
     return render(
         "compare.html",
@@ -77,9 +77,8 @@ def render_comparison(found: Comparison, thumbnail: Thumbnail) -> str:
 class _Album:
     """Pictures as data URIs, as long as there is room."""
 
-    def __init__(self, thumbnail: Thumbnail) -> None:
-        self._thumbnail = thumbnail
-        self._room = PICTURES
+    def __init__(self, thumbnail: Thumbnail, room: int) -> None:
+        self._thumbnail, self._room = thumbnail, room
         self.left_out = 0
 
     def of(self, benchmark: str, media: Sequence[str]) -> Iterator[str]:
