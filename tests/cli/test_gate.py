@@ -1,6 +1,7 @@
 """Gating and agreement on runs of the example captions."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -145,12 +146,44 @@ def test_json_of_a_gate_reads_back(ran: Command) -> None:
 def test_the_page_of_a_comparison(ran: Command) -> None:
     ran("compare", "careless", "careful", "--html", "compared.html", "--quiet", code=0)
     page = (ran.folder / "compared.html").read_text()
-    told = ran("compare", "careless", "careful", "--json", code=0).told["flips"]
-    assert f"{len(told['better'])} questions got better" in page
-    assert f"{len(told['worse'])} questions got worse" in page
+    (candidate,) = ran("compare", "careless", "careful", "--json", code=0).told["candidates"]
+    told = candidate["flips"]
+    assert f"{told['better']} questions got better" in page
+    assert f"{told['worse']} questions got worse" in page
     assert "data:image/jpeg;base64," in page
     verdicts = (ran.folder / "runs" / "careful" / "verdicts.jsonl").read_text().splitlines()
-    changed = len(told["better"]) + len(told["worse"])
-    assert changed + told["same"] + told["unpaired"] == len(verdicts)
-    ended = ran("compare", "a", "b", "--html", "x", "--server", "127.0.0.1:1", code=2)
-    assert "there is no page" in ended.err
+    counts = [told[name] for name in ("better", "worse", "same", "unpaired")]
+    assert sum(counts) == len(verdicts)
+    assert len(told["listed"]) == min(100, counts[0]) + min(100, counts[1])
+    few = ran("compare", "careless", "careful", "--json", "--flips", "2", code=0).told
+    listed = few["candidates"][0]["flips"]["listed"]
+    assert listed == [*told["listed"][:2], *told["listed"][min(100, counts[1]) :][:2]]
+
+
+def test_several_candidates(ran: Command) -> None:
+    command = ("compare", "careless", "careful", "strict", "careless")
+    told = ran(*command, "--anyway", "--json", "--html", "all.html", code=0).told
+    assert told["base"]["name"] == "careless"
+    found = told["candidates"]
+    assert [each["name"] for each in found] == ["careful", "careful", "careless"]
+    assert [each["alike"] for each in found] == [True, False, True]
+    assert found[2]["flips"]["better"] == 0
+    shown = ran(*command, "--anyway", code=0)
+    assert shown.err.count("Differs: careful: capability setting reply_reading") == 1
+    assert shown.out.count("Headline figures") == 3
+    assert "careful, careful, careless against careless" in (ran.folder / "all.html").read_text()
+    assert "Missing argument" in ran("compare", "careful", code=2).err
+
+
+def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> None:
+    whole = ran.folder / "runs" / "careful"
+    short = ran.folder / "runs" / "short"
+    shutil.copytree(whole, short)
+    journal = short / "state" / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:100]))
+    ended = ran("compare", "careless", "short", code=2)
+    assert "is running; only with --partial" in " ".join(ended.err.split())
+    ended = ran("compare", "careless", "short", "--partial", code=0)
+    assert "careful is running." in ended.out
+    gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
+    assert "the candidate is not complete" in " ".join(gated.out.split())
