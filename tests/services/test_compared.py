@@ -1,40 +1,77 @@
 """Runs compared by an installation: to the last bit what is told of them in directories."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import grpc
 import pytest
 import pytest_asyncio
-from tests.fakes.installation import alone, installation, over
+from tests.fakes.grpc_serving import failure
+from tests.fakes.installation import alone, listening, over
 
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.pages.compare import render_comparison
+from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.cli.progress import WarningWatcher
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
 from caliper.pipeline.comparing import Wished, compare_runs
 from caliper.pipeline.supplies import push_dataset
+from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.runtime.sinks import thumbnails_below
 from caliper.servicers.building import Ground
 from caliper.servicers.grounds import memory_ground
+from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.kept import media_of, opening
 from caliper.standalone.remote import parcel_at, send
 
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAMES = ("careless", "careful", "strict")
 
 
+class Held(DirectoryStore):
+    """A store that keeps verdicts to itself while it is `held`."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.held = False
+        self.reached = asyncio.Event()
+
+    async def get(self, key: str) -> bytes | None:
+        if self.held and "/verdicts/" in key:
+            self.reached.set()
+            await asyncio.Event().wait()
+        return await super().get(key)
+
+
 @pytest.fixture
-def ground(tmp_path: Path) -> Ground:
-    return memory_ground(DirectoryStore(tmp_path / "store"))
+def held(tmp_path: Path) -> Held:
+    return Held(tmp_path / "store")
+
+
+@pytest.fixture
+def ground(held: Held) -> Ground:
+    return memory_ground(held)
 
 
 @pytest_asyncio.fixture
-async def there(ground: Ground) -> AsyncIterator[RemoteGateway]:
-    async with installation(ground) as gateway:
+async def address(ground: Ground) -> AsyncIterator[str]:
+    parts = await everything(ground, JudgeSettings(), QaReaderSettings(), None)
+    async with listening(parts) as found:
+        yield found
+
+
+@pytest_asyncio.fixture
+async def there(address: str) -> AsyncIterator[RemoteGateway]:
+    async with RemoteGateway(Target(address)) as gateway:
         yield gateway
 
 
@@ -106,3 +143,24 @@ async def test_what_cannot_be_asked_for(there: RemoteGateway) -> None:
     for ids in (["0" * 16] * 2, ["no id", "../x"]):
         with pytest.raises(NotFound):
             await there.compare(ids, Wished())
+
+
+async def test_the_gateway_goes_on_meanwhile_and_a_deadline_ends_it(
+    ground: Ground, held: Held, there: RemoteGateway, address: str, tmp_path: Path
+) -> None:
+    ids, _ = await both(ground, there, tmp_path, "careless", "careful")
+    held.held = True
+    async with asyncio.timeout(PATIENCE), grpc.aio.insecure_channel(address) as channel:
+        stub = evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        asked = pb.CompareEvaluationsRequest(runs=ids)
+        slow = stub.CompareEvaluations(asked)
+        reading = asyncio.ensure_future(failure(slow.read()))
+        await held.reached.wait()
+        assert (await there.get(ids[0])).spec.run_id == ids[0]
+        short = await failure(stub.CompareEvaluations(asked, timeout=1).read())
+        assert short.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        slow.cancel()
+        await asyncio.wait([reading])
+        held.held = False
+        found, _ = await there.compare(ids, Wished(flips=0))
+    assert len(found.candidates) == 1
