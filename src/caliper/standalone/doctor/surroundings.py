@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import shutil
 import tempfile
@@ -74,9 +73,11 @@ def check_tagger(name: str, room: ModelRoom, spec: str) -> Finding:
 
 
 async def check_embedder(name: str, room: ModelRoom, spec: str) -> Finding:
-    """Whether an embedder can be loaded, and embeds. Raises UnknownName, InvalidInput."""
-    embedder = await asyncio.to_thread(room.embedder, spec)
-    (vector,) = await asyncio.to_thread(embedder.embed, ["lighthouse"])
+    """Whether an embedder can be loaded, and embeds. Raises UnknownName, InvalidInput,
+    BackendError.
+    """
+    embedder = await room.embedder(spec)
+    (vector,) = await embedder.embed(["lighthouse"])
     said = f"{embedder.identity.label}, {len(vector)} dimensions"
     return Finding(name, State.WELL, said, facts={"dimensions": len(vector)})
 
