@@ -114,12 +114,13 @@ def _table(name: str, parts: Mapping[str, Agreement]) -> Table:
         grid.add_column(column, justify="right", no_wrap=True)
     for dimension, one in parts.items():
         chosen = one.cohen or Coefficient(None) if two else one.fleiss
-        figures = (_shown(one.accuracy), _shown(chosen), _shown(one.alpha))
+        figures = (coefficient(one.accuracy), coefficient(chosen), coefficient(one.alpha))
         grid.add_row(escape(dimension), f"{one.questions:,}", *figures)
     return grid
 
 
-def _shown(found: Coefficient) -> str:
+def coefficient(found: Coefficient) -> str:
+    """A coefficient and its interval, for the terminal."""
     if found.value is None:
         return f"[dim]{NO_DATA}[/dim]"
     if found.low is None or found.high is None:
