@@ -98,7 +98,7 @@ def _pearson(first: Numbers, second: Numbers) -> Numbers:
     x, y = (np.where(np.ptp(rows, axis=1, keepdims=True) > 0, rows, 0) for rows in (x, y))
     with np.errstate(divide="ignore", invalid="ignore"):
         found = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
-    return np.clip(found, -1, 1)
+    return np.asarray(np.clip(found, -1, 1), dtype=float)
 
 
 def _kendall(first: Numbers, second: Numbers) -> Numbers:
