@@ -13,7 +13,7 @@ from caliper.analysis.agreement import Agreement
 from caliper.analysis.compare import Difference
 from caliper.core.report import BenchmarkReport, Estimate, Path
 
-_SPREADS = ("std_", "range_")
+_STD = "std_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Choice:
     """The candidates of one benchmark, the first being what the others are set against.
 
     `paths` are the figures beside the headline, that one first: those of its row, and where
-    questions were asked several times how far the repeats lie apart (stability).
+    questions were asked several times their standard deviation over the repeats (stability).
     """
 
     benchmark: str
@@ -59,10 +59,10 @@ def choice(candidates: Sequence[Candidate]) -> Choice:
 
 
 def _beside(part: BenchmarkReport) -> list[Path]:
-    """The figures beside the headline: shares and scores, no counts; spreads come last."""
+    """The figures beside the headline: shares and scores, no counts; deviations come last."""
     row = part.headline[:-1]
     beside = [path for path in part.estimates if path[:-1] == row]
     # A count has no interval, and a figure of a single medium has none either.
     figures = [path for path in beside if part.estimates[path].method]
-    apart = [path for path in beside if path[-1].startswith(_SPREADS)]
+    apart = [path for path in beside if path[-1].startswith(_STD)]
     return [*figures, *apart]
