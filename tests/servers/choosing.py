@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers import broker, fetch, object_server
+from tests.servers import broker, fetch, metrics_server, object_server
 from tests.servers.process import ServerProcess
 
 
@@ -62,4 +62,13 @@ MINIO = Component(
     fetch.minio,
     object_server.start,
 )
-COMPONENTS = (KAFKA, MINIO)
+PROMETHEUS = Component(
+    "Prometheus",
+    "as installed",
+    # None that runs already: tests tell theirs what to scrape.
+    "",
+    metrics_server.lacks,
+    metrics_server.binary,
+    metrics_server.start,
+)
+COMPONENTS = (KAFKA, MINIO, PROMETHEUS)
