@@ -19,15 +19,19 @@ _INTRODUCTION = """# Dashboards
 
 <!-- Written by tools/dashboards.py from deploy/grafana/panels. Do not edit: run `make docs`. -->
 
-Three dashboards for Grafana 11 or newer, over the metrics of [metrics.md](metrics.md). The pictures below are not of Grafana: they are
-drawn from what a real Prometheus answered to the queries of each panel, on a run of the examples.
+Three dashboards for Grafana 11 or newer, over the metrics of [metrics.md](metrics.md). The pictures
+below are not of Grafana: they are drawn from what a real Prometheus answered to the queries of each
+panel while the services evaluated the examples.
 
-**To have them:** let Prometheus scrape the services (`deploy/prometheus/prometheus.yml` with its rules is a beginning), then import the files of
-`deploy/grafana/dashboards` into Grafana, or mount that folder and `deploy/grafana/provisioning`. The alerts, and what to do about each, are in
+**To have them:** let Prometheus scrape the services (`deploy/prometheus` has a configuration to
+begin with, and the rules), then import the files of `deploy/grafana/dashboards` into Grafana, or
+mount that folder and `deploy/grafana/provisioning`. Alerts, and what to do about each, are in
 [alerts.md](alerts.md).
 
-**To change one:** edit its panels in `deploy/grafana/panels`, then `make docs`. Panels have no position of their own there: they are laid out in their order.
-`python tools/pictures.py --prometheus URL` draws the pictures anew."""
+**To change one:** edit its panels in `deploy/grafana/panels`, then `make docs`. A panel has no
+position there: panels stand in their order. Every query is run in the tests against a real
+Prometheus, and has to find something. `python tools/pictures.py --prometheus URL` draws the
+pictures anew."""
 
 
 def page(dashboards: dict[str, Dashboard]) -> str:
@@ -40,7 +44,8 @@ def page(dashboards: dict[str, Dashboard]) -> str:
 def _chapter(name: str, dashboard: Dashboard) -> Iterator[str]:
     yield f"## {dashboard.title}"
     chosen = ", ".join(f"`{variable.name}`" for variable in dashboard.variables)
-    yield f"{dashboard.description} Chosen by {chosen}; file `deploy/grafana/dashboards/{name}.json`."
+    file = f"`deploy/grafana/dashboards/{name}.json`"
+    yield f"{dashboard.description} Chosen by {chosen}; file {file}."
     yield f"![Every panel of {dashboard.title}](images/dashboard-{name}.svg)"
     lines = ["| panel | shows |", "|---|---|"]
     lines += [_line(panel) for row in dashboard.rows for panel in row.panels]

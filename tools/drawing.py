@@ -16,6 +16,7 @@ COLOURS = ("#3274d9", "#e0752d", "#3f8f3f", "#8f3bb8", "#c4162a", "#b58900", "#0
 _GREY, _RULE = "#5a6270", "#e3e6ea"
 _CHARACTER = 6.2
 """Width of a character of 11 pixels, on average."""
+_MOST_NAMES = 12
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -31,7 +32,10 @@ class Box:
     def inside(self, left: float, top: float, right: float, bottom: float) -> Box:
         """What is left of it within these margins."""
         return Box(
-            self.x + left, self.y + top, max(1, self.w - left - right), max(1, self.h - top - bottom)
+            self.x + left,
+            self.y + top,
+            max(1, self.w - left - right),
+            max(1, self.h - top - bottom),
         )
 
 
@@ -104,7 +108,7 @@ def _ticks(low: float, high: float, count: int = 4) -> list[float]:
 def _span(panel: Panel, named: Sequence[Named]) -> list[float]:
     values = [v for each in named for _, v in each.series.points if math.isfinite(v)] or [0.0]
     low = min(values) if panel.bands else min(0.0, *values)
-    return _ticks(low, max(values))
+    return _ticks(low, max(values) if panel.max is None else panel.max)
 
 
 def _axis(ticks: Sequence[float], unit: str, room: Box) -> Iterator[str]:
@@ -124,7 +128,7 @@ def _height(value: float, ticks: Sequence[float], room: Box) -> float:
 def _legend(names: Sequence[tuple[str, str]], room: Box) -> tuple[list[str], float]:
     """Colours with names, in as many lines as they need; and the height of that."""
     drawn, x, line = [], room.x, 0
-    for name, colour in names:
+    for name, colour in names[:_MOST_NAMES]:
         width = 22 + _CHARACTER * len(name)
         if x > room.x and x + width > room.x + room.w:
             x, line = room.x, line + 1
@@ -147,7 +151,8 @@ def _lines(panel: Panel, named: Sequence[Named], room: Box) -> Iterator[str]:
     ticks = _span(panel, named)
     yield from _axis(ticks, panel.unit, plot)
     times = [t for each in named for t, _ in each.series.points]
-    start, end = min(times), max(max(times), min(times) + 1)
+    start = min(times)
+    end = max(start + 1, *times)
     for share in (0.0, 0.5, 1.0):
         anchor = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         when = datetime.fromtimestamp(start + share * (end - start), UTC).strftime("%H:%M:%S")
@@ -251,10 +256,10 @@ def _table(panel: Panel, named: Sequence[Named], room: Box) -> Iterator[str]:
         yield text(x, room.y + 12, heading, font_weight=600)
     below = room.inside(0, 18, 0, 0)
     yield from _rows(len(cells), below)
-    for place, (key, values) in enumerate(sorted(cells.items())[: _fitting(below)]):
+    for line, (key, values) in enumerate(sorted(cells.items())[: _fitting(below)]):
         shown = [said(values.get(one, math.nan), panel.unit, panel.decimals) for one in headings]
         for x, words in zip(places, (*key, *shown), strict=True):
-            yield text(x, below.y + 18 * place + 13, _cut(words, wide - 6), fill="#1f2733")
+            yield text(x, below.y + 18 * line + 13, _cut(words, wide - 6), fill="#1f2733")
 
 
 def _fitting(room: Box) -> int:

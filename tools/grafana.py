@@ -109,8 +109,8 @@ def _variable(variable: Variable) -> dict[str, Any]:
 
 def _panels(dashboard: Dashboard) -> Iterator[dict[str, Any]]:
     for number, (part, place) in enumerate(placed(dashboard), start=1):
-        yield _heading(part, place, number) if isinstance(part, Row) else _panel(
-            part, place, number
+        yield (
+            _heading(part, place, number) if isinstance(part, Row) else _panel(part, place, number)
         )
 
 

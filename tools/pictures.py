@@ -21,6 +21,7 @@ from querying import Prometheus, substituted
 
 _COLUMN, _LINE, _GAP, _TOP = 52, 32, 6, 44
 _POINTS = 120
+_FONT = 'font-family="system-ui, sans-serif"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,7 @@ def picture(dashboard: Dashboard, prometheus: Prometheus, moment: Moment) -> str
     bottom = max(place.y + place.h for _, place in parts)
     wide, high = WIDTH * _COLUMN + _GAP, bottom * _LINE + _TOP + _GAP
     drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" '
-        f'width="{wide}" height="{high}" font-family="system-ui, sans-serif">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" {_FONT}>',
         f"<title>{dashboard.title}: {dashboard.description}</title>",
         f'<rect width="{wide}" height="{high}" fill="#f4f5f7"/>',
         text(10, 29, f"Caliper: {dashboard.title}", font_size=19, fill="#1f2733"),
@@ -83,7 +83,9 @@ def asked(
     """What the queries of a panel find, named by their legends."""
     found = []
     for query in panel.queries:
-        expr = substituted(query.expr, chosen)
+        # Long enough for several scrapes, short enough to see a rise.
+        interval = max(15, round(moment.seconds / 20))
+        expr = substituted(query.expr, chosen, f"{interval}s")
         if panel.kind == "lines":
             step = max(1.0, moment.seconds / _POINTS)
             answer = prometheus.over(expr, moment.end - moment.seconds, moment.end, step)

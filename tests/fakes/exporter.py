@@ -131,9 +131,7 @@ def _of_the_aggregator(age: float, now: float) -> Iterator[Sample]:
         yield "caliper_anchor_agreement", {"judge": judge, "benchmark": benchmark}, 0.98
 
 
-def _histogram(
-    name: str, labels: dict[str, str], count: float, mean: float
-) -> Iterator[Sample]:
+def _histogram(name: str, labels: dict[str, str], count: float, mean: float) -> Iterator[Sample]:
     """Exponential times of that mean."""
     for bound in LESS_OR_EQUAL:
         edge = "+Inf" if bound == math.inf else str(bound)
