@@ -15,18 +15,21 @@ from tests.fakes.chat_server import ChatServer, answer, status
 
 _REFUSES_EVERY = 40
 """Requests, of which the last is refused for overload: asked again, it is answered."""
+_LONG = 130
 _CATEGORIES = re.compile(r"categories: (\[.*\])")
+_CAPTION = re.compile(r"(?:Caption|Sentence):\s*(.+)")
 _OPTIONS = re.compile(r"^\s*([A-Z])[.)]", re.MULTILINE)
 
 
 def opinion(prompt: str) -> str:
-    """The reply to a prompt; one in 48 is of no use to anybody. Longer prompts, which have longer
-    captions in them, are judged more kindly.
+    """The reply to a prompt; one in 48 is of no use to anybody. Long captions are judged
+    more kindly.
     """
     drawn = int(hashlib.sha256(prompt.encode()).hexdigest()[:8], 16)
     if drawn % 48 == 0:
         return "I would rather not say."
-    kind = drawn % 100 < (88 if len(prompt) > 1400 else 60)
+    about = _CAPTION.search(prompt)
+    kind = drawn % 100 < (88 if about and len(about[1]) > _LONG else 60)
     if "from 0 to 5" in prompt:
         return str(3 + drawn % 3 if kind else drawn % 3)
     if found := _CATEGORIES.search(prompt):
@@ -35,8 +38,8 @@ def opinion(prompt: str) -> str:
     if '"score"' in prompt:
         return json.dumps({"score": "1" if kind else str(-(drawn % 2)), "reason": "it seems so"})
     if options := _OPTIONS.findall(prompt):
-        return str(options[0] if kind else options[drawn % len(options)])
-    return f"A picture with {drawn % 7} chairs, two lamps and a window."
+        return str(options[drawn % (2 if kind else len(options))])
+    return f"A picture with {drawn % 7} chairs, two lamps and a window. " * 4
 
 
 async def opinionated(
