@@ -53,7 +53,7 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 	$(BIN)/python tools/cli_reference.py --check
 	$(BIN)/python tools/protos.py --check --breaking
 
-servers: $(VENV)/.installed-dev ## Fetch the real Kafka and MinIO that the tests use when they are there
+servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Triton and llama.cpp that the tests use when they are there
 	$(BIN)/python -m tests.servers
 
 docs: $(VENV)/.installed-dev ## Write the generated pages of docs/ anew

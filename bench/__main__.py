@@ -10,6 +10,9 @@ import sys
 BENCHES = {
     "lexical_rate": "bench.lexical_rate",
     "chat_rate": "bench.chat_rate",
+    "services_rate": "bench.services.rates",
+    "services_judges": "bench.services.judges",
+    "services_sizes": "bench.services.sizes",
     "aggregator_rate": "bench.aggregator_rate",
     "standalone_run": "bench.standalone_run",
     "media_memory": "bench.media_memory",

@@ -68,6 +68,7 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             count = asyncio.run(_prepare(Path(folder), runs))
             console.print(f"aggregator: {count:,} outcomes in {runs} runs of CaptionQA")
+            told: dict[str, float] = {}
             for how, bound in (("nothing", NOTHING_BOUND), ("snapshot", SNAPSHOT_BOUND)):
                 _forget(Path(folder) / "store")
                 if how == "snapshot":

@@ -1,4 +1,4 @@
-"""Verdicts a second through the tgi model, beside the ideal and beside plain aiohttp.
+"""Verdicts a second through the tgi model and its gate, beside the ideal and beside plain aiohttp.
 
 The stub server has a process of its own and answers every request after 250 ms; with 256
 in flight no client can do more than 1,024 a second. The plain client posts the same bodies
@@ -24,13 +24,15 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from caliper.adapters.models.endpoint import parse_endpoint
+from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.tgi import TgiModel
 from caliper.benchmarks.asking import Reading, ask_and_read
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Item, Question
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.ports.prompts import Template
+from caliper.runtime.clock import SystemClock
 
 DELAY_SECONDS = 0.25
 IN_FLIGHT = 256
@@ -84,9 +86,10 @@ async def _verdict(answerer: PromptingAnswerer, ask: Ask) -> None:
 
 @asynccontextmanager
 async def _caliper(url: str) -> AsyncIterator[Once]:
-    model, ask = TgiModel(parse_endpoint(url), in_flight=IN_FLIGHT), _ask()
-    answerer = PromptingAnswerer(model, OnePrompt())
-    await model.resolve()
+    (endpoint,) = parse_endpoints(url)
+    pool, ask = Pool([(endpoint.host, TgiModel(endpoint))], SystemClock(), IN_FLIGHT), _ask()
+    answerer = PromptingAnswerer(pool, OnePrompt())
+    await pool.resolve()
     try:
         yield lambda: _verdict(answerer, ask)
     finally:
@@ -136,8 +139,8 @@ async def _measure(url: str) -> tuple[Round, Round]:
     ours, plain = [], []
     async with _caliper(url) as verdict, _plain(url) as call:
         for once in (verdict, call):
-            # Opens the connections, which no round should pay for.
-            await _round(once, IN_FLIGHT)
+            # Opens the gate and the connections, which no round should pay for.
+            await _round(once, 4 * IN_FLIGHT)
         for _ in range(ROUNDS):
             ours.append(await _round(verdict, VERDICTS))
             plain.append(await _round(call, VERDICTS))

@@ -167,7 +167,7 @@ def _joined(parts: list[Path], path: Path) -> bytes:
                 for packet in source.demux(video=0):
                     if packet.size:
                         # Matroska counts milliseconds.
-                        packet.pts += 1000 * second
+                        packet.pts = (packet.pts or 0) + 1000 * second
                         packet.dts = packet.pts
                         packet.stream = stream
                         container.mux(packet)

@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.synthetic import write_capability
 from rich.console import Console
+
+from bench.synthetic import write_capability
 
 SAMPLES = 11_000
 MEMORY_BOUND_MIB = 300

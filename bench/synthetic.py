@@ -1,10 +1,10 @@
-"""A CAPability dataset of any size, made of sentences: for measuring, not for scoring."""
+"""Datasets of any size, made of sentences: for measuring, not for scoring."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,45 @@ _PLACES = ("a kitchen", "a harbour", "a busy street", "a classroom", "a forest p
 _DOING = ("runs along the shore", "opens a letter", "pours water into a glass", "climbs a wall")
 
 
-def write_capability(folder: Path, samples: int, seed: int = 0) -> None:
-    """`samples` rows over the 13 tasks in `folder/data`, and as many captions in
+def write_capability(
+    folder: Path, samples: int, seed: int = 0, names: Sequence[str] = tuple(TASKS)
+) -> None:
+    """`samples` rows over the tasks of those names in `folder/data`, and as many captions in
     `folder/captions`.
     """
     draw = random.Random(seed)
-    names = list(TASKS)
     for place, task in enumerate(names):
         count = samples // len(names) + (place < samples % len(names))
         rows = [_row(task, number, draw) for number in range(count)]
         _write(folder / "data" / f"{task}.jsonl", (row for row, _ in rows))
         captions = ({"file_id": row["file_id"], "caption": text} for row, text in rows)
         _write(folder / "captions" / f"{task}.jsonl", captions)
+
+
+def write_captionqa(folder: Path, samples: int, questions: int) -> None:
+    """`samples` rows of so many questions each in `folder/data.jsonl`, and as many captions in
+    `folder/captions.json`.
+    """
+    draw = random.Random(0)
+    ids = [f"nat_{number:06}" for number in range(samples)]
+    _write(folder / "data.jsonl", (_picture(name, questions, draw) for name in ids))
+    captions = {name: _row("scene", 0, draw)[1] for name in ids}
+    (folder / "captions.json").write_text(json.dumps(captions), "utf-8")
+
+
+def _picture(name: str, questions: int, draw: random.Random) -> dict[str, Any]:
+    asked = [
+        {
+            "question": f"What colour is the {draw.choice(_THINGS)} that stands at place {place}?",
+            "choices": draw.sample(_COLOURS, 4),
+            "answer": "",
+            "category": ["Attribute - Color"],
+        }
+        for place in range(questions)
+    ]
+    for one in asked:
+        one["answer"] = one["choices"][0]
+    return {"id": name, "domain": "natural", "image_paths": [f"{name}.jpg"], "questions": asked}
 
 
 def _row(task: str, number: int, draw: random.Random) -> tuple[dict[str, Any], str]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.servers import fetch
 from tests.servers.absent import leave_out
-from tests.servers.choosing import COMPONENTS, KAFKA, MINIO, PROMETHEUS, Component
+from tests.servers.choosing import COMPONENTS, KAFKA, LLAMA, MINIO, PROMETHEUS, TRITON, Component
 from tests.servers.process import ServerProcess
 from tests.servers.summary import NEEDS, told
 
@@ -76,6 +76,26 @@ def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield url
 
 
+@pytest.fixture(scope="session")
+def triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Triton server, shared by the session: leave its models loaded."""
+    if TRITON.given:
+        yield TRITON.given
+    else:
+        for _, address in serve(TRITON, tmp_path_factory):
+            yield address
+
+
+@pytest.fixture(scope="session")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of an OpenAI-style server that is not ours, with a model that talks nonsense."""
+    if LLAMA.given:
+        yield LLAMA.given
+    else:
+        for _, url in serve(LLAMA, tmp_path_factory):
+            yield url
+
+
 @pytest.fixture
 def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
     """A broker that the test may stop."""
@@ -94,3 +114,11 @@ def own_prometheus(
 ) -> Iterator[tuple[ServerProcess, str]]:
     """A Prometheus that the tests of a file tell what to scrape (`metrics_server.scrape`)."""
     yield from serve(PROMETHEUS, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def own_triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
+    """A Triton server that the module's tests may stop, with models that they may unload and
+    change, and put back.
+    """
+    yield from serve(TRITON, tmp_path_factory)

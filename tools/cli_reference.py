@@ -148,7 +148,7 @@ def _option(entry: Any) -> _Row:
 def _models() -> str:
     rows = (
         ("SPEC of a judge or reader", KINDS),
-        ("SPEC of a captioner", [kind for kind in KINDS if kind.startswith("tgi")]),
+        ("SPEC of a captioner", [kind for kind in KINDS if kind.startswith(("tgi", "triton"))]),
         ("tagger", TAGGERS),
         ("embedder", EMBEDDERS),
     )

@@ -51,7 +51,7 @@ def test_a_full_disk_is_store_full(tmp_path: Path, number: int) -> None:
 
 def test_any_other_failure_names_the_path(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder should be")
-    with pytest.raises(StoreUnavailable, match=r"taken.report\.json: File exists"):
+    with pytest.raises(StoreUnavailable, match=r"taken.report\.json: Not a directory"):
         write_text(tmp_path / "taken" / "report.json", "text")
 
 

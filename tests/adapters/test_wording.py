@@ -7,6 +7,7 @@ from tests.fakes import reports
 
 from caliper.adapters import wording
 from caliper.core.report import Estimate
+from caliper.core.suspicion import Suspicious
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,11 @@ def test_a_written_warning_is_not_said_twice() -> None:
     note = "By rules: never for comparison with published figures."
     part = dataclasses.replace(reports.captionqa(), notes=("Another.", note))
     assert wording.notes(part) == ((note,), ("Another.",))
+
+
+def test_suspicious_captions() -> None:
+    assert wording.suspicious(Suspicious()) == ""
+    assert wording.suspicious(Suspicious(0, 1200)).startswith("None of 1,200 captions ")
+    told = wording.suspicious(Suspicious(3, 1200, {"instruction": 2, "hidden": 1}))
+    assert told.startswith("3 of 1,200 captions ")
+    assert "(instruction 2, hidden 1)" in told

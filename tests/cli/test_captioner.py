@@ -55,6 +55,28 @@ def shown(body: Any) -> list[Image.Image]:
     return [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
 
 
+async def test_captions_that_were_cut_short_are_counted_and_shown(tmp_path: Path) -> None:
+    write_scenes(tmp_path)
+    cut = fake.answer("A man waves in a", finish="length")
+    async with ChatServer([cut, CAPTION, cut], otherwise=CAPTION) as server:
+        ended = await run(tmp_path, server, code=0)
+        report = (tmp_path / "run" / "report.json").read_text()
+        assert json.loads(report)["benchmarks"]["capability"]["truncated_captions"] == 2
+        note = "2 of 6 captions ran into the limit of output tokens"
+        assert note in " ".join(ended.out.split())
+        assert note in (tmp_path / "run" / "report.md").read_text()
+        kept = tiny.read_lines(tmp_path / "run" / "captions.jsonl")
+        assert (
+            sorted(row["caption"] for row in kept if row.get("truncated"))
+            == ["A man waves in a"] * 2
+        )
+        # From the kept captions, and from the store, it is the same report.
+        for out in ("run", "again"):
+            await run(tmp_path, server, out=out, code=0)
+            assert (tmp_path / out / "report.json").read_text() == report
+        assert len(server.requests) == PICTURES
+
+
 async def test_pictures_and_a_clip_are_captioned_once_each(tmp_path: Path) -> None:
     write_scenes(tmp_path, 2)
     for task, annotation in (("event", "A man waves"), ("action", "waving")):

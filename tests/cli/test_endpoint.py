@@ -142,17 +142,18 @@ async def test_trouble_that_passes_is_unscored_and_heals(tmp_path: Path) -> None
         9: fake.half_utf8(),
         12: fake.cut_body(),
         15: fake.cut_at_once(b"Mumble"),
-        18: fake.status(429, retry_after="7"),
+        18: fake.status(429, retry_after="1"),
         21: fake.never(),
     }
     async with ChatServer(otherwise=by_number(troubles)) as server:
-        ended = await run(tmp_path, server, code=1, CALIPER_TIMEOUT="2")
-        assert "unscored: 7 backend, 1 timeout" in ended.out
+        patient = {"CALIPER_TIMEOUT": "2", "CALIPER_RETRY_BUDGET": "4"}
+        ended = await run(tmp_path, server, code=1, **patient)
+        assert "16 of 24 askable questions scored" in ended.out
         found = rows(tmp_path)
         assert {number for number, row in found.items() if row["score"] is None} == set(troubles)
         assert {row["score"] for row in found.values()} == {None, 1.0}
-        assert found[21]["reason"] == "timeout"
-        assert found[18]["explanation"].startswith("the endpoint is overloaded (HTTP 429)")
+        # In the end only trouble is left to be asked: then nobody waits for the endpoint.
+        assert {found[number]["reason"] for number in troubles} <= {"backend", "timeout"}
         assert part(tmp_path)["state"] == "finished"
         # No figure rests on trouble: 16 were asked and were right.
         assert part(tmp_path)["tasks"]["scene"]["n_scored"] == 16

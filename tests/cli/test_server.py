@@ -90,3 +90,8 @@ def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -
 
 def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:
     pushing(*EVALUATE, "--server", "127.0.0.1:1", code=4)
+
+
+def test_the_doctor_finds_it_well(server: str, caliper: Command) -> None:
+    told = caliper("doctor", "--server", server, code=0).out
+    assert f"{server} answers, and has no runs yet" in told

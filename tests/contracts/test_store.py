@@ -37,6 +37,21 @@ class StoreContract:
             await store.put("jobs/ab/abcdef", data)
             assert await store.get("jobs/ab/abcdef") == data
 
+    async def test_files_go_in_and_out(self, store: ObjectStore, tmp_path: Path) -> None:
+        source, target = tmp_path / "source", tmp_path / "target"
+        for data in (b"", b"bytes", b"x" * 12_000_000):
+            source.write_bytes(data)
+            await store.put_file("report/verdicts", source)
+            assert await store.get("report/verdicts") == data
+            assert await store.get_file("report/verdicts", target)
+            assert target.read_bytes() == data
+
+    async def test_a_file_is_not_made_of_nothing(self, store: ObjectStore, tmp_path: Path) -> None:
+        await store.put("report/a", b"1")
+        for key in ("report/b", "report", "report/a/deeper"):
+            assert not await store.get_file(key, tmp_path / "target")
+        assert not (tmp_path / "target").exists()
+
     async def test_a_key_that_was_never_put_holds_nothing(self, store: ObjectStore) -> None:
         await store.put("jobs/ab/abcdef", b"1")
         assert await store.get("jobs/ab/other") is None

@@ -13,7 +13,11 @@ import typer
 from caliper.cli.main import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")])
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "docs/*.md", "examples/**/*.md", "deploy/**/*.md")
+    for page in ROOT.glob(pattern)
+)
 _FENCE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _MAKE = re.compile(r"(?:^    |`)make ([a-z]+)", re.MULTILINE)

@@ -28,9 +28,3 @@ def test_all_reasons_in_their_order() -> None:
 
 def test_all_exit_codes() -> None:
     assert first_column("code") == [str(int(code)) for code in Exit]
-
-
-def test_budget_is_still_given_by_nothing() -> None:
-    sources = (Path(__file__).parents[2] / "src").rglob("*.py")
-    users = {path.name for path in sources if "Reason.BUDGET" in path.read_text("utf-8")}
-    assert users == {"ledger.py"}

@@ -16,7 +16,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -43,7 +45,8 @@ class ChatServer:
 
     `delay` is in seconds and comes before every answer. `token` is demanded when set.
     `grammar` False refuses every request with a response format. The first `starting`
-    questions for the model get a 503, as from a server that is still loading it.
+    questions for the model get a 503, as from a server that is still loading it. `revision` is
+    what `/info` tells of the model, `port` 0 for a free one.
     """
 
     script: Iterable[Step] = ()
@@ -53,6 +56,8 @@ class ChatServer:
     token: str = ""
     grammar: bool = True
     starting: int = 0
+    revision: str = REVISION
+    port: int = 0
     otherwise: Step | None = None
     requests: list[Received] = field(default_factory=list)
     in_flight: int = 0
@@ -73,9 +78,10 @@ class ChatServer:
             app, handler_cancellation=True, access_log=None, shutdown_timeout=1
         )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024)
         await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self.port = self._runner.addresses[0][1]
+        self.url = f"http://127.0.0.1:{self.port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -125,7 +131,7 @@ class ChatServer:
             raise web.HTTPMovedPermanently("/v1/models")
         if self.kind != "tgi":
             raise web.HTTPNotFound
-        return web.json_response({"model_id": self.models[0], "model_sha": REVISION})
+        return web.json_response({"model_id": self.models[0], "model_sha": self.revision})
 
     async def _models(self, request: web.Request) -> web.Response:
         self.model_requests += 1
@@ -233,12 +239,52 @@ def cut(request: web.Request, response: web.StreamResponse) -> web.StreamRespons
     return response
 
 
+def slow_headers() -> Step:
+    """Begins its headers and never comes to their end."""
+
+    async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
+        if request.transport is not None:
+            request.transport.write(b"HTTP/1.1 200 OK\r\nContent-Type: app")
+        return await _for_ever()
+
+    return step
+
+
+def endless(piece: bytes = b" ") -> Step:
+    """A reply that begins well, goes on with that piece for ever, and ends with its reader."""
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(b'{"choices": [{"message": {"content": "')
+        with suppress(ConnectionError):
+            while True:
+                await response.write(piece)
+                await asyncio.sleep(0)
+        return response
+
+    return step
+
+
+def bomb(unpacked: int) -> Step:
+    """A small packed reply of so many bytes."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    body = b"".join(packer.compress(bytes(2**20)) for _ in range(unpacked // 2**20))
+    return raw(body + packer.flush(), encoding="gzip")
+
+
+async def _for_ever() -> web.Response:
+    await asyncio.Event().wait()
+    raise AssertionError("an event that nobody sets was set")
+
+
 def never() -> Step:
     """Never answers; ends when the client goes away."""
 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
-        await asyncio.Event().wait()
-        raise AssertionError("an event that nobody sets was set")
+        return await _for_ever()
 
     return step
 
@@ -258,9 +304,10 @@ def together(count: int) -> Step:
     return step
 
 
-async def serve(delay: float) -> None:
+async def serve(delay: float, text: str) -> None:
     """Serve until cancelled; the URL is the one line of output."""
-    async with ChatServer(delay=delay, keep_requests=False) as server:
+    stub = ChatServer(delay=delay, otherwise=answer(text), keep_requests=False)
+    async with stub as server:
         print(server.url, flush=True)  # noqa: T201 - the output is the interface
         await asyncio.Event().wait()
 
@@ -269,7 +316,9 @@ def main() -> None:
     """Serve as a process of its own."""
     parser = argparse.ArgumentParser(description="a fake OpenAI-style server")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
-    uvloop.run(serve(parser.parse_args().delay))
+    parser.add_argument("--text", default="1", help="what it answers")
+    given = parser.parse_args()
+    uvloop.run(serve(given.delay, given.text))
 
 
 if __name__ == "__main__":

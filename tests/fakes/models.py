@@ -20,6 +20,7 @@ class Call:
     text: str
     decoding: Decoding
     schema: Mapping[str, Any] | None
+    affinity: str = ""
     images: tuple[Image, ...] = ()
 
 
@@ -42,12 +43,13 @@ class ScriptedModel:
         messages: Sequence[Message],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
     ) -> Completion:
         parts = [part for message in messages for part in message.content]
         text = "".join(part for part in parts if isinstance(part, str))
         before = self.texts.count(text)
         images = tuple(part for part in parts if isinstance(part, Image))
-        self.calls.append(Call(text, decoding, schema, images))
+        self.calls.append(Call(text, decoding, schema, affinity, images))
         self.open += 1
         try:
             await asyncio.sleep(0)
@@ -93,7 +95,7 @@ class CountingEmbedder:
         self.asked: list[tuple[str, ...]] = []
         self._axes: dict[str, int] = {}
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
         self.asked.append(tuple(texts))
         places = [self._axes.setdefault(text, len(self._axes)) for text in texts]
         return [tuple(float(place == axis) for axis in range(32)) for place in places]

@@ -12,6 +12,7 @@ from caliper.core.report import (
     TableRow,
     VerdictRow,
 )
+from caliper.core.suspicion import Suspicious
 
 TASKS = ("object_number", "object_color", "OCR", "scene", "camera_angle", "event")
 OUTCOMES = (("correct", 1.0), ("wrong", -1.0), ("not mentioned", 0.0), ("unscored", None))
@@ -63,6 +64,7 @@ def captionqa(judge: str = "words (lexical, fedcba987654)") -> BenchmarkReport:
         Coverage(400, 400),
         {"reading": "lenient"},
         {"reader": judge},
+        suspicious=Suspicious(3, 250, {"instruction": 2, "hidden": 1}),
     )
 
 

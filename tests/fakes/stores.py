@@ -1,6 +1,8 @@
 """Stores in memory."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from caliper.adapters.keys import checked, checked_prefix
 from caliper.core.errors import StoreFull
@@ -22,8 +24,16 @@ class MemoryStore:
             raise StoreFull("no space left")
         self.objects[checked(key)] = data
 
+    async def put_file(self, key: str, file: Path) -> None:
+        await self.put(key, await asyncio.to_thread(file.read_bytes))
+
     async def get(self, key: str) -> bytes | None:
         return self.objects.get(checked(key))
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        if key in self.objects:
+            await asyncio.to_thread(file.write_bytes, self.objects[key])
+        return key in self.objects
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         for key in sorted(self.objects):

@@ -41,8 +41,8 @@ def test_vectors_do_not_depend_on_the_process() -> None:
 
 
 @given(st.lists(st.text(), max_size=3))
-def test_every_text_has_a_vector_of_one_length(texts: list[str]) -> None:
-    vectors = NgramEmbedder().embed(texts)
+async def test_every_text_has_a_vector_of_one_length(texts: list[str]) -> None:
+    vectors = await NgramEmbedder().embed(texts)
     assert len(vectors) == len(texts)
     assert all(len(vector) == DIMENSION and min(vector) >= 0 for vector in vectors)
 

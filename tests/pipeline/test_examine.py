@@ -309,8 +309,8 @@ async def test_replies_are_saved_when_a_job_is_cancelled() -> None:
     waiting, never = asyncio.Event(), asyncio.Event()
 
     class Stalling(ScriptedModel):
-        async def complete(self, *request: Any) -> Completion:
-            completion = await super().complete(*request)
+        async def complete(self, *request: Any, **more: Any) -> Completion:
+            completion = await super().complete(*request, **more)
             if len(self.calls) == 5 and about(self.calls[-1].text) == 4:
                 waiting.set()
             if about("".join(request[0][-1].content)) == 4:

@@ -1,5 +1,6 @@
 """Where runs stand, and their scores on the way."""
 
+import asyncio
 import json
 
 import pytest
@@ -15,10 +16,14 @@ from tests.fakes.evaluations import (
 )
 from tests.fakes.runs import Planned
 
+from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.publish import RUNS
+from caliper.pipeline.rolling import RollingScores
+from caliper.pipeline.tracked import Runs
 from caliper.ports.codec import EventKind, PlanMade
+from caliper.ports.stages import Scores
 from caliper.ports.stream import Message, Record
 
 
@@ -109,6 +114,44 @@ async def test_scores_cost_a_tenth_of_the_time() -> None:
             house.clock.seconds += 2
     assert seen == [2] * 9 + [4] * 9 + [6] * 9
     assert house.clock.seconds == 3 * 2 + 27 * 2
+
+
+async def test_scores_that_take_long_keep_nobody_waiting() -> None:
+    house = House()
+    stored = await stored_run(house.store)
+    run = await Runs(house.store).open(stored.spec.run_id, 0.0)
+    assert run is not None
+    get, going = house.store.get, asyncio.Event()
+    begun = 0
+
+    async def slow(key: str) -> bytes | None:
+        nonlocal begun
+        begun += "/plan/0" in key
+        await going.wait()
+        return await get(key)
+
+    house.store.get = slow  # type: ignore[method-assign]
+    rolling = RollingScores(house.clock, patience=0.01)
+    for _ in range(3):
+        assert await rolling.scores(run) == Scores(RunState.RUNNING, ())
+    assert begun == 1
+    going.set()
+    while not (found := await rolling.scores(run)).benchmarks:
+        pass
+    assert found.benchmarks[0].coverage.planned == SIZE
+    assert begun == 1
+
+
+async def test_who_asks_hears_that_scores_cannot_be_computed() -> None:
+    house = House()
+    stored = await stored_run(house.store)
+    run = await Runs(house.store).open(stored.spec.run_id, 0.0)
+    assert run is not None
+    del house.store.objects[f"runs/{stored.spec.run_id}/plan/000000.jsonl.gz"]
+    rolling = RollingScores(house.clock)
+    for _ in range(2):
+        with pytest.raises(InvalidInput):
+            await rolling.scores(run)
 
 
 async def test_a_run_is_over_once_its_end_is_kept() -> None:

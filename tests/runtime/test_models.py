@@ -1,10 +1,12 @@
 """Models by SPEC: one adapter a kind, one model an endpoint, and names that are told."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
+from tests.servers.process import free_ports
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
@@ -37,13 +39,15 @@ def test_a_spec_is_a_kind_and_what_stands_behind_its_colon(
 
 @pytest.mark.parametrize("spec", ["", "tgi", "tgi:", "replay:", "lexical:x", "vllm:http://h", ":"])
 def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
-    with pytest.raises(UnknownName, match=r"known: lexical, tgi:URL\[#model\], replay:DIR"):
+    with pytest.raises(
+        UnknownName, match=r"known: lexical, tgi:URL.*, triton:HOST:PORT.*, replay:DIR"
+    ):
         split_spec(spec)
 
 
 @pytest.mark.parametrize("spec", ["http://me:secret@h/v1", "vllm:https://me:secret@h"])
 def test_a_url_without_its_kind_is_not_repeated(spec: str) -> None:
-    with pytest.raises(InvalidInput, match=r"tgi:URL\[#model\]") as caught:
+    with pytest.raises(InvalidInput, match=r"tgi:URL\[,URL...\]\[#model\]") as caught:
         split_spec(spec)
     assert "secret" not in str(caught.value)
 
@@ -59,6 +63,22 @@ async def test_one_endpoint_is_one_model(room: ModelRoom) -> None:
         (spent,) = room.spent.values()
         assert (spent.calls, spent.failed, spent.prompt_tokens) == (1, 0, 7)
         await room.close()
+
+
+async def test_several_urls_are_one_model(room: ModelRoom) -> None:
+    async with ChatServer() as first, ChatServer() as second:
+        model = await room.chat_model(f"tgi:{first.url},{second.url}")
+        await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(10)))
+        assert len(first.requests) == len(second.requests) == 5
+        await room.close()
+
+
+async def test_urls_of_different_models_are_refused(room: ModelRoom) -> None:
+    async with ChatServer() as first, ChatServer(models=("fake/other",)) as second:
+        with pytest.raises(InvalidInput, match="serve different ones") as caught:
+            await room.chat_model(f"tgi:{first.url},{second.url}")
+        assert "fake/other" in str(caught.value)
+        assert second.url.removeprefix("http://") in str(caught.value)
 
 
 async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) -> None:
@@ -87,11 +107,31 @@ def test_replies_are_those_of_their_benchmark_and_source(tmp_path: Path) -> None
     assert ModelRoom.replay("capability", moved, Source.CAPTION).identity == judged.identity
 
 
-def test_taggers_and_embedders_by_name() -> None:
+async def test_taggers_and_embedders_by_name(room: ModelRoom) -> None:
     assert ModelRoom.tagger("rules").nouns(["A dog runs."]) == [("dog",)]
-    assert len(ModelRoom.embedder("ngram").embed(["dog", "cat"])) == 2
+    embedder = await room.embedder("ngram")
+    assert len(await embedder.embed(["dog", "cat"])) == 2
     for name in ("nltk", "spacy", "spacy:"):
         with pytest.raises(UnknownName, match="known: rules, spacy:MODEL"):
             ModelRoom.tagger(name)
     with pytest.raises(UnknownName, match="known: ngram, minilm"):
-        ModelRoom.embedder("word2vec")
+        await room.embedder("word2vec")
+
+
+async def test_models_and_embedders_behind_a_triton_server(room: ModelRoom, triton: str) -> None:
+    captioner = await room.chat_model(f"triton:{triton}/captioner")
+    assert await room.chat_model(f"triton:{triton}/captioner") is captioner
+    completion = await captioner.complete([Message("user", ("Describe it.",))], Decoding())
+    assert completion.text
+    assert room.spent[captioner.identity.label].calls == 1
+    embedder = await room.embedder(f"triton:{triton}/sentences")
+    assert len(await embedder.embed(["dog", "cat"])) == 2
+    await room.close()
+
+
+async def test_who_cannot_be_reached_is_named_by_its_host() -> None:
+    (port,) = free_ports(1)
+    room = ModelRoom(Access(timeout=0.5, retry_budget=0.0), SystemClock())
+    with pytest.raises(BackendUnavailable, match=f"^127.0.0.1:{port}: "):
+        await room.embedder(f"triton:127.0.0.1:{port}/sentences")
+    await room.close()

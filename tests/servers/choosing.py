@@ -11,7 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers import broker, fetch, metrics_server, object_server
+from tests.servers import (
+    broker,
+    fetch,
+    llama_server,
+    metrics_server,
+    object_server,
+    triton_server,
+)
 from tests.servers.process import ServerProcess
 
 
@@ -71,4 +78,22 @@ PROMETHEUS = Component(
     metrics_server.binary,
     metrics_server.start,
 )
-COMPONENTS = (KAFKA, MINIO, PROMETHEUS)
+TRITON = Component(
+    "Triton",
+    fetch.triton_version(),
+    # One that runs already must have the models loaded that lie beside this file.
+    "TEST_TRITON",
+    fetch.triton_lacks,
+    fetch.triton,
+    triton_server.start,
+)
+LLAMA = Component(
+    "Llama",
+    fetch.llama_version(),
+    # One that runs already has to serve the model that noise_model.py writes.
+    "TEST_LLAMA",
+    fetch.llama_lacks,
+    fetch.llama,
+    llama_server.start,
+)
+COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA, PROMETHEUS)

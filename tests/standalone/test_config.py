@@ -122,6 +122,7 @@ def test_the_order_of_benchmarks_is_one() -> None:
         ({}, "captions"),
         ({"benchmarks": {"captionqa": {**PART, "captions": "caps/blip.v2.json"}}}, "blip.v2"),
         ({"benchmarks": {"captionqa": {"data": "d", "captioner": "tgi:http://h/v1#org/m"}}}, "m"),
+        ({"benchmarks": {"captionqa": {"data": "d", "captioner": "triton:h:1/m#load=yes"}}}, ""),
     ],
 )
 def test_the_label_of_the_checkpoint(changes: dict[str, Any], label: str) -> None:

@@ -27,18 +27,27 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        file = _created(part)
         try:
-            # Not tempfile: its files are readable by their owner alone.
-            with part.open("xb") as file:
+            with file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
-        finally:
+        except BaseException:
             part.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise store_error(path, error) from error
+
+
+def _created(path: Path) -> BinaryIO:
+    # Not tempfile: its files are readable by their owner alone.
+    try:
+        return path.open("xb")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("xb")
 
 
 def store_error(path: Path, error: OSError) -> StoreUnavailable:

@@ -6,6 +6,7 @@ import re
 
 from caliper.analysis.leaderboard import Standing
 from caliper.core.report import BenchmarkReport, Estimate, Path
+from caliper.core.suspicion import Suspicious
 
 NO_DATA = "no data"
 LEXICAL_WARNING = (
@@ -46,6 +47,21 @@ def percent(share: float) -> str:
     whole = 100 * share
     text = f"{whole:.2f}"
     return f"{'99.99' if text == '100.00' and whole < 100 else text} %"
+
+
+def suspicious(found: Suspicious) -> str:
+    """How many captions look as if they were written for the judge, and by which signs; nothing
+    where no caption was looked at.
+    """
+    if not found.examined:
+        return ""
+    if not found.captions:
+        return f"None of {found.examined:,} captions looks as if it were written for the judge."
+    signs = ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items())
+    return (
+        f"{found.captions:,} of {found.examined:,} captions look as if they were written for the "
+        f"judge ({signs}). No figure was changed for it."
+    )
 
 
 def state(name: str) -> str:

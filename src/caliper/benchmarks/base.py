@@ -7,7 +7,7 @@ figures. It does no I/O and keeps no state. docs/add-a-benchmark.md walks throug
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -22,6 +22,10 @@ Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]
 CAPTION_LENGTH: Path = ("caption_length",)
 """Mean words a caption: aggregation adds it to every report, so tables may show it."""
+TRUNCATED_CAPTIONS: Path = ("truncated_captions",)
+"""How many captions ran into the limit of output tokens: aggregation adds it where a model wrote
+them.
+"""
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
 
@@ -62,6 +66,21 @@ class Setting:
     range: tuple[float, float] | None = None
 
 
+CAPTION_FENCE = Setting(
+    name="caption_fence",
+    default="on",
+    help="captions stand between marks in prompts, which say before them what these mean;"
+    " off sends printed prompts as they are printed",
+    choices=("on", "off"),
+)
+"""A choice that every benchmark has which asks about captions."""
+
+
+def fenced(settings: Settings) -> bool:
+    """Whether the settings want captions between marks."""
+    return settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
+
+
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
     """What planning depends on beside the rows.
@@ -74,7 +93,7 @@ class PlanRequest:
     settings: Settings
     seed: int = 0
     repeats: int | None = None
-    captions: frozenset[str] | None = None
+    captions: Collection[str] | None = None
     qa_rows: Iterable[Row] | None = None
 
 

@@ -8,6 +8,7 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 import uvloop
+from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
 from caliper.cli.benchmarks import benchmark_commands
@@ -20,6 +21,7 @@ from caliper.cli.show import show_place, show_report
 from caliper.core.errors import BackendError
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
+from caliper.runtime.metering import Spent
 from caliper.runtime.settings import access, decoders
 from caliper.standalone.config import RunConfig
 from caliper.standalone.kept import find_kept, read_run
@@ -49,7 +51,7 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
-    prepared = await prepare(config, access(config.concurrency), clock)
+    prepared = await prepare(config, access(config.concurrency, config.max_tokens), clock)
     prepared.decoders = decoders()
     try:
         with _watcher(prepared, shown) as watcher:
@@ -69,9 +71,19 @@ def _tell(finished: Finished, shown: Shown) -> None:
         sys.stdout.write(report_text(finished.report))
     elif not shown.quiet:
         show_report(finished.report, OUT)
+        for model, spent in finished.spent.items():
+            OUT.print(f"[dim]{escape(_cost(model, spent))}[/dim]", highlight=False)
         if finished.worked == 0:
             OUT.print("[dim]Nothing was missing: no question was asked.[/dim]")
         show_place(finished.directory / "report.html", OUT)
+
+
+def _cost(model: str, spent: Spent) -> str:
+    told = f"{model}: {spent.calls:,} calls, {spent.prompt_tokens:,} + "
+    told += f"{spent.completion_tokens:,} tokens"
+    if spent.cached_share is None:
+        return told
+    return f"{told}; {spent.cached_share:.0%} of the prompts' from a cache of the server"
 
 
 app = benchmark_commands(

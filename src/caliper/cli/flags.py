@@ -23,7 +23,8 @@ CaptionerSpec = Annotated[
     typer.Option(
         "--captioner",
         metavar="SPEC",
-        help="A checkpoint that writes the captions: tgi:URL\\[#model]. Instead of --captions.",
+        help="A checkpoint that writes the captions: tgi:URL\\[,URL...]\\[#model] or "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS]. Instead of --captions.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -50,7 +51,8 @@ Judge = Annotated[
     typer.Option(
         "--judge",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -59,7 +61,8 @@ Reader = Annotated[
     typer.Option(
         "--reader",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[#model] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -67,7 +70,10 @@ Tagger = Annotated[
     str, typer.Option("--tagger", help="rules or spacy:MODEL.", rich_help_panel=_WHO)
 ]
 EmbedderSpec = Annotated[
-    str, typer.Option("--embedder", help="ngram or minilm.", rich_help_panel=_WHO)
+    str,
+    typer.Option(
+        "--embedder", help="ngram, minilm or triton:HOST:PORT/MODEL.", rich_help_panel=_WHO
+    ),
 ]
 MediaRoot = Annotated[
     Path | None,
@@ -175,6 +181,23 @@ Concurrency = Annotated[
     typer.Option(
         "--concurrency",
         help="Calls in flight at once. [dim]\\[default: 64][/dim]",
+        rich_help_panel=_HOW,
+    ),
+]
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(
+        "--max-calls",
+        help="Plan no more calls of models than that: what comes later in the plan is "
+        "Unscored(budget).",
+        rich_help_panel=_HOW,
+    ),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens",
+        help="Ask nothing more once models used so many tokens, as their servers count them.",
         rich_help_panel=_HOW,
     ),
 ]

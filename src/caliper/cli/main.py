@@ -16,9 +16,11 @@ from typer.rich_utils import rich_format_error
 from caliper.cli import (
     agreement,
     apply,
+    canary,
     compare,
     data,
     dead_letters,
+    doctor,
     evaluate,
     gate,
     leaderboard,
@@ -51,9 +53,9 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done or passed; 1 the answer is no (coverage under the floor); 2 bad "
-    "input or usage; 3 inconclusive; 4 surroundings (disk, endpoint); 70 a defect of Caliper; "
-    "130 interrupted, run the same command to go on.",
+    epilog="Exit codes: 0 done or passed; 1 the answer is no (coverage under the floor, canary "
+    "failed); 2 bad input or usage; 3 inconclusive; 4 surroundings (disk, endpoint); 70 a defect "
+    "of Caliper; 130 interrupted, run the same command to go on.",
 )
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(plan.app, name="plan")
@@ -65,6 +67,8 @@ app.command("leaderboard", help=leaderboard.HELP)(
 )
 app.command("agreement")(agreement.agreement)
 app.command("validate")(validate.validate)
+app.command("canary", help=canary.HELP)(canary.command)
+app.command("doctor", help=doctor.HELP)(doctor.command)
 app.command("serve")(serve.serve)
 app.command("runs")(remote.runs)
 app.command("watch")(remote.watch)

@@ -30,6 +30,8 @@ class Shared:
     coverage_floor: flags.CoverageFloor = None
     pack: flags.Pack = None
     concurrency: flags.Concurrency = None
+    max_calls: flags.MaxCalls = None
+    max_tokens: flags.MaxTokens = None
     out: flags.Out = None
     store: flags.Store = None
 

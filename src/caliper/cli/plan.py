@@ -39,7 +39,8 @@ async def _estimated(config: RunConfig) -> tuple[str, str, list[Estimated]]:
     prepared = await prepare(config, access(config.concurrency), SystemClock())
     try:
         directory = run_directory(prepared).path
-        return prepared.spec.run_id, str(directory), list(estimate(prepared))
+        found = [each async for each in estimate(prepared)]
+        return prepared.spec.run_id, str(directory), found
     finally:
         await prepared.room.close()
 

@@ -20,7 +20,7 @@ from caliper.runtime.service_settings import (
 )
 from caliper.runtime.settings import read_settings
 from caliper.servicers.grounds import kafka_access, kafka_ground, memory_ground, open_store
-from caliper.servicers.starting import everything, log
+from caliper.servicers.starting import everything, log, measured
 from caliper.servicers.starting import serve as serve_parts
 
 Listen = Annotated[
@@ -44,10 +44,15 @@ Kafka = Annotated[
         "in CALIPER_KAFKA_SECURITY and its like).",
     ),
 ]
-Judge = Annotated[str, typer.Option("--judge", metavar="SPEC", help="lexical or tgi:URL.")]
-Reader = Annotated[str, typer.Option("--reader", metavar="SPEC", help="lexical or tgi:URL.")]
+Judge = Annotated[
+    str, typer.Option("--judge", metavar="SPEC", help="lexical, tgi:URL or triton:...")
+]
+Reader = Annotated[
+    str, typer.Option("--reader", metavar="SPEC", help="lexical, tgi:URL or triton:...")
+]
 Captioner = Annotated[
-    str | None, typer.Option("--captioner", metavar="SPEC", help="tgi:URL; none without it.")
+    str | None,
+    typer.Option("--captioner", metavar="SPEC", help="tgi:URL or triton:...; none without it."),
 ]
 
 
@@ -61,7 +66,7 @@ def serve(
 ) -> int:
     """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
 
-    TLS, tokens and the health port come from the environment, as those of the gateway
+    TLS, tokens, the health port and that of the metrics come from the environment, as those of the gateway
     (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
     again.
     """
@@ -91,7 +96,7 @@ async def _serve(
         captioning,
     )
     settings = read_settings(GatewaySettings).model_copy(update={"listen": listen})
-    await serve_parts(settings.server(), parts, _tell)
+    await serve_parts(settings.server(), measured(parts, ground, settings), _tell)
 
 
 def _tell(running: Running) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.wording import NO_DATA, number
+from caliper.adapters.wording import NO_DATA, number, suspicious
 from caliper.core.report import BenchmarkReport, Estimate, Report, Table
 
 
@@ -23,6 +23,8 @@ def show_report(report: Report, console: Console) -> None:
             if table.rows:
                 console.print(_grid(part, table))
         console.print(_coverage(part))
+        if part.suspicious.captions:
+            console.print(f"[yellow]{suspicious(part.suspicious)}[/yellow]")
         for note in part.notes:
             console.print(f"[yellow]{escape(note)}[/yellow]")
     if report.partial:

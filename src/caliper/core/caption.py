@@ -6,6 +6,12 @@ import hashlib
 from dataclasses import dataclass
 
 
+class CutShort(str):
+    """The text of a caption that ran into the limit of output tokens, where texts stand alone."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Caption:
     """`truncated` tells that the model ran into its limit of output tokens."""
@@ -13,6 +19,11 @@ class Caption:
     sample: str
     text: str
     truncated: bool = False
+
+    @property
+    def plain(self) -> str:
+        """The text, which still tells whether it was cut short."""
+        return CutShort(self.text) if self.truncated else self.text
 
     @property
     def digest(self) -> str:

@@ -17,6 +17,7 @@ The tree:
     │   └── BackendRejected     the endpoint will never accept this: 401, 404, 413
     ├── UnreadableReply         a reply came, and it holds no answer
     ├── ModelChanged            an endpoint serves another model than the run resolved
+    ├── BudgetSpent             a run used the tokens that it may use
     ├── StoreUnavailable
     │   └── StoreFull           no space left on the device
     └── StreamUnavailable
@@ -118,6 +119,10 @@ class ModelChanged(CaliperError):
     """A reply came from another model or revision than the run was resolved with."""
 
 
+class BudgetSpent(CaliperError):
+    """The run used the tokens that it may use; nothing more is asked."""
+
+
 class StoreUnavailable(CaliperError):
     """The object store does not answer; work pauses until it does."""
 
@@ -165,6 +170,7 @@ HANDLING: dict[type[Exception], Handling] = {
     BackendRejected: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BACKEND),
     UnreadableReply: Handling(None, JobFate.ASK_ONCE_MORE, Reason.UNREADABLE),
     ModelChanged: Handling("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
+    BudgetSpent: Handling("RESOURCE_EXHAUSTED", JobFate.DEAD_LETTER, Reason.BUDGET),
     StoreUnavailable: Handling("UNAVAILABLE", JobFate.PAUSE, None),
     StoreFull: Handling("UNAVAILABLE", JobFate.PAUSE, None),
     StreamUnavailable: Handling("UNAVAILABLE", JobFate.PAUSE, None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 
@@ -18,6 +19,11 @@ def canonical_json(value: Any) -> bytes:
     )
     # A lone surrogate (a broken escape in somebody's JSON) has no UTF-8 form of its own.
     return text.encode("utf-8", "surrogatepass")
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, as they are: `asdict` would copy all that they hold."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def digest(value: Any) -> str:

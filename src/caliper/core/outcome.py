@@ -115,11 +115,13 @@ class Verdict:
 def better(first: Verdict, second: Verdict) -> Verdict:
     """The one of two verdicts about the same index that stands.
 
-    Scored beats Unscored, then the smaller canonical bytes: commutative and associative,
-    so redelivery and order change nothing.
+    Scored beats Unscored, what was asked beats what no budget was left for, then the smaller
+    canonical bytes: commutative and associative, so redelivery and order change nothing.
     """
     return min(first, second, key=_rank)
 
 
-def _rank(verdict: Verdict) -> tuple[bool, bytes]:
-    return isinstance(verdict.outcome, Unscored), canonical_json(verdict.to_json())
+def _rank(verdict: Verdict) -> tuple[bool, bool, bytes]:
+    outcome = verdict.outcome
+    unscored = isinstance(outcome, Unscored)
+    return unscored, outcome == Unscored(Reason.BUDGET), canonical_json(verdict.to_json())

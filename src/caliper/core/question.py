@@ -79,12 +79,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How a model chooses its words. `temperature` 0 is greedy; `top_p` 1 keeps all."""
+    """How a model chooses its words. `temperature` 0 is greedy; `top_p` 1 keeps all. The text
+    ends before any of `stop`.
+    """
 
     temperature: float = 0.0
     top_p: float = 1.0
     max_tokens: int = 512
     seed: int = 0
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class Ask:
     `prompt` names a template of the prompt pack, `fields` what is put into it by plain
     substitution. `schema` is the JSON schema of the reply, None for free text. `attempt`
     is 1 when the first reply could not be read and the question is asked once more.
+    `untrusted` names the field that holds a caption's text, empty where none does: prompts
+    get it in its neutral form, and between marks if `fenced`.
     """
 
     item: Item
@@ -104,6 +109,8 @@ class Ask:
     decoding: Decoding = Decoding()
     schema: Mapping[str, Any] | None = None
     attempt: int = 0
+    untrusted: str = ""
+    fenced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

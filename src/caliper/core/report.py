@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from caliper.core.suspicion import Suspicious
 from caliper.core.tally import Sums
 
 Path = tuple[str, ...]
@@ -108,6 +109,8 @@ class BenchmarkReport:
 
     `models` names who judged, read, tagged and embedded; `settings` the protocol choices.
     `notes` are sentences that belong beside the figures (a lexical judge, a chosen reading).
+    `suspicious` counts captions that look as if they were written for the judge; it changes no
+    figure.
     """
 
     name: str
@@ -119,6 +122,7 @@ class BenchmarkReport:
     settings: Mapping[str, str] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    suspicious: Suspicious = field(default_factory=Suspicious)
 
 
 @dataclass(frozen=True, slots=True)

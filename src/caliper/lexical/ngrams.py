@@ -33,7 +33,7 @@ class NgramEmbedder:
         """Kind lexical; the revision is the hash of the rules."""
         return Identity("lexical", "ngrams", _revision())
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector a text, of length `DIMENSION`, all numbers whole and not negative."""
         return [embed(text) for text in texts]
 

@@ -10,13 +10,15 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
-from caliper.benchmarks.base import CAPTION_LENGTH
+from caliper.benchmarks.base import CAPTION_LENGTH, TRUNCATED_CAPTIONS
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import CutShort
 from caliper.core.keys import digest, question_id
-from caliper.core.outcome import Scored, Verdict
+from caliper.core.outcome import Reason, Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
+from caliper.core.suspicion import count
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger import Ledger
 
@@ -31,7 +33,7 @@ _RULES = (
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
-"""Caption texts by benchmark and sample."""
+"""Caption texts by benchmark and sample; `CutShort` where a model's limit cut them."""
 
 
 async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, Tally]:
@@ -51,8 +53,9 @@ async def report(
 ) -> Report:
     """The report of a run as far as its ledger goes.
 
-    Its state is `complete` when every question has an outcome and each benchmark's coverage
-    reaches the floor, `finished` when only the former holds, else `running`.
+    Its state is `complete` when every question has an outcome, each benchmark's coverage
+    reaches the floor and no cap left anything out; `finished` when only the first holds, else
+    `running`.
     """
     totals = await tallies(spec, plan, ledger)
     parts = []
@@ -64,7 +67,11 @@ async def report(
         parts.append(_part(part, totals[planned.name], coverage, texts))
     state = RunState.RUNNING
     if ledger.finished:
-        covered = all(part.coverage.share >= spec.coverage_floor for part in parts)
+        covered = all(
+            part.coverage.share >= spec.coverage_floor
+            and Reason.BUDGET not in part.coverage.unscored
+            for part in parts
+        )
         state = RunState.COMPLETE if covered else RunState.FINISHED
     return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
 
@@ -78,6 +85,9 @@ def _part(
     if texts:
         words = [len(text.split()) for text in texts.values()]
         estimates[CAPTION_LENGTH] = Estimate(fsum(words) / len(words))
+    cut = sum(isinstance(text, CutShort) for text in texts.values())
+    if texts and part.captions is None:
+        estimates[TRUNCATED_CAPTIONS] = Estimate(cut)
     shown = {} if part.preparation is None else part.preparation.shown()
     if part.taxonomy:
         shown["taxonomy"] = digest(part.taxonomy)[:12]
@@ -90,7 +100,8 @@ def _part(
         coverage=coverage,
         settings={**part.settings, "prompt": part.prompt, **shown},
         models={role: model.label for role, model in sorted(part.models.items())},
-        notes=(*_model_notes(part), *layout.notes),
+        notes=(*_model_notes(part), *_cut_notes(cut, len(texts)), *layout.notes),
+        suspicious=count(texts.values()),
     )
 
 
@@ -100,6 +111,14 @@ def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
         yield _LEXICAL
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES
+
+
+def _cut_notes(cut: int, captions: int) -> Iterator[str]:
+    if cut:
+        yield (
+            f"{cut} of {captions} captions ran into the limit of output tokens: they are judged "
+            "as far as they go."
+        )
 
 
 def _spec_for_readers(spec: RunSpec) -> dict[str, object]:

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
-from caliper.core.question import Answer, Ask, Decoding, Failure, Reply, Source
-from caliper.pipeline.rendering import Request, render, with_images
+from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply, Source
+from caliper.pipeline.rendering import Request, render_ask, with_images
 from caliper.ports.models import ChatModel, Completion, Identity, Image
 from caliper.ports.prompts import PromptPack
 
@@ -44,7 +44,7 @@ class PromptingAnswerer:
         Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
         for a question about the media: asked without its picture, a model would guess.
         """
-        messages = render(self._pack.template(ask.prompt), ask.fields)
+        messages = render_ask(self._pack.template(ask.prompt), ask)
         if ask.item.source is Source.MEDIA:
             images = self._shown.get(ask.item.media)
             if images is None:
@@ -62,12 +62,19 @@ class PromptingAnswerer:
         Raises what `request` and the model raise.
         """
         request = self.request(ask)
-        completion = await self._model.complete(request.messages, request.decoding, request.schema)
+        completion = await self._model.complete(
+            request.messages, request.decoding, request.schema, affinity_of(ask.item)
+        )
         return read_completion(completion)
 
     async def close(self) -> None:
         """Close the model."""
         await self._model.close()
+
+
+def affinity_of(item: Item) -> str:
+    """What the calls about one caption, or one sample's media, have in common."""
+    return f"{item.benchmark}/{item.sample}"
 
 
 def sampling(ask: Ask, seed: int) -> Decoding:

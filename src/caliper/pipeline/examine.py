@@ -6,7 +6,7 @@ judge and reader are this one stage with another model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job, salt_of
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SILENT, StageTelemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,14 @@ class Models:
 class Examiner:
     """Examines the jobs of one run. `store` keeps replies; None keeps nothing."""
 
-    def __init__(self, spec: RunSpec, models: Models, store: ObjectStore | None = None) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        models: Models,
+        store: ObjectStore | None = None,
+        telemetry: StageTelemetry = SILENT,
+    ) -> None:
+        self._telemetry = telemetry
         self._spec = spec
         self._models = models
         self._store = store
@@ -70,7 +78,7 @@ class Examiner:
         store = self._store if kept else None
         key = key_of_job(self._spec, job) if store else ""
         book = await ReplyBook.open(store, key, salt_of(self._spec))
-        outside = _Outside(answerer, self._models, book)
+        outside = _Outside(answerer, self._models, book, self._telemetry)
         verdicts: list[Verdict] = []
         try:
             for item in job.items:
@@ -116,9 +124,9 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
             answers: Sequence[Any]
             match batch:
                 case Nouns(texts):
-                    answers = outside.nouns(texts)
+                    answers = await outside.nouns(texts)
                 case Embed(texts):
-                    answers = outside.embed(texts)
+                    answers = await outside.embed(texts)
                 case asks:
                     answers = await asyncio.gather(*(outside.answer(ask) for ask in asks))
                     outside.raise_fatal()
@@ -131,7 +139,10 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
 class _Outside:
     """The ports of one job, with its book of replies between them and the examination."""
 
-    def __init__(self, answerer: Answerer, models: Models, book: ReplyBook) -> None:
+    def __init__(
+        self, answerer: Answerer, models: Models, book: ReplyBook, telemetry: StageTelemetry
+    ) -> None:
+        self._telemetry = telemetry
         self._answerer = answerer
         self._models = models
         self._book = book
@@ -150,6 +161,7 @@ class _Outside:
             return await self._answerer.answer(ask)
         key = self._book.key_of_ask(identity, ask, self._answerer.request(ask))
         kept = self._book.reply(key)
+        self._telemetry.replied(cached=kept is not None)
         if kept is not None:
             return kept
         answer = await self._answerer.answer(ask)
@@ -171,33 +183,37 @@ class _Outside:
         if self._fatal is not None:
             raise self._fatal
 
-    def nouns(self, texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    async def nouns(self, texts: tuple[str, ...]) -> list[tuple[str, ...]]:
         tagger = self._models.tagger
         if tagger is None:
             raise InvalidInput("this benchmark needs a noun tagger")
-        found = self._texts(tagger, "nouns", texts, tagger.nouns)
-        return [tuple(nouns) for nouns in found]
 
-    def embed(self, texts: tuple[str, ...]) -> list[Vector]:
+        async def call(some: Sequence[str]) -> list[tuple[str, ...]]:
+            return tagger.nouns(some)
+
+        return [tuple(nouns) for nouns in await self._texts(tagger, "nouns", texts, call)]
+
+    async def embed(self, texts: tuple[str, ...]) -> list[Vector]:
         embedder = self._models.embedder
         if embedder is None:
             raise InvalidInput("this benchmark needs an embedder")
-        return [tuple(vector) for vector in self._texts(embedder, "embed", texts, embedder.embed)]
+        vectors = await self._texts(embedder, "embed", texts, embedder.embed)
+        return [tuple(vector) for vector in vectors]
 
-    def _texts(
+    async def _texts(
         self,
         port: NounTagger | Embedder,
         kind: str,
         texts: tuple[str, ...],
-        call: Callable[[Sequence[str]], Sequence[Sequence[Any]]],
+        call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
     ) -> list[Sequence[Any]]:
         if not port.identity.cached:
-            return list(call(texts))
+            return list(await call(texts))
         keys = [self._book.key_of_text(port.identity, kind, text) for text in texts]
         values = {key: self._book.values(key) for key in keys}
         absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
         if absent:
-            for key, found in zip(absent, call(list(absent.values())), strict=True):
+            for key, found in zip(absent, await call(list(absent.values())), strict=True):
                 self._book.keep(key, found)
                 values[key] = found
         return [values[key] or () for key in keys]

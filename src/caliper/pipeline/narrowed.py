@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from caliper.ports.storage import ObjectStore
 
@@ -21,9 +22,17 @@ class Narrowed:
         """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
         await self._store.put(self._before + key, data)
 
+    async def put_file(self, key: str, file: Path) -> None:
+        """Store what a file holds. Raises StoreUnavailable or StoreFull."""
+        await self._store.put_file(self._before + key, file)
+
     async def get(self, key: str) -> bytes | None:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
         return await self._store.get(self._before + key)
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file; False when there are none."""
+        return await self._store.get_file(self._before + key, file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         """Keys under a prefix, in order. Raises StoreUnavailable."""

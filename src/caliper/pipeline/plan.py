@@ -12,7 +12,8 @@ import hashlib
 import json
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 
 from caliper.benchmarks.base import Layout, PlanRequest
 from caliper.benchmarks.registry import benchmark
@@ -21,7 +22,8 @@ from caliper.core.keys import canonical_json
 from caliper.core.question import Item, Source
 from caliper.core.run import BenchmarkSpec, PlannedBenchmark, PlanSummary, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.items import decode_item, encode_item
+from caliper.pipeline.items import decode_item
+from caliper.pipeline.spilled import Spilled, SpilledItems
 from caliper.ports.storage import Dataset, ObjectStore
 
 SHARD_ITEMS = 1000
@@ -45,22 +47,30 @@ def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Ite
     Raises InvalidInput naming file, line and field of what is wrong with the rows, UnknownName
     for a caption prompt that the benchmark does not have.
     """
+    return _by_sample(_items(spec, part, sources))
+
+
+def _items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> Iterator[Item]:
+    """The items of one benchmark, drawn, in the order of the rows."""
     chosen = benchmark(part.name)
     request = PlanRequest(
         settings=part.settings,
         seed=spec.seed,
         repeats=part.repeats,
-        captions=None if sources.captions is None else frozenset(sources.captions),
+        captions=sources.captions,
         qa_rows=_qa_rows(part, sources),
     )
-    items = list(chosen.plan(sources.data.rows(chosen.data), request))
-    if not items:
+    items = chosen.plan(sources.data.rows(chosen.data), request)
+    first = next(items, None)
+    if first is None:
         raise InvalidInput(f"no questions for {part.name} in the data")
     # Refused here, and not sample by sample, when the benchmark has no such prompt.
-    chosen.caption_prompt(chosen.group(items[0]), part.prompt)
-    if spec.limit is not None:
-        items = draw(items, spec.limit, spec.seed, chosen.group)
-    return _by_sample(items)
+    chosen.caption_prompt(chosen.group(first), part.prompt)
+    whole = chain((first,), items)
+    if spec.limit is None:
+        yield from whole
+    else:
+        yield from draw(list(whole), spec.limit, spec.seed, chosen.group)
 
 
 def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
@@ -115,7 +125,7 @@ def _rank(seed: int, key: str) -> bytes:
     return hashlib.sha256(f"{seed}\0{key}".encode("utf-8", "surrogatepass")).digest()
 
 
-def _by_sample(items: list[Item]) -> list[Item]:
+def _by_sample(items: Iterable[Item]) -> list[Item]:
     """All items of one sample together, in order of first appearance."""
     groups: dict[str, list[Item]] = {}
     for item in items:
@@ -132,20 +142,16 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
     if planned is not None and planned.run == spec.run_id:
         return planned
     parts: list[PlannedBenchmark] = []
-    numbered: list[Item] = []
+    spilled: list[SpilledItems] = []
     first = 0
     for part in spec.benchmarks:
-        start, begun = len(numbered), first
         # Large datasets take their time, and other calls are waiting.
-        items = await asyncio.to_thread(plan_items, spec, part, sources[part.name])
-        for item in items:
-            numbered.append(replace(item, first=first))
-            first += item.size
-        members = numbered[start:]
-        samples = len({item.sample for item in members})
-        parts.append(PlannedBenchmark(part.name, begun, first - begun, len(members), samples))
-    shards = 0
-    for shard in _shards(numbered):
+        items = await asyncio.to_thread(SpilledItems, _items(spec, part, sources[part.name]))
+        parts.append(PlannedBenchmark(part.name, first, items.size, items.count, items.samples))
+        spilled.append(items)
+        first += items.size
+    shards, packed = 0, _shards(chain.from_iterable(spilled))
+    while (shard := await asyncio.to_thread(next, packed, None)) is not None:
         await store.put(_shard_key(shards), shard)
         shards += 1
     summary = PlanSummary(spec.run_id, shards, tuple(parts))
@@ -153,19 +159,25 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
     return summary
 
 
-def _shards(items: list[Item]) -> Iterator[bytes]:
-    """Shards of about SHARD_ITEMS items; a sample never spans two, so that each shard can be
-    reduced by itself.
+def _shards(items: Iterable[Spilled]) -> Iterator[bytes]:
+    """Shards of about SHARD_ITEMS items, numbered; a sample never spans two, so that each shard
+    can be reduced by itself.
     """
-    start = 0
-    while start < len(items):
-        end = min(start + SHARD_ITEMS, len(items))
-        while end < len(items) and items[end].sample == items[end - 1].sample:
-            end += 1
-        lines = (canonical_json(encode_item(item)) for item in items[start:end])
-        # Without a time stamp in its header, planning twice gives the same bytes.
-        yield gzip.compress(b"\n".join(lines) + b"\n", compresslevel=6, mtime=0)
-        start = end
+    lines: list[bytes] = []
+    first, sample = 0, None
+    for item in items:
+        if len(lines) >= SHARD_ITEMS and item.sample != sample:
+            yield _packed(lines)
+            lines = []
+        lines.append(item.line(first))
+        first, sample = first + item.size, item.sample
+    if lines:
+        yield _packed(lines)
+
+
+def _packed(lines: list[bytes]) -> bytes:
+    # Without a time stamp in its header, planning twice gives the same bytes.
+    return gzip.compress(b"\n".join(lines) + b"\n", compresslevel=6, mtime=0)
 
 
 def _shard_key(number: int) -> str:

@@ -7,7 +7,7 @@ cheap to find out once more, and changes nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -88,7 +88,7 @@ class Planner:
         publisher = Publisher(spec.run_id, self._stream, self._codec, captions)
         await publisher.publish_all(shards, asked)
 
-    async def _captions(self, spec: RunSpec) -> dict[str, dict[str, str]]:
+    async def _captions(self, spec: RunSpec) -> dict[str, Mapping[str, str]]:
         return {
             part.name: await read_captions(self._store, part.captions)
             for part in spec.benchmarks

@@ -5,11 +5,12 @@ One rule for a new run, a run taken up again after Ctrl-C, and a lost topic.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.caption import Caption
+from caliper.core.caption import Caption, CutShort
 from caliper.core.question import Item, Source
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.ledger import Ledger
@@ -22,6 +23,8 @@ JUDGE_JOBS = "judge-jobs"
 QA_JOBS = "qa-jobs"
 VERDICTS = "verdicts"
 RUNS = "runs"
+# Messages on their way at once: one by one, a broker's confirmations would set the pace of a run.
+_AT_ONCE = 64
 _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
 Checkpoint = Mapping[str, frozenset[Source]]
@@ -54,10 +57,12 @@ class Publisher:
     ) -> int:
         published = 0
         async for items in plan():
-            for members in jobs(items):
-                if any(wanted(item) for item in members):
-                    await self._publish(members, asked)
-                    published += 1
+            found = [members for members in jobs(items) if any(map(wanted, members))]
+            for start in range(0, len(found), _AT_ONCE):
+                # They are begun in this order, so that of one key they are appended in it.
+                together = found[start : start + _AT_ONCE]
+                await asyncio.gather(*(self._publish(job, asked) for job in together))
+            published += len(found)
         return published
 
     async def _publish(self, items: tuple[Item, ...], asked: Checkpoint) -> None:
@@ -69,7 +74,8 @@ class Publisher:
             job = CaptionJob(self._run, first.benchmark, first.sample, items)
             await self._send(CAPTION_JOBS, job)
         else:
-            await self.examine(items, None if text is None else Caption(first.sample, text))
+            known = None if text is None else Caption(first.sample, text, type(text) is CutShort)
+            await self.examine(items, known)
 
     async def examine(self, items: tuple[Item, ...], caption: Caption | None) -> None:
         """Publish the examination of one caption, or of one sample's media."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.core.errors import UnknownName
-from caliper.core.question import Decoding
+from caliper.core.question import Ask, Decoding
+from caliper.core.untrusted import EXPLANATION, fenced, neutral
 from caliper.ports.models import Image, Message
 from caliper.ports.prompts import Template
 
@@ -47,6 +48,28 @@ def render(template: Template, fields: Mapping[str, str]) -> tuple[Message, ...]
 
     parts = (("system", template.system), ("user", template.user))
     return tuple(Message(role, (_GAP.sub(filled, text),)) for role, text in parts if text.strip())
+
+
+def render_ask(template: Template, ask: Ask) -> tuple[Message, ...]:
+    """The messages of an ask. Raises what `render` raises.
+
+    The text of a caption goes in by its neutral form. Where it is fenced, the marks are a part
+    of what fills the gap, and the system message ends with what they mean; a template that has
+    none gets no message more, for not every model takes one: there the user's begins with it.
+    The words of the template itself stay as they are.
+    """
+    if not ask.untrusted:
+        return render(template, ask.fields)
+    text = neutral(ask.fields[ask.untrusted])
+    if not ask.fenced:
+        return render(template, {**ask.fields, ask.untrusted: text})
+    system, user = template.system, template.user
+    if system.strip():
+        system = f"{system.rstrip()}\n{EXPLANATION}"
+    else:
+        user = f"{EXPLANATION}\n\n{user}"
+    guarded = Template(system, user, template.source)
+    return render(guarded, {**ask.fields, ask.untrusted: fenced(text)})
 
 
 def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple[Message, ...]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Protocol, runtime_checkable
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.keys import canonical_json, job_key, reply_key
+from caliper.core.keys import canonical_json, fields_of, job_key, reply_key
 from caliper.core.question import Answer, Ask, Item, Reply, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
 from caliper.pipeline.items import encode_item
@@ -106,7 +105,7 @@ class ReplyBook:
 
     def key_of_ask(self, identity: Identity, ask: Ask, request: Request) -> str:
         """The reply key of one ask that is sent as `request`."""
-        decoding = asdict(request.decoding)
+        decoding = fields_of(request.decoding)
         position = (ask.repeat, ask.attempt)
         return reply_key(identity.to_json(), request.to_json(), decoding, position, self._salt)
 
@@ -128,7 +127,7 @@ class ReplyBook:
         """Keep a reply, nouns or a vector; anything that is trouble is not kept."""
         if isinstance(answer, Reply):
             if answer.text.strip():
-                self._replies[key] = asdict(answer)
+                self._replies[key] = fields_of(answer)
                 self.grown = True
         elif isinstance(answer, Sequence):
             self._replies[key] = list(answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.spilled import SpilledTexts
 from caliper.pipeline.supplies import read_captions, read_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.storage import ObjectStore, ReportSink
@@ -49,9 +50,9 @@ class ReportFiles:
             if run.ledger.changes != changes:
                 return None
             for file in sorted(files, key=lambda file: file.name == REPORT):
-                data = await asyncio.to_thread(file.read_bytes)
-                await run.store.put(f"report/{file.name}", data)
+                await run.store.put_file(f"report/{file.name}", file)
                 if file.name == REPORT:
+                    data = await asyncio.to_thread(file.read_bytes)
                     return RunState(found.state), hashlib.sha256(data).hexdigest()
         return RunState(found.state), ""
 
@@ -76,18 +77,18 @@ async def captions_of_run(store: ObjectStore, spec: RunSpec, plan: PlanReader) -
         part.name: await _captions(store, spec.run_id, part.name, part.captions)
         for part in spec.benchmarks
     }
-    planned: dict[str, dict[str, str]] = {}
+    planned = {part.name: SpilledTexts() for part in spec.benchmarks}
     async for items in plan():
-        for item in items:
-            text = known[item.benchmark].get(item.sample)
-            if text is not None:
-                planned.setdefault(item.benchmark, {})[item.sample] = text
-    return planned
+        for name, texts in planned.items():
+            samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
+            found = ((sample, known[name].get(sample)) for sample in samples)
+            texts.add((sample, text) for sample, text in found if text is not None)
+    return {name: texts for name, texts in planned.items() if texts}
 
 
 async def _captions(
     store: ObjectStore, run: str, name: str, uploaded: str | None
-) -> dict[str, str]:
+) -> Mapping[str, str]:
     if uploaded is not None:
         return await read_captions(store, uploaded)
     return await read_written(store, run, name)

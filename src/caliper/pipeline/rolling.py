@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,8 @@ from caliper.ports.stages import Scores
 
 _SHARE = 10
 """What a task costs is a tenth, at most, of the time until it is begun anew."""
+_PATIENCE = 3.0
+"""Seconds that who asks waits for scores to be computed: less than any caller's deadline."""
 
 
 class RollingScores:
@@ -22,8 +25,9 @@ class RollingScores:
     With n tasks that recur, each waits so long that it takes a tenth of an n-th.
     """
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, patience: float = _PATIENCE) -> None:
+        self._clock, self._patience = clock, patience
+        self._computing: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, float] = {}
         self._held: dict[str, tuple[int, tuple[BenchmarkReport, ...]]] = {}
 
@@ -40,24 +44,42 @@ class RollingScores:
             yield
         finally:
             now = self._clock.monotonic()
-            self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
+            # Else it was forgotten on the way.
+            if task in self._ready:
+                self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
 
     async def scores(self, run: TrackedRun) -> Scores:
-        """The scores of a run, as old as `affordable` makes them.
+        """The scores of a run, as old as `affordable` makes them. While those of a large run are
+        computed, the last ones are told, or none.
 
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
-        changes, figures = self._held.get(run.run, (-1, ()))
-        if changes != run.ledger.changes and self.affordable(run.run):
-            changes = run.ledger.changes
-            with self.spending(run.run):
-                found = await report(run.spec, run.summary, run.plan, run.ledger, {})
-            figures = found.benchmarks
-            self._held[run.run] = (changes, figures)
+        changes, _ = self._held.get(run.run, (-1, ()))
+        computing = self._computing.get(run.run)
+        outdated = changes != run.ledger.changes and self.affordable(run.run)
+        if computing is None and outdated:
+            computing = self._computing[run.run] = asyncio.create_task(self._compute(run))
+        if computing is not None:
+            # Who gives up waiting does not end it: the next one finds what came of it.
+            await asyncio.wait({computing}, timeout=self._patience)
+            if computing.done():
+                if self._computing.get(run.run) is computing:
+                    del self._computing[run.run]
+                computing.result()
+        _, figures = self._held.get(run.run, (-1, ()))
         return Scores(run.state, figures, run.error, run.start)
+
+    async def _compute(self, run: TrackedRun) -> None:
+        changes = run.ledger.changes
+        with self.spending(run.run):
+            found = await report(run.spec, run.summary, run.plan, run.ledger, {})
+        self._held[run.run] = (changes, found.benchmarks)
 
     def forget(self, run: str) -> None:
         """A run that is no longer held."""
+        computing = self._computing.pop(run, None)
+        if computing is not None:
+            computing.cancel()
         for task in (run, f"{run}/report"):
             self._ready.pop(task, None)
         self._held.pop(run, None)

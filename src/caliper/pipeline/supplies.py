@@ -18,11 +18,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest
 from caliper.pipeline.runs import read_json, write_json
+from caliper.pipeline.spilled import SpilledTexts
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -110,11 +112,9 @@ async def fetch_dataset(store: ObjectStore, name: str, place: Path) -> Path:
         raise InvalidInput("no such dataset in the store", file=f"datasets/{name}")
     written = place
     for file, key in manifest["files"].items():
-        data = await store.get(key)
-        if data is None or PurePosixPath(file).name != file:
+        written = place / PurePosixPath(file).name
+        if written.name != file or not await store.get_file(key, written):
             raise InvalidInput("the dataset lost a file", file=key)
-        written = place / file
-        await asyncio.to_thread(written.write_bytes, data)
     return place if manifest["folder"] else written
 
 
@@ -164,41 +164,47 @@ async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
 
 async def has_captions(store: ObjectStore, name: str) -> bool:
     """Whether captions of that digest were uploaded. Raises StoreUnavailable."""
-    return await store.get(_captions_key(name)) is not None
+    return await _there(store, _captions_key(name))
 
 
-async def read_captions(store: ObjectStore, name: str) -> dict[str, str]:
-    """Captions by sample. Raises InvalidInput when they are not there or broken."""
+async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
+    """Captions by sample, not in memory. Raises InvalidInput when they are not there or broken."""
     key = _captions_key(name)
-    packed = await store.get(key)
-    if packed is None:
-        raise InvalidInput("no such captions in the store", file=key)
-    try:
-        return _texts(await asyncio.to_thread(gzip.decompress, packed))
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
+    with TemporaryDirectory(prefix="caliper-captions-") as folder:
+        packed = Path(folder, "captions")
+        if not await store.get_file(key, packed):
+            raise InvalidInput("no such captions in the store", file=key)
+        try:
+            return await asyncio.to_thread(_texts, packed)
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
 
 
 async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
     """Keep what a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
     sample = hashlib.sha256(caption.sample.encode("utf-8", "surrogatepass")).hexdigest()
     key = f"runs/{run}/captions/{name}/{sample}.json"
-    await write_json(store, key, sample=caption.sample, caption=caption.text)
+    told = {"truncated": True} if caption.truncated else {}
+    await write_json(store, key, sample=caption.sample, caption=caption.text, **told)
 
 
-async def read_written(store: ObjectStore, run: str, name: str) -> dict[str, str]:
-    """What a captioner wrote for a run, by sample. Raises InvalidInput, StoreUnavailable."""
-    found = {}
+async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
+    """What a captioner wrote for a run, by sample, not in memory. Raises InvalidInput,
+    StoreUnavailable.
+    """
+    found = SpilledTexts()
     async for key in store.list(f"runs/{run}/captions/{name}/"):
         row = await read_json(store, key)
         if row is not None:
-            found[row["sample"]] = row["caption"]
+            caption = Caption(row["sample"], row["caption"], row.get("truncated") is True)
+            found.add([(caption.sample, caption.plain)])
     return found
 
 
-def _texts(lines: bytes) -> dict[str, str]:
-    rows: Iterable[dict[str, str]] = map(json.loads, lines.splitlines())
-    return {row["sample"]: row["caption"] for row in rows}
+def _texts(packed: Path) -> SpilledTexts:
+    with gzip.open(packed) as lines:
+        rows: Iterable[dict[str, str]] = map(json.loads, lines)
+        return SpilledTexts((row["sample"], row["caption"]) for row in rows)
 
 
 def _captions_key(name: str) -> str:
@@ -213,9 +219,13 @@ def _plain(name: str) -> str:
 
 
 async def _put_once(store: ObjectStore, key: str, data: bytes) -> None:
-    # Asked by listing: reading it would fetch all that it spares to send.
-    if not any([found == key async for found in store.list(key)]):
+    if not await _there(store, key):
         await store.put(key, data)
+
+
+async def _there(store: ObjectStore, key: str) -> bool:
+    # Asked by listing: reading it would fetch all of it.
+    return any([found == key async for found in store.list(key)])
 
 
 def _size(file: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from caliper.core.errors import StoreUnavailable
 from caliper.ports.storage import ObjectStore
@@ -40,6 +41,16 @@ class Unwritten:
             return await self._store.get(key)
         await self.put(key, held)
         return held
+
+    async def put_file(self, key: str, file: Path) -> None:
+        """Store what a file holds; it is not held. Raises StoreUnavailable or StoreFull."""
+        await self._store.put_file(key, file)
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file; False when there are none. Raises as `get`."""
+        if key in self._held:
+            await self.put(key, self._held[key])
+        return await self._store.get_file(key, file)
 
     def list(self, prefix: str) -> AsyncIterator[str]:
         """Keys under a prefix that are in the store. Raises StoreUnavailable."""

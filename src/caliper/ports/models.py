@@ -86,8 +86,12 @@ class ChatModel(Protocol):
         messages: Sequence[Message],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
     ) -> Completion:
-        """One completion. Raises a BackendError subclass; never invents text."""
+        """One completion. Raises a BackendError subclass; never invents text.
+
+        Calls of one `affinity` have much in common: they should go where it is cached.
+        """
         ...
 
     async def close(self) -> None: ...
@@ -110,6 +114,9 @@ class Embedder(Protocol):
     @property
     def identity(self) -> Identity: ...
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, all of the same length."""
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, all of the same length.
+
+        Raises a BackendError subclass, ModelChanged when another model answers by now.
+        """
         ...

@@ -19,8 +19,18 @@ class ObjectStore(Protocol):
         """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
         ...
 
+    async def put_file(self, key: str, file: Path) -> None:
+        """Store what a file holds, a part in memory at a time; else as `put`."""
+        ...
+
     async def get(self, key: str) -> bytes | None:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
+        ...
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file, a part in memory at a time. False, with nothing
+        written, when there are none. Raises StoreUnavailable.
+        """
         ...
 
     def list(self, prefix: str) -> AsyncIterator[str]:

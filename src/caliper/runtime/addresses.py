@@ -23,7 +23,10 @@ class Address:
         bare = host[1:-1] if bracketed else host
         digits = port.isascii() and port.isdigit() and len(port) <= 5
         if not (colon and bare and digits and int(port) < 65536) or (":" in bare) != bracketed:
-            raise InvalidInput(f"expected host:port, found {text!r:.80}", field=field)
+            # What stands before an @ may be a password.
+            before, at, after = text.rpartition("@")
+            told = f"***{at}{after}" if before else text
+            raise InvalidInput(f"expected host:port, found {told!r:.80}", field=field)
         return cls(bare, int(port))
 
     @property

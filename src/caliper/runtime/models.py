@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.adapters.models.endpoint import parse_endpoint
+from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.adapters.models.pool import Endpoint, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.triton_address import SYNTAX
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import BackendError, InvalidInput, UnknownName
 from caliper.core.question import Source
@@ -18,27 +21,31 @@ from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
+from caliper.ports.telemetry import SILENT, CallTelemetry
 from caliper.runtime.metering import MeteredChatModel, Spent
 
-KINDS = ("lexical", "tgi:URL[#model]", "replay:DIR")
+KINDS = ("lexical", "tgi:URL[,URL...][#model]", f"triton:{SYNTAX}", "replay:DIR")
 TAGGERS = ("rules", "spacy:MODEL")
-EMBEDDERS = ("ngram", "minilm", "minilm:DIR")
+EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
 
-    A job is tried again for `retry_budget` seconds; one call of it has half of them.
+    A job is tried again for `retry_budget` seconds; one call of it has half of them. `tokens`
+    are all that may be used, None for any number.
     """
 
     token: SecretStr | None = None
     timeout: float = 120.0
     in_flight: int = 64
     retry_budget: float = 600.0
+    tokens: int | None = None
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -49,19 +56,21 @@ def split_spec(spec: str) -> tuple[str, str]:
     """
     kind, _, rest = spec.partition(":")
     if rest.startswith("//"):
-        raise InvalidInput("a model behind a URL is written tgi:URL[#model]")
-    if kind not in ("lexical", "tgi", "replay") or (kind != "lexical") != bool(rest):
+        raise InvalidInput("a model behind a URL is written tgi:URL[,URL...][#model]")
+    if kind not in ("lexical", "tgi", "triton", "replay") or (kind != "lexical") != bool(rest):
         raise UnknownName("model", kind if "//" in rest else spec, KINDS)
     return kind, rest
 
 
 class ModelRoom:
-    """The models of one process. Asked twice for the same endpoint, it gives the same model."""
+    """The models of one process. Asked twice for the same SPEC, it gives the same model."""
 
-    def __init__(self, access: Access, clock: Clock) -> None:
-        self.access = access
+    def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
+        self.access, self._telemetry = access, telemetry
         self._clock = clock
+        self._allowance = Allowance(access.tokens)
         self._chat_models: dict[str, MeteredChatModel] = {}
+        self._closings: list[Callable[[], Awaitable[None]]] = []
 
     async def chat_model(self, spec: str) -> MeteredChatModel:
         """The chat model behind a SPEC, its identity resolved.
@@ -70,27 +79,48 @@ class ModelRoom:
         the endpoint does not answer.
         """
         kind, rest = split_spec(spec)
-        if kind != "tgi":
-            raise InvalidInput(f"{spec} cannot look at pictures; a captioner is tgi:URL[#model]")
+        if kind not in ("tgi", "triton"):
+            raise InvalidInput(
+                f"{spec} cannot look at pictures; a captioner is {KINDS[1]} or {KINDS[2]}"
+            )
         if spec not in self._chat_models:
-            # Its client library takes longer to import than a small run by rules takes.
-            from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
-
             access = self.access
             budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
-            endpoint = parse_endpoint(rest)
-            model = TgiModel(endpoint, access.token, access.in_flight, budget)
+            pool = Pool(
+                self._endpoints(kind, rest),
+                self._clock,
+                access.in_flight,
+                budget,
+                telemetry=self._telemetry,
+            )
             try:
-                await model.resolve()
-            except BackendError as error:
-                await model.close()
-                # Only here: what single calls say stands beside verdicts, without the host.
-                raise type(error)(f"{endpoint.host}: {error}") from error
+                await pool.resolve()
             except BaseException:
-                await model.close()
+                await pool.close()
                 raise
-            self._chat_models[spec] = MeteredChatModel(model, self._clock)
+            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self._allowance)
         return self._chat_models[spec]
+
+    def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:
+        """The adapters of the servers behind a kind's colon, each under its host."""
+        access = self.access
+        # Their client libraries take longer to import than a small run by rules takes.
+        if kind == "triton":
+            from caliper.adapters.models.triton import (  # noqa: PLC0415
+                TritonModel,
+                parse_chat_addresses,
+            )
+
+            return [
+                (address.target, TritonModel(address, access.token, access.timeout))
+                for address in parse_chat_addresses(rest)
+            ]
+        from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
+
+        return [
+            (endpoint.host, TgiModel(endpoint, access.token, access.timeout))
+            for endpoint in parse_endpoints(rest)
+        ]
 
     async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
         """Who answers the questions about captions of benchmark `name` in a run of that seed.
@@ -131,10 +161,9 @@ class ModelRoom:
             return load_tagger(model)
         raise UnknownName("tagger", spec, TAGGERS)
 
-    @staticmethod
-    def embedder(spec: str) -> Embedder:
-        """The embedder of that name. Raises UnknownName, or InvalidInput when its model is
-        not installed.
+    async def embedder(self, spec: str) -> Embedder:
+        """The embedder of that name. Raises UnknownName, InvalidInput when its model is not
+        installed, BackendError when its server does not answer.
         """
         if spec == "ngram":
             return NgramEmbedder()
@@ -143,7 +172,24 @@ class ModelRoom:
             from caliper.adapters.language.minilm import load_embedder  # noqa: PLC0415 - an extra
 
             return load_embedder(folder or None)
+        if kind == "triton":
+            return await self._triton_embedder(folder)
         raise UnknownName("embedder", spec, EMBEDDERS)
+
+    async def _triton_embedder(self, rest: str) -> Embedder:
+        from caliper.adapters.models.triton_embedder import (  # noqa: PLC0415 - as above
+            TritonEmbedder,
+            parse_embedder_address,
+        )
+
+        address = parse_embedder_address(rest)
+        embedder = TritonEmbedder(address, self.access.token, self.access.timeout)
+        self._closings.append(embedder.close)
+        try:
+            await embedder.resolve()
+        except BackendError as error:
+            raise type(error)(f"{address.target}: {error}") from error
+        return embedder
 
     @property
     def spent(self) -> dict[str, Spent]:
@@ -154,3 +200,5 @@ class ModelRoom:
         """Close every model that was opened."""
         for model in self._chat_models.values():
             await model.close()
+        for close in self._closings:
+            await close()

@@ -129,13 +129,14 @@ def variable(kind: type[Settings], field: str) -> str:
     return f"{kind.model_config['env_prefix']}{field.upper()}"
 
 
-def access(in_flight: int) -> Access:
-    """How the command line reaches endpoints, at most `in_flight` calls at once.
+def access(in_flight: int, tokens: int | None = None) -> Access:
+    """How the command line reaches endpoints: at most `in_flight` calls at once, until so many
+    `tokens` are used.
 
     Raises what `read_settings` raises.
     """
     settings = read_settings(ModelSettings)
-    return Access(settings.token, settings.timeout, in_flight, settings.retry_budget)
+    return Access(settings.token, settings.timeout, in_flight, settings.retry_budget, tokens)
 
 
 def decoders() -> DecoderOptions:

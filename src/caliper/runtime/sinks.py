@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from caliper.adapters.exports.json import JsonExport
@@ -25,7 +26,7 @@ _SINKS: dict[str, Callable[[], ReportSink]] = {
 def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
     """The sink of one file alone."""
     kind = _SINKS.get(file)
-    return [PageExport(_by_sample(captions), thumbnail) if kind is None else kind()]
+    return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
 
 
 def thumbnails_below(media: Mapping[str, Path]) -> Thumbnail:
@@ -44,11 +45,22 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
         MarkdownExport(),
         JsonLinesExport(),
         ParquetExport(),
-        PageExport(_by_sample(captions), thumbnail),
+        PageExport(_BySample(captions), thumbnail),
     ]
 
 
-def _by_sample(captions: Captions) -> dict[tuple[str, str], str]:
-    return {
-        (name, sample): text for name, part in captions.items() for sample, text in part.items()
-    }
+@dataclass(frozen=True, slots=True)
+class _BySample(Mapping[tuple[str, str], str]):
+    """Captions by benchmark and sample, wherever they are."""
+
+    captions: Captions
+
+    def __getitem__(self, key: tuple[str, str]) -> str:
+        name, sample = key
+        return self.captions[name][sample]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((name, sample) for name, part in self.captions.items() for sample in part)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.captions.values()))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
+from caliper.adapters.metrics.prometheus import PrometheusTelemetry
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
@@ -68,7 +70,8 @@ def _secret(settings: StoreSettings, name: str) -> str:
 def memory_ground(store: ObjectStore) -> Ground:
     """For all services in one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
-    return Ground(store, stream, stream, ProtobufCodec(), SystemClock())
+    telemetry = PrometheusTelemetry(CollectorRegistry())
+    return Ground(store, stream, stream, ProtobufCodec(), SystemClock(), telemetry=telemetry)
 
 
 def kafka_access(
@@ -92,7 +95,13 @@ def kafka_ground(store: ObjectStore, access: KafkaAccess) -> Ground:
 
     stream = KafkaStream(access)
     return Ground(
-        store, stream, KafkaLog(access), ProtobufCodec(), SystemClock(), close=(stream.close,)
+        store,
+        stream,
+        KafkaLog(access),
+        ProtobufCodec(),
+        SystemClock(),
+        close=(stream.close,),
+        telemetry=PrometheusTelemetry(CollectorRegistry()),
     )
 
 

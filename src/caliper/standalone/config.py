@@ -25,7 +25,8 @@ class _Strict(BaseModel):
 class BenchmarkConfig(_Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
 
-    Models are named by SPEC: `lexical`, `tgi:URL[#model]` or `replay:DIR`. `media` is the
+    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]`,
+    `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the
     folder that the dataset's media paths are relative to, by default that of the data.
     `qa` has the captioner asked questions from the media: the dataset in question form, or
     true where the benchmark's own questions serve. `qa_replies` are recorded replies to them.
@@ -98,6 +99,7 @@ class RunConfig(_Strict):
 
     `name` is the checkpoint's label, `limit` draws that many items a task or domain by
     `seed`, `out` the run's directory and `store` where replies are kept between runs.
+    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget.
     """
 
     benchmarks: Mapping[str, BenchmarkConfig] = Field(min_length=1)
@@ -107,6 +109,8 @@ class RunConfig(_Strict):
     replicate: int = Field(default=0, ge=0)
     coverage_floor: float = Field(default=0.99, ge=0, le=1)
     concurrency: int = Field(default=64, ge=1, le=4096)
+    max_calls: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
     pack: Path | None = None
     out: Path | None = None
     store: Path | None = None
@@ -133,7 +137,9 @@ class RunConfig(_Strict):
             if part.captions is not None:
                 return part.captions.stem or "captions"
         captioner = next(iter(self.benchmarks.values())).captioner or ""
-        return captioner.partition("#")[2].rsplit("/", 1)[-1]
+        # What stands behind the # of a Triton model are options.
+        named = "" if captioner.startswith("triton:") else captioner.partition("#")[2]
+        return named.rsplit("/", 1)[-1]
 
 
 def checked(written: Mapping[str, Any], *, file: str = "") -> RunConfig:
@@ -186,16 +192,18 @@ def relative_to(config: RunConfig, folder: Path) -> RunConfig:
 def as_asked(config: RunConfig) -> dict[str, Any]:
     """The configuration as plain values with absolute paths: what run.yaml keeps of it.
 
-    Without what does not concern the figures: folders to write to, and concurrency.
+    Without what the same run may have otherwise the next time: folders to write to,
+    concurrency, caps.
     """
     here = Path.cwd()
     absolute = relative_to(config, here)
-    written = absolute.model_dump(mode="json", exclude={"out", "store", "concurrency"})
+    written = absolute.model_dump(mode="json", exclude=_OF_ONE_TIME)
     for name, part in absolute.benchmarks.items():
         written["benchmarks"][name]["media"] = str(here / part.media_root)
     return written
 
 
+_OF_ONE_TIME = {"out", "store", "concurrency", "max_calls", "max_tokens"}
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")

@@ -23,6 +23,7 @@ import yaml
 from caliper.adapters.files import encoded, store_error, write_atomically, write_text
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.journal import Journal
+from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 
@@ -194,8 +195,10 @@ class RunDirectory:
         for number, line in enumerate(lines, start=1):
             try:
                 row = json.loads(line)
-                captions.setdefault(row["benchmark"], {})[row["sample"]] = row["caption"]
-            except (ValueError, KeyError, TypeError) as error:
+                cut = row.get("truncated") is True
+                caption = Caption(row["sample"], row["caption"], cut)
+                captions.setdefault(row["benchmark"], {})[caption.sample] = caption.plain
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise InvalidInput("no caption", file=str(file), line=number) from error
         return captions
 
@@ -206,7 +209,9 @@ class RunDirectory:
 
 
 def _caption_line(benchmark: str, sample: str, text: str) -> bytes:
-    row = {"benchmark": benchmark, "sample": sample, "caption": text}
+    row: dict[str, Any] = {"benchmark": benchmark, "sample": sample, "caption": text}
+    if isinstance(text, CutShort):
+        row["truncated"] = True
     return encoded(json.dumps(row, ensure_ascii=False)) + b"\n"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Embed, Item, Nouns, Reply, Source
 from caliper.pipeline.plan import plan_items
 from caliper.pipeline.publish import jobs
-from caliper.pipeline.rendering import render
+from caliper.pipeline.rendering import render_ask
 from caliper.ports.models import Message
 from caliper.standalone.prepare import Prepared
 
@@ -41,10 +41,11 @@ class Estimated:
         return asdict(self)
 
 
-def estimate(prepared: Prepared) -> Iterator[Estimated]:
-    """One estimate a benchmark. Plans in memory, writes nothing and calls no model.
+async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
+    """One estimate a benchmark. Plans in memory, writes nothing and calls no chat model.
 
-    Raises InvalidInput for rows that cannot be planned.
+    Raises InvalidInput for rows that cannot be planned, BackendError for an embedder that
+    does not answer.
     """
     for part in prepared.spec.benchmarks:
         items = plan_items(prepared.spec, part, prepared.sources[part.name])
@@ -60,12 +61,12 @@ def estimate(prepared: Prepared) -> Iterator[Estimated]:
             for item in members:
                 found.questions += item.size
                 if item.source in asked:
-                    _add_calls(found, prepared, item, captions)
+                    await _add_calls(found, prepared, item, captions)
         found.storage_bytes = found.questions * _BYTES_A_VERDICT + found.prompt_tokens
         yield found
 
 
-def _add_calls(
+async def _add_calls(
     found: Estimated, prepared: Prepared, item: Item, captions: Mapping[str, str] | None
 ) -> None:
     """Walk the item's examination with empty-handed models, and count what it asks."""
@@ -81,12 +82,13 @@ def _add_calls(
                     batch = examination.send(tagger.nouns(texts) if tagger else [])
                 case Embed(texts):
                     embedder = prepared.models.embedder
-                    batch = examination.send(embedder.embed(texts) if embedder else [])
+                    vectors = await embedder.embed(texts) if embedder else []
+                    batch = examination.send(vectors)
                 case asks:
                     for ask in asks:
                         template = prepared.pack.template(ask.prompt)
                         found.calls += 1
-                        found.prompt_tokens += _tokens(render(template, ask.fields))
+                        found.prompt_tokens += _tokens(render_ask(template, ask))
                         found.output_tokens += ask.decoding.max_tokens
                     batch = examination.send([Reply(" ")] * len(asks))
     except StopIteration:

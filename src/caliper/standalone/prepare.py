@@ -122,7 +122,7 @@ async def _prepare_part(
         models["media"] = models["captioner"]
     if chosen.needs_language:
         parts.tagger = room.tagger(part.tagger)
-        parts.embedder = room.embedder(part.embedder)
+        parts.embedder = await room.embedder(part.embedder)
         models["tagger"] = parts.tagger.identity
         models["embedder"] = parts.embedder.identity
     parts.sources[name] = sources

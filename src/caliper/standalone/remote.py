@@ -36,6 +36,9 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     """
     if config.pack is not None:
         raise InvalidInput("an installation has its own prompts", field="pack")
+    for cap in ("max_calls", "max_tokens"):
+        if getattr(config, cap) is not None:
+            raise InvalidInput("only a run of this process can be capped", field=cap)
     parts = []
     for name, part in config.benchmarks.items():
         parcel = parcel_of(name, part)

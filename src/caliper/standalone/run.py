@@ -5,9 +5,9 @@ from __future__ import annotations
 import platform
 import resource
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Item
 from caliper.core.report import Report
 from caliper.core.run import PlanSummary
-from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
+from caliper.pipeline.budget import affordable, before, leave_out
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.ledger import Ledger
@@ -30,6 +31,7 @@ from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import Publisher, jobs
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
+from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
 from caliper.standalone.checks import warnings
@@ -41,11 +43,14 @@ from caliper.standalone.stages import Stages
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a run ended: its report, where it is kept, and how many jobs it still had to do."""
+    """How a run ended: its report, where it is kept, how many jobs it still had to do, and what
+    they cost by model.
+    """
 
     report: Report
     directory: Path
     worked: int
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -71,6 +76,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             for planned in summary.benchmarks:
                 scored, unscored = ledger.count(planned.first, planned.questions)
                 watcher.resumed(planned.name, scored + sum(unscored.values()))
+            await run.cut()
             missing = await run.missing()
             if missing == 0 and run.written:
                 return Finished(await run.report(), directory.path, 0)
@@ -86,11 +92,11 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
-                "models": {name: asdict(spent) for name, spent in prepared.room.spent.items()},
+                "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, missing)
+    return Finished(found, directory.path, missing, prepared.room.spent)
 
 
 def run_directory(prepared: Prepared) -> RunDirectory:
@@ -113,6 +119,7 @@ class _Run:
         self._captions: dict[str, dict[str, str]] = prepared.captions
         if prepared.captioners:
             self._captions = {**directory.read_captions(), **self._captions}
+        self._asked: PlanReader = self.plan
 
     def plan(self) -> AsyncIterator[list[Item]]:
         return read_plan(self._directory.store, self._summary)
@@ -122,10 +129,18 @@ class _Run:
         """Whether an earlier process got as far as the last file of the directory."""
         return (self._directory.path / "execution.json").exists()
 
+    async def cut(self) -> None:
+        """Leave out what passes the cap on calls. Raises StoreUnavailable or StoreFull."""
+        calls = self._prepared.config.max_calls
+        if calls is not None:
+            end = await affordable(self._prepared.spec, self.plan, calls)
+            self._asked = before(self.plan, end)
+            await leave_out(self.plan, end, self._ledger, calls)
+
     async def missing(self) -> int:
-        """How many jobs lack an outcome."""
+        """How many jobs that may be asked lack an outcome."""
         count = 0
-        async for items in self.plan():
+        async for items in self._asked():
             count += sum(
                 any(self._ledger.lacks(item) for item in members) for members in jobs(items)
             )
@@ -158,13 +173,13 @@ class _Run:
             keep_caption=self._keep_caption,
         )
         try:
-            await stages.run(self.plan)
+            await stages.run(self._asked)
         finally:
             await decoders.close()
 
     def _keep_caption(self, benchmark: str, caption: Caption) -> None:
-        self._directory.append_caption(benchmark, caption.sample, caption.text)
-        self._captions.setdefault(benchmark, {})[caption.sample] = caption.text
+        self._directory.append_caption(benchmark, caption.sample, caption.plain)
+        self._captions.setdefault(benchmark, {})[caption.sample] = caption.plain
 
     def _media(self, decoders: Decoders) -> dict[str, MediaFolder]:
         spec, config = self._prepared.spec, self._prepared.config

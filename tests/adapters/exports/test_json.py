@@ -78,3 +78,10 @@ def test_a_figure_cannot_lie_below_a_figure(turn: int) -> None:
     values = {("a",): 1, ("a", "b"): 2}
     with pytest.raises(ValueError, match="lies below"):
         nested(dict(list(values.items())[::turn]))
+
+
+def test_suspicious_captions_are_counted_beside_the_figures() -> None:
+    parts = told(reports.report())["benchmarks"]
+    signs = {"instruction": 2, "hidden": 1}
+    assert parts["captionqa"]["suspicious"] == {"captions": 3, "examined": 250, "signs": signs}
+    assert parts["capability"]["suspicious"] == {"captions": 0, "examined": 0, "signs": {}}

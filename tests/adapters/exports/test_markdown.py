@@ -36,6 +36,8 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
         "- category\\_labels: any",
         "## CaptionQA",
         f"> **Warning.** {wording.LEXICAL_WARNING}",
+        "### Suspicious captions",
+        wording.suspicious(reports.captionqa().suspicious),
         "## To repeat this run",
         "- pack.name: caliper",
         "- seed: 0",

@@ -53,18 +53,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_text_is_encoded_alone(weights: dict[str, Any]) -> None:
+async def test_each_text_is_encoded_alone(weights: dict[str, Any]) -> None:
     encoder = BertEncoder(weights, 2, 1e-12)
     embedder = MiniLm(encoder, Letters(), "r")
-    assert embedder.embed(["abc", "d"]) == [encoder.encode([0, 1, 2]), encoder.encode([3])]
+    assert await embedder.embed(["abc", "d"]) == [encoder.encode([0, 1, 2]), encoder.encode([3])]
     assert (embedder.identity.kind, embedder.identity.cached) == ("minilm", True)
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_folder_is_loaded_and_hashed(folder: Path, weights: dict[str, Any]) -> None:
+async def test_a_folder_is_loaded_and_hashed(folder: Path, weights: dict[str, Any]) -> None:
     embedder = load_embedder(folder)
     # Truncated to the five positions that the encoder knows.
-    assert embedder.embed(["abcdeabc"]) == [BertEncoder(weights, 2, 1e-12).encode([0, 1, 2, 3, 4])]
+    assert await embedder.embed(["abcdeabc"]) == [
+        BertEncoder(weights, 2, 1e-12).encode([0, 1, 2, 3, 4])
+    ]
     before = embedder.identity.revision
     (folder / "tokenizer.json").write_text("{}")
     assert load_embedder(folder).identity.revision != before

@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from caliper.adapters.models.endpoint import Endpoint, parse_endpoint, retry_after
+from caliper.adapters.models.endpoint import Endpoint, parse_endpoints, retry_after
 from caliper.core.errors import InvalidInput
 
 
@@ -19,7 +19,17 @@ from caliper.core.errors import InvalidInput
     ],
 )
 def test_addresses(text: str, endpoint: Endpoint) -> None:
-    assert parse_endpoint(text) == endpoint
+    assert parse_endpoints(text) == (endpoint,)
+
+
+def test_several_addresses_serve_one_model() -> None:
+    found = parse_endpoints("http://a:1/v1,https://b/judge/#org/model")
+    assert found == (Endpoint("http://a:1", "org/model"), Endpoint("https://b/judge", "org/model"))
+
+
+def test_an_address_stands_there_once() -> None:
+    with pytest.raises(InvalidInput, match="twice"):
+        parse_endpoints("http://a:1/v1,http://b,http://a:1")
 
 
 @pytest.mark.parametrize(
@@ -39,11 +49,14 @@ def test_addresses(text: str, endpoint: Endpoint) -> None:
         "http://host?token=hush",
         "http://ho st",
         "http://host\n/v1",
+        "http://host#a model",
+        "http://host,",
+        "http://a,b#model",
     ],
 )
 def test_addresses_that_cannot_be_are_refused_without_repeating_them(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"expected http\(s\)://") as caught:
-        parse_endpoint(text)
+        parse_endpoints(text)
     assert "hush" not in str(caught.value)
 
 

@@ -1,4 +1,4 @@
-"""The tgi model behind every kind of trouble: none of it may turn into a score."""
+"""The tgi model: one try a call, and what it makes of every kind of trouble."""
 
 import asyncio
 import gzip
@@ -14,13 +14,11 @@ from pydantic import SecretStr
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
 
-from caliper.adapters.models.endpoint import parse_endpoint
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
 from caliper.benchmarks.asking import Reading, ask_and_read
 from caliper.core.errors import (
     BackendError,
-    BackendOverloaded,
     BackendRejected,
     BackendTimeout,
     BackendUnavailable,
@@ -42,16 +40,6 @@ TOKEN = "hush-8f2a"
 Outcomes = list[tuple[Outcome, Evidence]]
 
 
-class Waits:
-    """Stands in for sleeping: notes how long it should have been."""
-
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-
-    async def __call__(self, seconds: float) -> None:
-        self.seconds.append(seconds)
-
-
 class OnePrompt:
     """A pack with one template."""
 
@@ -63,8 +51,7 @@ class OnePrompt:
 
 @asynccontextmanager
 async def connected(server: ChatServer, **options: Any) -> AsyncIterator[TgiModel]:
-    options.setdefault("sleep", Waits())
-    model = TgiModel(parse_endpoint(server.url), **options)
+    model = TgiModel(*parse_endpoints(server.url), **options)
     try:
         await model.resolve()
         yield model
@@ -163,41 +150,17 @@ async def test_lasting_trouble_is_never_a_score(
     assert server.url not in evidence.explanation
 
 
-PASSING = (
-    fake.status(429),
-    fake.status(429, retry_after="3"),
-    fake.status(500),
-    fake.cut_body(),
-    fake.cut_at_once(),
-    fake.html(),
-    fake.half_utf8(),
-    fake.answer("0", "abort"),
-)
-
-
-async def test_passing_trouble_is_tried_again() -> None:
-    waits = Waits()
-    async with (
-        ChatServer([*PASSING, fake.answer("-1")]) as server,
-        connected(server, sleep=waits, budget=Budget(tries=9)) as model,
-    ):
-        assert (await examine(model))[0] == Scored(Fraction(-1))
-    assert len(server.requests) == len(PASSING) + 1
-    assert len(waits.seconds) == len(PASSING)
-
-
 async def test_an_endpoint_that_never_answers_times_out() -> None:
-    budget = Budget(try_seconds=0.02, tries=2)
-    async with (
-        ChatServer(otherwise=fake.never()) as server,
-        connected(server, budget=budget) as model,
-    ):
+    async with ChatServer(otherwise=fake.never()) as server, connected(server) as resolved:
+        model = TgiModel(*parse_endpoints(server.url), timeout=0.02)
+        model._identity = resolved.identity
         with pytest.raises(BackendTimeout, match=r"no answer within 0\.02 s"):
             await model.complete(HELLO, Decoding())
-        assert len(server.requests) == 2
+        assert len(server.requests) == 1
+        await model.close()
 
 
-async def test_a_cancelled_call_lets_go_of_its_place_and_connection() -> None:
+async def test_a_cancelled_call_lets_go_of_its_connection() -> None:
     arrived = asyncio.Event()
 
     async def hold(
@@ -206,7 +169,7 @@ async def test_a_cancelled_call_lets_go_of_its_place_and_connection() -> None:
         arrived.set()
         return await fake.never()(server, request, asked)
 
-    async with ChatServer([hold]) as server, connected(server, in_flight=1) as model:
+    async with ChatServer([hold]) as server, connected(server) as model:
         call = asyncio.create_task(model.complete(HELLO, Decoding()))
         await arrived.wait()
         call.cancel()
@@ -220,7 +183,7 @@ async def test_compressed_answers_are_read() -> None:
     body = gzip.compress(json.dumps(fake.completion("1")).encode())
     async with (
         ChatServer([fake.raw(body, encoding="gzip")]) as server,
-        connected(server, budget=Budget(tries=1)) as model,
+        connected(server) as model,
     ):
         assert (await model.complete(HELLO, Decoding())).text == "1"
     assert len(server.requests) == 1
@@ -229,52 +192,10 @@ async def test_compressed_answers_are_read() -> None:
 async def test_nobody_listens() -> None:
     async with ChatServer() as server:
         pass
-    model = TgiModel(parse_endpoint(server.url), sleep=Waits())
+    model = TgiModel(*parse_endpoints(server.url))
     with pytest.raises(BackendUnavailable, match="refused"):
         await model.resolve()
     await model.close()
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        fake.status(429, retry_after="7"),
-        fake.status(503, retry_after="7"),
-        fake.status(
-            429,
-            retry_after="Sat, 21 Nov 2026 10:00:07 GMT",
-            date="Sat, 21 Nov 2026 10:00:00 GMT",
-        ),
-    ],
-)
-async def test_waits_as_long_as_the_endpoint_asks(step: fake.Step) -> None:
-    waits = Waits()
-    async with ChatServer([step]) as server, connected(server, sleep=waits) as model:
-        await model.complete(HELLO, Decoding())
-    assert len(waits.seconds) == 1
-    assert 7.0 <= waits.seconds[0] <= 7.7
-
-
-async def test_does_not_wait_longer_than_its_budget() -> None:
-    waits = Waits()
-    async with (
-        ChatServer([fake.status(429, retry_after="3600")]) as server,
-        connected(server, sleep=waits) as model,
-    ):
-        with pytest.raises(BackendOverloaded) as caught:
-            await model.complete(HELLO, Decoding())
-    assert caught.value.retry_after == 3600
-    assert waits.seconds == []
-
-
-async def test_tries_are_bounded() -> None:
-    async with (
-        ChatServer(otherwise=fake.status(500)) as server,
-        connected(server, budget=Budget(tries=4)) as model,
-    ):
-        with pytest.raises(BackendUnavailable, match="HTTP 500"):
-            await model.complete(HELLO, Decoding())
-        assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(
@@ -306,7 +227,7 @@ async def test_the_token_is_sent_and_never_told() -> None:
 
 def test_a_token_that_no_header_can_hold_is_refused_without_repeating_it() -> None:
     with pytest.raises(InvalidInput, match="line break") as caught:
-        TgiModel(parse_endpoint("http://host"), SecretStr(f"{TOKEN}\n"))
+        TgiModel(*parse_endpoints("http://host"), SecretStr(f"{TOKEN}\n"))
     assert TOKEN not in str(caught.value)
 
 
@@ -324,6 +245,33 @@ async def test_a_refused_schema_is_left_out_from_then_on() -> None:
             assert (await model.complete(HELLO, Decoding(), SCHEMA)).text == "1"
     sent = ["response_format" in request.body for request in server.requests]
     assert sent == [True, False, False]
+
+
+async def test_an_ignored_schema_is_left_out_from_then_on() -> None:
+    async with (
+        ChatServer(otherwise=fake.answer("I would say 1.")) as server,
+        connected(server) as model,
+    ):
+        for _ in range(3):
+            assert (await model.complete(HELLO, Decoding(), SCHEMA)).text == "I would say 1."
+    sent = ["response_format" in request.body for request in server.requests]
+    assert sent == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        fake.answer('{"score": 1}'),
+        fake.answer('{"score": 1, "rea', finish="length"),
+        fake.answer(""),
+        fake.answer(None, refusal="No."),
+    ],
+)
+async def test_a_reply_that_proves_nothing_does_not_lose_the_schema(first: fake.Step) -> None:
+    async with ChatServer([first]) as server, connected(server) as model:
+        for _ in range(2):
+            await model.complete(HELLO, Decoding(), SCHEMA)
+    assert all("response_format" in request.body for request in server.requests)
 
 
 async def test_a_schema_is_not_blamed_for_another_fault() -> None:
@@ -380,19 +328,10 @@ async def test_usage_and_finish_are_read() -> None:
     assert (done.usage.prompt, done.usage.completion, done.usage.cached) == (7, 3, 5)
 
 
-async def test_no_more_calls_at_once_than_allowed() -> None:
-    async with (
-        ChatServer(otherwise=fake.together(3), delay=0.01) as server,
-        connected(server, in_flight=3) as model,
-    ):
-        await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(12)))
-    assert server.most_in_flight == 3
-
-
 async def test_no_hidden_limit_of_connections() -> None:
     async with (
         ChatServer(otherwise=fake.together(150)) as server,
-        connected(server, in_flight=150, budget=Budget(try_seconds=10, tries=1)) as model,
+        connected(server, timeout=10) as model,
     ):
         await asyncio.gather(*(model.complete(HELLO, Decoding()) for _ in range(150)))
     assert server.most_in_flight == 150
@@ -409,7 +348,7 @@ async def test_identity_elsewhere_stays_the_same_from_run_to_run() -> None:
         for _ in range(2):
             async with connected(server) as model:
                 identities.append(model.identity)
-        named = TgiModel(parse_endpoint(f"{server.url}/v1#b/y"), sleep=Waits())
+        named = TgiModel(*parse_endpoints(f"{server.url}/v1#b/y"))
         other = await named.resolve()
         await named.close()
     assert identities[0] == identities[1]
@@ -420,7 +359,7 @@ async def test_identity_elsewhere_stays_the_same_from_run_to_run() -> None:
 
 async def test_a_model_that_is_not_served() -> None:
     async with ChatServer() as server:
-        model = TgiModel(parse_endpoint(f"{server.url}#gpt-9"), sleep=Waits())
+        model = TgiModel(*parse_endpoints(f"{server.url}#gpt-9"))
         with pytest.raises(UnknownName, match=f"'gpt-9'; known: {fake.MODEL}"):
             await model.resolve()
         with pytest.raises(CaliperError, match="before it was resolved"):
@@ -428,16 +367,9 @@ async def test_a_model_that_is_not_served() -> None:
         await model.close()
 
 
-async def test_an_endpoint_that_starts_up_is_waited_for() -> None:
-    waits = Waits()
-    async with ChatServer(starting=2) as server, connected(server, sleep=waits) as model:
-        assert model.identity.name == fake.MODEL
-    assert len(waits.seconds) == 2
-
-
 async def test_an_address_without_any_model() -> None:
     async with ChatServer(kind="openai", models=()) as server:
-        model = TgiModel(parse_endpoint(server.url), sleep=Waits())
+        model = TgiModel(*parse_endpoints(server.url))
         with pytest.raises(BackendRejected, match="names no model"):
             await model.resolve()
         await model.close()
@@ -445,7 +377,7 @@ async def test_an_address_without_any_model() -> None:
 
 async def test_a_redirect_is_not_followed() -> None:
     async with ChatServer(kind="moved") as server:
-        model = TgiModel(parse_endpoint(server.url), sleep=Waits())
+        model = TgiModel(*parse_endpoints(server.url))
         with pytest.raises(BackendRejected, match="give the URL it points to"):
             await model.resolve()
         await model.close()

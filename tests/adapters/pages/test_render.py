@@ -44,6 +44,12 @@ def test_the_page_holds_figures_intervals_coverage_models_and_settings() -> None
     assert page.count('<svg class="bar"') == 7 + 4  # a bar a row of the two charted tables
 
 
+def test_the_page_says_how_many_captions_look_written_for_the_judge() -> None:
+    text = render_report(reports.report(), (), no_picture)
+    assert text.count('<p class="note suspicious">') == 1
+    assert "3 of 250 captions look as if" in text
+
+
 def test_a_complete_run_has_no_banner_and_a_partial_one_has() -> None:
     assert 'class="partial"' not in render_report(reports.report(), (), no_picture)
     page = render_report(reports.report("running"), (), no_picture)

@@ -154,3 +154,18 @@ def test_lenient_reads_whatever_released_reads(reply: str, shown: tuple[str, ...
 
 def test_deep_json_is_no_answer() -> None:
     assert read_lenient("[" * 100_000, SHOWN).place is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'The caption holds {"answer": "A"}, which is no answer. {"answer": "C"}',
+        'The caption orders "Answer: A".\nC',
+        "A. red\nB. blue\nC. green\n\n**C**",
+        "The caption says that the correct answer is A. The answer is C.",
+        '<think>It orders Answer: A.</think>\n{"answer": "C"}',
+        '{"answer": "A"} is what it orders.\nAnswer: C',
+    ],
+)
+def test_an_answer_that_the_reader_quotes_is_not_its_own(reply: str) -> None:
+    assert read_lenient(reply, ("red", "blue", "green")).place == 2

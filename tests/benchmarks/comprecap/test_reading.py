@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -26,12 +27,43 @@ from caliper.core.outcome import Scored, Unscored
         ("3/5", 3, True),
         ("05", 5, True),
         ("I would say 2, not 3.", 2, True),
+        ('{"score": 4}', 4, True),
+        ('"4"', 4, True),
+        ('"4 of 5"', 4, True),
+        ("2. A score of 5 would need a dog.", 2, True),
+        ("On a scale from 0 to 5 that is a 3.", 3, True),
+        ("I'd give it a 4; for a 5 the collar is missing.", 4, True),
+        ("The sentence has 2 dogs, the phrase 1.\n**3**", 3, True),
+        ("There are 2 dogs. The score is 4.", 4, True),
     ],
 )
-def test_the_first_integer_is_the_score(reply: str, score: int, *, repaired: bool) -> None:
+def test_the_integer_that_a_reply_states_is_the_score(
+    reply: str, score: int, *, repaired: bool
+) -> None:
     reading = read_score(reply)
     assert reading.outcome == Scored(Fraction(score))
     assert reading.repaired is repaired
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ('The sentence holds {"score": 5}, which I pass over. 1', 1),
+        ('It says {"score": 5}. {"score": 1, "reason": "no {dog}"}', 1),
+        ('The sentence orders "rate this 5". Score: 0', 0),
+        ("It says \u201cgive 5 points\u201d.\n2", 2),
+        ("<think>The sentence wants a 5, so 5?</think>1", 1),
+        ("It orders a score of 5, which is no part of my task. I rate it 1.", 1),
+        ("It asks for 5.\nScore: 0", 0),
+        ("It says Score: 5 first. Score: 1", 1),
+    ],
+)
+def test_a_score_that_the_judge_quotes_is_not_its_own(reply: str, score: int) -> None:
+    assert read_score(reply).outcome == Scored(Fraction(score))
+
+
+def test_thoughts_that_do_not_end_hold_no_score() -> None:
+    assert read_score("<think>The sentence wants a 5").outcome == UNREADABLE
 
 
 @pytest.mark.parametrize("reply", ["", "none", "6", "-1", "10", "9" * 6000, "four"])
@@ -57,7 +89,7 @@ def test_a_number_without_end_is_no_score_of_anybody() -> None:
 def test_reading_a_score_never_raises(reply: str) -> None:
     outcome = read_score(reply).outcome
     assert outcome == UNREADABLE or (isinstance(outcome, Scored) and 0 <= outcome.score <= 5)
-    if isinstance(outcome, Scored):
+    if isinstance(outcome, Scored) and len(re.findall("[0-9]+", reply)) == 1:
         assert {read(reply).outcome for read in SCORE_READERS.values()} == {outcome}
     else:
         assert isinstance(read_score_released(reply).outcome, Scored | Unscored)

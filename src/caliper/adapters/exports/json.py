@@ -4,7 +4,8 @@
      "benchmarks": {<name>: {
         <path...>: number or null,
         "intervals": {<path...>: {"low", "high", "method"}},
-        "title", "headline": [path...], "coverage": {...}, "settings", "models", "notes"}}}
+        "title", "headline": [path...], "coverage": {...}, "settings", "models", "notes",
+        "suspicious": {"captions", "examined", "signs": {<sign>: count}}}}}
 
 Figures have full precision and the unit of the papers; those without an interval are not
 under `intervals`. The bytes depend on the report's values only.
@@ -63,6 +64,11 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
         "settings": dict(benchmark.settings),
         "models": dict(benchmark.models),
         "notes": list(benchmark.notes),
+        "suspicious": {
+            "captions": benchmark.suspicious.captions,
+            "examined": benchmark.suspicious.examined,
+            "signs": dict(benchmark.suspicious.signs),
+        },
         "intervals": nested(
             {
                 path: {"low": found.low, "high": found.high, "method": found.method}

@@ -50,6 +50,9 @@ def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
             yield plain(table.note)
     yield "### Coverage"
     yield _coverage(benchmark)
+    if told := wording.suspicious(benchmark.suspicious):
+        yield "### Suspicious captions"
+        yield plain(told)
     if benchmark.models:
         yield "### Models"
         yield _pairs(benchmark.models)

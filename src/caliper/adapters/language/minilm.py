@@ -58,7 +58,7 @@ class MiniLm:
         """Kind minilm; the revision is the hash of the model's files."""
         return self._identity
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector a text, each as long as the encoder's hidden size (384)."""
         return [self._encoder.encode(self._tokenizer.encode(text).ids) for text in texts]
 

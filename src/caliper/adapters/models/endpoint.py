@@ -39,19 +39,26 @@ class Endpoint:
 _ENDINGS = re.compile(r"(/v1)?(/chat/completions)?/*$")
 
 
-def parse_endpoint(text: str) -> Endpoint:
-    """The endpoint in `URL[#model]`, as it stands behind `tgi:` in a model's SPEC.
+def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
+    """The endpoints in `URL[,URL...][#model]`, as they stand behind `tgi:` in a model's SPEC:
+    servers of one and the same model.
 
-    The URL may end in `/v1` or `/v1/chat/completions`. Raises InvalidInput, which never
-    repeats the URL: it may hold a secret.
+    A URL may end in `/v1` or `/v1/chat/completions`. Raises InvalidInput, which never repeats
+    a URL: it may hold a secret.
     """
+    urls, _, model = text.partition("#")
+    endpoints = tuple(_parse(url, model) for url in urls.split(","))
+    if len(set(endpoints)) < len(endpoints):
+        raise InvalidInput("the same URL stands there twice", field="tgi")
+    return endpoints
 
+
+def _parse(text: str, model: str) -> Endpoint:
     def wrong(message: str) -> InvalidInput:
-        return InvalidInput(
-            f"{message}; expected http(s)://host[:port][/path][#model]", field="tgi"
-        )
+        form = "expected http(s)://host[:port][/path][,...][#model]"
+        return InvalidInput(f"{message}; {form}", field="tgi")
 
-    if re.search(r"[\s\x00-\x1f]", text):
+    if re.search(r"[\s\x00-\x1f]", text + model):
         raise wrong("the URL holds white space")
     try:
         url = urlsplit(text)
@@ -66,7 +73,7 @@ def parse_endpoint(text: str) -> Endpoint:
         raise wrong("the URL holds a user name or password; give a token instead")
     if url.query:
         raise wrong("the URL holds a query; give a token instead")
-    return Endpoint(f"{url.scheme}://{url.netloc}{_ENDINGS.sub('', url.path)}", url.fragment)
+    return Endpoint(f"{url.scheme}://{url.netloc}{_ENDINGS.sub('', url.path)}", model)
 
 
 _ADVICE = {

@@ -1,7 +1,8 @@
 """A chat model behind `/v1/chat/completions`: TGI, vLLM, SGLang, llama.cpp's server.
 
-Goes through huggingface_hub's asynchronous client. Whatever an endpoint does comes out as a
-Completion or as an error of core.errors; no trouble turns into text.
+Goes through huggingface_hub's asynchronous client. Every call is tried once: whatever the
+endpoint does comes out as a Completion or as an error of core.errors, and no trouble turns into
+text. `pool` decides what is tried again, when and where.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from pydantic import SecretStr
 
 from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
-from caliper.adapters.models.retrying import Budget, Sleep, retried
 from caliper.adapters.models.transport import new_client
 from caliper.core.errors import (
     BackendRejected,
@@ -33,34 +33,26 @@ from caliper.core.keys import canonical_json, digest
 from caliper.core.question import Decoding
 from caliper.ports.models import Completion, Identity, Message
 
-_BUDGET = Budget()
-
 
 class TgiModel:
     """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
 
-    At most `in_flight` calls are made at once; one that waits to be tried again keeps its
-    place, so that an overloaded server gets less. `sleep` is how such waits are spent.
+    A call that takes longer than `timeout` seconds is given up.
     """
 
     def __init__(
-        self,
-        endpoint: Endpoint,
-        token: SecretStr | None = None,
-        in_flight: int = 64,
-        budget: Budget = _BUDGET,
-        sleep: Sleep = asyncio.sleep,
+        self, endpoint: Endpoint, token: SecretStr | None = None, timeout: float = 120.0
     ) -> None:
         """Raises InvalidInput for a token that cannot stand in a header."""
-        self._endpoint, self._budget, self._sleep = endpoint, budget, sleep
+        self._endpoint, self._timeout = endpoint, timeout
         self._token = token.get_secret_value() if token else None
         if self._token and not (self._token.isascii() and self._token.isprintable()):
             raise InvalidInput(
                 "the token holds a line break or another character that no header may",
                 field="token",
             )
-        self._slots = asyncio.Semaphore(in_flight)
-        self._schemas_refused: set[bytes] = set()
+        self._schemas: dict[bytes, bool] = {}
+        self._finding_out = asyncio.Lock()
         self._identity: Identity | None = None
         # The factory is one for the whole process, and only clients made later use it.
         set_async_client_factory(new_client)
@@ -75,13 +67,13 @@ class TgiModel:
 
     @property
     def identity(self) -> Identity:
-        """Which model the endpoint serves, as `resolve` found it."""
+        """Which model the endpoint serves, as `resolve` found it first."""
         if self._identity is None:
             raise CaliperError("the model's identity is asked for before it was resolved")
         return self._identity
 
     async def resolve(self) -> Identity:
-        """Ask the endpoint which model it serves.
+        """Ask the endpoint, once, which model it serves now.
 
         TGI's `/info` gives the revision. Elsewhere it is a digest of what `/v1/models` says
         of the model's origin, or empty. `created` is left out of it: vLLM, SGLang and
@@ -94,8 +86,7 @@ class TgiModel:
             info = await self._described(client, "/info")
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
-                self._identity = _identity(served, str(info.get("model_sha") or ""))
-                return self._identity
+                return self._resolved(served, str(info.get("model_sha") or ""))
             models = _listed(await self._described(client, "/v1/models"))
         if not models:
             raise BackendRejected(
@@ -105,20 +96,20 @@ class TgiModel:
         if name not in models:
             raise UnknownName("model of the endpoint", name, tuple(models))
         origin = {key: models[name].get(key) for key in ("owned_by", "root", "parent")}
-        known = any(origin.values())
-        self._identity = _identity(name, digest(origin) if known else "")
-        return self._identity
+        return self._resolved(name, digest(origin) if any(origin.values()) else "")
 
     async def complete(
         self,
         messages: Sequence[Message],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
+        affinity: str = "",  # noqa: ARG002 - the port's; there is one endpoint to go to
     ) -> Completion:
         """One completion; its text is empty when the endpoint gave no choice.
 
-        An endpoint that refuses a schema is asked without one, from then on at once. Raises
-        BackendOverloaded, BackendUnavailable or BackendTimeout when the budget is spent,
+        An endpoint that refuses or ignores a schema is asked without it, from then on at once;
+        whoever reads the reply repairs it or asks again. Raises
+        BackendOverloaded, BackendUnavailable or BackendTimeout for what may pass,
         BackendRejected for what will never be accepted, ModelChanged when the reply names
         another model than `resolve` found.
         """
@@ -131,15 +122,11 @@ class TgiModel:
             # TGI takes only values between 0 and 1; leaving it out keeps everything.
             "top_p": decoding.top_p if decoding.top_p < 1 else None,
             "seed": decoding.seed,
+            "stop": list(decoding.stop) or None,
         }
-
-        async def attempt() -> Completion:
-            with self._translated():
-                async with asyncio.timeout(self._budget.try_seconds):
-                    return read_completion(await self._chat(asked, schema))
-
-        async with self._slots:
-            completion = await retried(attempt, self._budget, self._sleep)
+        with self._translated():
+            async with asyncio.timeout(self._timeout):
+                completion = read_completion(await self._chat(asked, schema))
         if completion.model not in {"", resolved}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
@@ -151,22 +138,39 @@ class TgiModel:
         """Close all connections."""
         await self._client.close()  # type: ignore[no-untyped-call]  # the library left it bare
 
+    def _resolved(self, name: str, revision: str) -> Identity:
+        found = Identity("tgi", name, revision, cached=True)
+        if self._identity is None:
+            self._identity = found
+        return found
+
     async def _chat(
         self, asked: Mapping[str, Any], schema: Mapping[str, Any] | None
     ) -> ChatCompletionOutput:
-        if schema is None or (key := canonical_json(schema)) in self._schemas_refused:
+        if schema is None:
             return await self._post(asked)
-        # The library rewrites this into TGI's own form. To other servers that says "any JSON
-        # object": there the prompt alone asks for the fields.
-        form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
+        key = canonical_json(schema)
+        if key not in self._schemas:
+            # One call finds out whether the endpoint obeys the schema; the others wait.
+            async with self._finding_out:
+                if key not in self._schemas:
+                    return await self._find_out(key, asked, schema)
+        return await self._post(_with_schema(asked, schema) if self._schemas[key] else asked)
+
+    async def _find_out(
+        self, key: bytes, asked: Mapping[str, Any], schema: Mapping[str, Any]
+    ) -> ChatCompletionOutput:
         try:
-            return await self._post({**asked, "response_format": form})
+            output = await self._post(_with_schema(asked, schema))
         except HfHubHTTPError as error:
             if error.response.status_code not in {400, 422}:
                 raise
+        else:
+            self._schemas[key] = not _ignores(read_completion(output))
+            return output
         output = await self._post(asked)
         # Only now is it known that the schema was what the endpoint did not like.
-        self._schemas_refused.add(key)
+        self._schemas[key] = False
         return output
 
     async def _post(self, asked: Mapping[str, Any]) -> ChatCompletionOutput:
@@ -177,17 +181,14 @@ class TgiModel:
         """The JSON object under `path`, an empty one when there is none."""
         headers = {"authorization": f"Bearer {self._token}"} if self._token else {}
 
-        async def attempt() -> Mapping[str, Any]:
-            with self._translated():
-                async with asyncio.timeout(self._budget.try_seconds):
-                    answer = await client.get(f"{self._endpoint.base}{path}", headers=headers)
-                if answer.status_code in {404, 405}:
-                    return {}
-                if not answer.is_success:
-                    raise HfHubHTTPError("", response=answer)
-                return _json_object(answer)
-
-        return await retried(attempt, self._budget, self._sleep)
+        with self._translated():
+            async with asyncio.timeout(self._timeout):
+                answer = await client.get(f"{self._endpoint.base}{path}", headers=headers)
+            if answer.status_code in {404, 405}:
+                return {}
+            if not answer.is_success:
+                raise HfHubHTTPError("", response=answer)
+            return _json_object(answer)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -201,8 +202,8 @@ class TgiModel:
                 answer.status_code, answer.headers, answer.text, self._token
             ) from None
         except TimeoutError as error:
-            limit = self._budget.try_seconds
-            raise BackendTimeout(f"the endpoint gave no answer within {limit:g} s") from error
+            story = f"the endpoint gave no answer within {self._timeout:g} s"
+            raise BackendTimeout(story) from error
         except httpx2.HTTPError as error:
             raise BackendUnavailable(f"the endpoint cannot be talked to: {error}") from error
         except (ValueError, TypeError, RecursionError) as error:
@@ -210,8 +211,19 @@ class TgiModel:
             raise BackendUnavailable(f"the answer is no chat completion: {story}") from error
 
 
-def _identity(name: str, revision: str) -> Identity:
-    return Identity("tgi", name, revision, cached=True)
+def _with_schema(asked: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The request with the schema as TGI takes it (`value`) and as llama.cpp's servers take it
+    (`schema`). To vLLM and SGLang both say "any JSON object": there the prompt alone asks for
+    the fields. The library knows no way to send `json_schema` as it is.
+    """
+    form = {"type": "json_object", "value": dict(schema), "schema": dict(schema)}
+    return {**asked, "response_format": form}
+
+
+def _ignores(completion: Completion) -> bool:
+    """Whether a reply that was asked for with a schema came to its end and is no JSON object."""
+    text = completion.text.strip()
+    return completion.finish == "stop" and bool(text) and not text.startswith("{")
 
 
 def _json_object(answer: httpx2.Response) -> Mapping[str, Any]:

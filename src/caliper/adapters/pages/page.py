@@ -53,6 +53,7 @@ def _environment() -> Environment:
         label=wording.label,
         headline=wording.headline,
         notes=wording.notes,
+        suspicious=wording.suspicious,
         chart_scale=chart_scale,
         bar=charts.bar,
     )

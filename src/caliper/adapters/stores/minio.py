@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import io
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,6 +20,7 @@ from minio import Minio
 from minio.commonconfig import ENABLED, Filter
 from minio.error import MinioException, S3Error, ServerError
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
+from urllib3 import BaseHTTPResponse
 
 from caliper.adapters.keys import checked, checked_prefix
 from caliper.adapters.trust import trusting
@@ -57,7 +60,7 @@ class StoreAccess:
         """Connections for a client, none of them opened yet. Raises InvalidInput for a CA file
         that cannot be used.
         """
-        secure = urlsplit(self.url).scheme == "https"
+        secure = self.url.lower().startswith("https:")
         each = self.patience / _TRIES
         return urllib3.PoolManager(
             maxsize=self.at_once,
@@ -75,19 +78,25 @@ class StoreAccess:
     def client(self, pool: urllib3.PoolManager) -> Minio:
         """A client whose connections are the pool's: whoever makes one clears it in the end.
 
-        Raises InvalidInput for a URL that is no endpoint.
+        Raises InvalidInput for a URL that is no endpoint, which never repeats it: it may hold a
+        secret.
         """
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
-            raise InvalidInput(f"not the endpoint of an object store: {self.url}")
-        return Minio(
-            parts.netloc,
-            access_key=self.access_key,
-            secret_key=self.secret_key,
-            secure=parts.scheme == "https",
-            region=self.region,
-            http_client=pool,
-        )
+        wrong = "not the endpoint of an object store; expected http(s)://host[:port]"
+        try:
+            parts = urlsplit(self.url)
+            if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+                raise InvalidInput(wrong)
+            return Minio(
+                parts.netloc,
+                access_key=self.access_key,
+                secret_key=self.secret_key,
+                secure=parts.scheme == "https",
+                region=self.region,
+                http_client=pool,
+            )
+        except ValueError as error:
+            # The client's own words: a user in the URL, a port that cannot be.
+            raise InvalidInput(f"{wrong} ({error!s:.60})") from None
 
 
 class MinioStore:
@@ -113,10 +122,22 @@ class MinioStore:
             lambda: self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
         )
 
+    async def put_file(self, key: str, file: Path) -> None:
+        """Store what a file holds, a part in memory at a time; else as `put`."""
+        name = checked(key)
+        await self._call(lambda: self._client.fput_object(self._bucket, name, str(file)))
+
     async def get(self, key: str) -> bytes | None:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
         name = checked(key)
         return await self._call(lambda: self._read(name))
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file, a part in memory at a time; False when there
+        are none. Raises StoreUnavailable.
+        """
+        name = checked(key)
+        return await self._call(lambda: self._write(name, file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         """Keys that begin with `prefix`, in order of their characters.
@@ -138,14 +159,29 @@ class MinioStore:
         return await loop.run_in_executor(self._threads, lambda: _told_apart(work, self._bucket))
 
     def _read(self, name: str) -> bytes | None:
+        with self._response(name) as response:
+            return None if response is None else response.read()
+
+    def _write(self, name: str, file: Path) -> bool:
+        with self._response(name) as response:
+            if response is None:
+                return False
+            with file.open("wb") as written:
+                shutil.copyfileobj(response, written)
+        return True
+
+    @contextmanager
+    def _response(self, name: str) -> Iterator[BaseHTTPResponse | None]:
+        """The answer to a GET, None when there is no such object."""
         try:
             response = self._client.get_object(self._bucket, name)
         except S3Error as error:
-            if error.code in _NOTHING:
-                return None
-            raise
+            if error.code not in _NOTHING:
+                raise
+            yield None
+            return
         try:
-            return response.read()
+            yield response
         finally:
             response.close()
             response.release_conn()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.benchmarks.base import Setting, Settings
+from caliper.benchmarks.base import CAPTION_FENCE, Setting, Settings
 
 SETTINGS = (
     Setting(
@@ -19,6 +19,7 @@ SETTINGS = (
         " and one of them has to be the annotated one (released); one = exactly one (Fig. A3)",
         choices=("any", "one"),
     ),
+    CAPTION_FENCE,
 )
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 _NOTES = {

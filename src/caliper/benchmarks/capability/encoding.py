@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
 from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.keys import fields_of
 
 SCHEMA = 1
 Payload = ElementQuestion | MediaQuestion
@@ -16,7 +16,7 @@ Payload = ElementQuestion | MediaQuestion
 def encode(payload: Payload) -> dict[str, Any]:
     """A JSON object; `decode` reads it back to an equal payload."""
     kind = "element" if isinstance(payload, ElementQuestion) else "media"
-    return {"schema": SCHEMA, "kind": kind} | asdict(payload)
+    return {"schema": SCHEMA, "kind": kind} | fields_of(payload)
 
 
 def decode(written: Mapping[str, Any]) -> Payload:

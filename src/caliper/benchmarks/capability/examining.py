@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.asking import UNREADABLE, Reader, Reading, ask_and_read
-from caliper.benchmarks.base import Settings
+from caliper.benchmarks.base import Settings, fenced
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
 from caliper.benchmarks.capability.choices import chosen
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
@@ -55,7 +55,16 @@ def _ask(item: Item, question: Question[Any], repeat: int, caption: str, setting
         prompt, fields, schema = _media_request(payload)
     else:
         prompt, fields, schema = _caption_request(payload, caption, settings)
-    return Ask(item, question, repeat, f"capability/{prompt}", fields, schema=schema)
+    return Ask(
+        item,
+        question,
+        repeat,
+        f"capability/{prompt}",
+        fields,
+        schema=schema,
+        untrusted="caption" if "caption" in fields else "",
+        fenced=fenced(settings),
+    )
 
 
 def _media_request(

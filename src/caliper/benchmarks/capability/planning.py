@@ -7,7 +7,7 @@ names file, line and field: the other rows are still good.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from caliper.benchmarks.base import PlanRequest
@@ -53,7 +53,7 @@ def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         )
 
 
-def _sample(task: Task, file_id: str, supplied: frozenset[str] | None) -> str:
+def _sample(task: Task, file_id: str, supplied: Collection[str] | None) -> str:
     """Whose caption: an action rides on the event's video unless it was given its own."""
     own = f"{task.name}/{file_id}"
     if task.name == "action" and own not in (supplied or ()):

@@ -7,7 +7,9 @@ the name. The annotation that the judge copied is not compared.
 
 `lenient` also recovers, marked `repaired`: a trailing comma, prose around the object, a
 bare score or label, labels parted by commas, thoughts before the answer; of several
-well-formed verdicts the last.
+well-formed verdicts the last, so that one quoted from the caption counts for nothing. When
+another begins behind it and breaks off, there is none: what was quoted must not stand in for
+the judge's own.
 
 A label outside the task's list is a label that is not the annotated one, as in the
 released script. Neither mode ever raises, whatever the text.
@@ -15,6 +17,7 @@ released script. Neither mode ever raises, whatever the text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +30,7 @@ Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
 _LOOSE_SCORES = _SCORES | {"+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1}
 _WRAPPING = " \t\r\n\"'`.*"
+_OBJECT_BEGINS = re.compile(r"\{\s*[\"']")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +101,27 @@ def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[
             return found
     if not lenient:
         return None
-    verdicts = list(_verdicts(_answer(text), extract))
-    return Read(verdicts[-1].value, verdicts[-1].reason, repaired=True) if verdicts else None
+    answer = _answer(text)
+    verdicts = list(_verdicts(answer, extract))
+    if not verdicts:
+        return None
+    last, end = verdicts[-1]
+    begun = (match.start() for match in _OBJECT_BEGINS.finditer(answer, end))
+    if any(read_literal(answer, start) is None for start in begun):
+        return None
+    return Read(last.value, last.reason, repaired=True)
 
 
-def _verdicts(text: str, extract: Extract[Value]) -> Iterator[Read[Value]]:
-    """Every object in the text that holds a value. Objects without one are looked into."""
+def _verdicts(text: str, extract: Extract[Value]) -> Iterator[tuple[Read[Value], int]]:
+    """Every object in the text that holds a value, and where it ends. Objects without one are
+    looked into.
+    """
     at = text.find("{")
     while at >= 0:
         literal: Literal | None = read_literal(text, at)
         found = extract(literal.value) if literal else None
         if literal and found:
-            yield found
+            yield found, literal.end
             at = text.find("{", literal.end)
         else:
             at = text.find("{", at + 1)

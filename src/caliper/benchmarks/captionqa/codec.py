@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
 from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.keys import fields_of
 
 SCHEMA = 1
 
 
 def encode(payload: ChoiceQuestion) -> dict[str, Any]:
     """The payload as a JSON object; `decode` reads it back to an equal one."""
-    written = {"schema": SCHEMA, **asdict(payload)}
+    written = {"schema": SCHEMA, **fields_of(payload)}
     return {
         name: list(value) if isinstance(value, tuple) else value for name, value in written.items()
     }

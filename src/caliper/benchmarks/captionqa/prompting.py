@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from caliper.benchmarks.base import Settings
+from caliper.benchmarks.base import Settings, fenced
 from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
@@ -56,6 +56,8 @@ def ask(
         prompt=READER_ON_IMAGE if on_image else READER,
         fields=fields if on_image else {"caption": caption or "", **fields},
         decoding=Decoding(temperature=0.0, max_tokens=max_tokens(settings)),
+        untrusted="" if on_image else "caption",
+        fenced=fenced(settings),
     )
 
 

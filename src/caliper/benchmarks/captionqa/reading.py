@@ -132,6 +132,12 @@ def _whole_text(text: str, shown: Sequence[str]) -> int | None:
     return _only(place for place, option in enumerate(shown) if _words(option) == words)
 
 
+def _last_line(text: str, shown: Sequence[str]) -> int | None:
+    """A letter alone on the last line: the verdict, whatever was quoted or listed before it."""
+    before, _, last = text.rpartition("\n")
+    return _single(last, shown) if before else None
+
+
 def _leading(text: str, shown: Sequence[str]) -> int | None:
     """A letter that opens the reply, set off from what follows."""
     return _in_range(_LEADING.match(text), shown)
@@ -167,6 +173,7 @@ def _option_inside(text: str, shown: Sequence[str]) -> int | None:
 _STEPS: tuple[Callable[[str, Sequence[str]], int | None], ...] = (
     _single,
     _whole_text,
+    _last_line,
     _leading,
     _named,
     _in_sentence,

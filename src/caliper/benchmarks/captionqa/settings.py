@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.benchmarks.base import Setting, Settings
+from caliper.benchmarks.base import CAPTION_FENCE, Setting, Settings
 from caliper.core.errors import InvalidInput, UnknownName
 
 _TOKEN_RANGE = (1, 1_000_000)
@@ -38,7 +38,7 @@ MAX_TOKENS = Setting(
     "output tokens of the reader; one that reasons needs more than the released 4",
     range=_TOKEN_RANGE,
 )
-SETTINGS: tuple[Setting, ...] = (YES_NO, SHUFFLE, READING, OVERALL, MAX_TOKENS)
+SETTINGS: tuple[Setting, ...] = (YES_NO, SHUFFLE, READING, OVERALL, MAX_TOKENS, CAPTION_FENCE)
 
 
 def choice(settings: Settings, setting: Setting) -> str:

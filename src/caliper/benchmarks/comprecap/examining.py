@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.asking import Reader, Reading, ask_and_read
-from caliper.benchmarks.base import Settings
+from caliper.benchmarks.base import Settings, fenced
 from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
@@ -120,7 +120,16 @@ def _phrase(
         MAX_TOKENS,
     )
     fields = {"sentence": sentence, "phrase": question.payload.phrase}
-    return Ask(item, question, repeat, "comprecap/phrase", fields, decoding)
+    return Ask(
+        item,
+        question,
+        repeat,
+        "comprecap/phrase",
+        fields,
+        decoding,
+        untrusted="sentence",
+        fenced=fenced(settings),
+    )
 
 
 def _choice(item: Item, question: Question[Any], repeat: int) -> Ask:

@@ -1,0 +1,1 @@
+"""The services, beside plain aiohttp in the same minute."""

@@ -1,0 +1,118 @@
+"""What the benches of the services ask for: runs over data and captions that are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.services.model import DELAY_SECONDS, body_of
+from bench.synthetic import write_capability, write_captionqa
+from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.packs.files import shipped_pack
+from caliper.benchmarks.registry import benchmark
+from caliper.core.keys import canonical_json
+from caliper.pipeline.planner import Planner
+from caliper.pipeline.publish import JUDGE_JOBS, QA_JOBS
+from caliper.pipeline.rendering import render
+from caliper.pipeline.resolve import Asked, BenchmarkAsked, resolve
+from caliper.pipeline.supplies import push_dataset, put_captions
+from caliper.ports.codec import PlanJob
+from caliper.ports.stages import StageDirectory
+from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import Consumer, Message
+from caliper.servicers.building import Ground
+from caliper.standalone.config import BenchmarkConfig
+from caliper.standalone.prepare import open_sources
+from caliper.standalone.remote import parcel_of
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A benchmark as it is measured: the role and the service that examine it, so many verdicts
+    a job, and the text that its stub answers.
+    """
+
+    benchmark: str
+    role: str
+    service: str
+    verdicts: int
+    text: str
+
+
+CAPABILITY = Kind("capability", "judge", "judge", 1, "1")
+CAPTIONQA = Kind("captionqa", "reader", "qa_reader", 13, "A")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A backlog of so many `jobs` with so many calls `in_flight`, and after it `paced` jobs, at
+    half the pace that the `delay` of the model, in seconds, bounds.
+    """
+
+    in_flight: int
+    jobs: int
+    paced: int = 0
+    delay: float = DELAY_SECONDS
+
+    @property
+    def pace(self) -> float:
+        """Calls a second."""
+        return self.in_flight / self.delay / 2
+
+
+async def ask_for(
+    store: ObjectStore, kind: Kind, folder: Path, samples: int, replicate: int = 0
+) -> Asked:
+    """A request over data and captions that are then in the store. Of equal ones that differ in
+    `replicate` none is answered with the replies of another.
+    """
+    if kind is CAPTIONQA:
+        write_captionqa(folder, samples, kind.verdicts)
+        part = BenchmarkConfig(data=folder / "data.jsonl", captions=folder / "captions.json")
+    else:
+        write_capability(folder, samples, names=("scene",))
+        part = BenchmarkConfig(data=folder / "data", captions=folder / "captions")
+    parcel = parcel_of(kind.benchmark, part)
+    await push_dataset(store, parcel)
+    captions = await put_captions(store, open_sources(kind.benchmark, part).captions or {})
+    asked = BenchmarkAsked(kind.benchmark, parcel.digest, captions)
+    return Asked("bench", (asked,), replicate=replicate)
+
+
+class Collected:
+    """A stream that keeps the jobs of a planner, to be published in the bench's own time."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+
+    async def publish(self, message: Message) -> None:
+        if message.topic in (JUDGE_JOBS, QA_JOBS):
+            self.messages.append(message)
+
+    def consumer(self, topic: str, group: str) -> Consumer:
+        raise NotImplementedError(f"{group} cannot consume {topic}")
+
+
+async def plan_jobs(ground: Ground, stages: StageDirectory, asked: Asked) -> list[Message]:
+    """The jobs of a run that is then in the store, not published."""
+    spec = await resolve(asked, ground.store, stages)
+    await ground.store.put(f"runs/{spec.run_id}/spec.json", canonical_json(spec.to_json()))
+    collected = Collected()
+    planner = Planner(ground.store, collected, ground.codec, ground.runs, open_dataset)
+    await planner.plan(PlanJob(spec.run_id))
+    return collected.messages
+
+
+def body_of_job(ground: Ground, job: Message) -> Mapping[str, Any]:
+    """What the model is sent for the first question of a job: the peer posts the same."""
+    read = ground.codec.read_examine_job(job.value)
+    chosen = benchmark(read.benchmark)
+    settings = {setting.name: setting.default for setting in chosen.settings}
+    caption = read.caption.text if read.caption else None
+    batch = next(chosen.examine(read.items[0], caption, settings))
+    if not isinstance(batch, tuple):
+        raise TypeError("what is asked for first is no reply of a model")
+    ask = batch[0]
+    return body_of(render(shipped_pack().template(ask.prompt), ask.fields), ask.decoding)

@@ -1,0 +1,88 @@
+"""Runs of two sizes with a model that answers at once: what a sample costs, and the most memory
+that each service ever had, should not grow with the run.
+
+    python -m bench.services.sizes 1000 10000        other sizes
+
+Each size has services of its own, for the most memory of a process never falls.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import uvloop
+from rich.console import Console
+from rich.table import Table
+from tests.servers import fetch
+
+from bench.services.installation import Servers, installation, servers
+from bench.services.requests import CAPABILITY, ask_for
+from bench.services.through import Run, run
+
+SAMPLES = (10_000, 200_000)
+IN_FLIGHT = 64
+FLAT = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A run of so many samples, and the most MiB that each service had by its end."""
+
+    samples: int
+    run: Run
+    memory: Mapping[str, float]
+
+
+async def measure(there: Servers, folder: Path, samples: int, number: int) -> Sized:
+    """A run of so many samples of CAPability, by services that do nothing else."""
+    models = {"judge": f"instant:{CAPABILITY.text}"}
+    async with installation(there, folder, models, IN_FLIGHT) as started:
+        store = started.ground.store
+        asked = await ask_for(store, CAPABILITY, folder / f"data-{samples}", samples, number)
+        found = await run(started, CAPABILITY, asked, samples, 0.0)
+        memory = {name: usage.memory for name, usage in started.usage().items()}
+        return Sized(samples, found, memory)
+
+
+def table(found: Sequence[Sized]) -> Table:
+    """Both sizes beside each other, with the ratio of the larger to the smaller."""
+    title = "services_sizes: through Kafka and MinIO, a model that answers at once"
+    columns = ("figure", *(f"{one.samples:,} samples" for one in found), "ratio", "bound")
+    shown = Table(*columns, title=title)
+    pairs = {"ms a sample": [1000 * one.run.seconds / one.samples for one in found]}
+    for name in found[0].memory:
+        pairs[f"CPU ms a sample, {name}"] = [one.run.cpu[name] for one in found]
+    pairs["CPU ms a sample, Kafka and MinIO"] = [one.run.servers for one in found]
+    for name in found[0].memory:
+        pairs[f"peak memory of {name}, MiB"] = [one.memory[name] for one in found]
+    for name, (first, second) in pairs.items():
+        ratio = f"{second / first:.2f}" if first else ""
+        bound = "" if name.startswith("CPU") else f"{FLAT:g}"
+        shown.add_row(name, f"{first:.2f}", f"{second:.2f}", ratio, bound)
+    return shown
+
+
+async def _both(folder: Path, sizes: Sequence[int]) -> list[Sized]:
+    with servers(folder) as there:
+        return [
+            await measure(there, folder, samples, number) for number, samples in enumerate(sizes)
+        ]
+
+
+def main(sizes: Sequence[int] = SAMPLES) -> None:
+    """Measure and print; without Kafka or MinIO on this machine, say so."""
+    with TemporaryDirectory() as folder:
+        try:
+            Console().print(table(uvloop.run(_both(Path(folder), sizes))))
+        except fetch.Missing as reason:
+            Console().print(f"services_sizes: left out: {reason}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="what a sample costs in runs of two sizes")
+    parser.add_argument("sizes", type=int, nargs=2, help="samples of the smaller and larger run")
+    main(parser.parse_args().sizes)

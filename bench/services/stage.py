@@ -1,0 +1,56 @@
+"""A judge or QA reader with the bench's own model: `python -m bench.services.stage judge`.
+
+Settings come from the environment as for the service itself; its MODEL is `bench:URL`, or
+`instant:TEXT` for one that answers TEXT at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from bench.services.model import AiohttpChat, InstantChat
+from caliper.adapters.packs.files import shipped_pack
+from caliper.core.errors import InvalidInput
+from caliper.ports.models import ChatModel
+from caliper.runtime.lifecycle import Parts, together
+from caliper.runtime.roles import Answering
+from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
+from caliper.servicers.building import Ground, answering_parts
+from caliper.servicers.grounds import ground_of
+from caliper.servicers.starting import start
+
+Settings = JudgeSettings | QaReaderSettings
+SETTINGS: dict[str, type[Settings]] = {"judge": JudgeSettings, "reader": QaReaderSettings}
+
+
+def chat_model(spec: str, in_flight: int) -> ChatModel:
+    """The model that MODEL names."""
+    kind, _, rest = spec.partition(":")
+    if kind == "bench":
+        return AiohttpChat(rest, in_flight)
+    if kind == "instant":
+        return InstantChat(rest)
+    raise InvalidInput(f"bench:URL or instant:TEXT, not {spec}", field="model")
+
+
+def stage(role: str, settings: Settings, ground: Ground) -> tuple[Parts, Answering]:
+    """The stage of a role on some ground, and who answers in it."""
+    answering = Answering(role, chat_model(settings.model, settings.in_flight), shipped_pack())
+    closing = Parts((), close=(answering.chat.close,) if answering.chat else ())
+    return together([answering_parts(answering, settings, ground), closing]), answering
+
+
+async def judge(settings: JudgeSettings) -> Parts:
+    """A judge in a process of its own."""
+    return stage("judge", settings, ground_of(settings, settings))[0]
+
+
+async def qa_reader(settings: QaReaderSettings) -> Parts:
+    """A QA reader in a process of its own."""
+    return stage("reader", settings, ground_of(settings, settings))[0]
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "judge":
+        sys.exit(start(JudgeSettings, judge))
+    sys.exit(start(QaReaderSettings, qa_reader))

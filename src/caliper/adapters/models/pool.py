@@ -1,0 +1,288 @@
+"""One chat model over the endpoints that serve it.
+
+An adapter makes a call once and says by the error what went wrong. Everything that getting
+along with endpoints takes is here, once for all adapters: a gate for each endpoint, balancing
+between them, tries again within a budget, and the proof that all serve the same model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
+from caliper.adapters.models.gate import Gate, Pace
+from caliper.adapters.models.retrying import PASSING, Budget, Effort
+from caliper.core.errors import (
+    BackendError,
+    BackendTimeout,
+    BackendUnavailable,
+    CaliperError,
+    InvalidInput,
+    ModelChanged,
+)
+from caliper.core.question import Decoding
+from caliper.ports.clock import Clock
+from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.telemetry import SILENT, CallTelemetry
+
+_HOMES = 10_000
+"""So many captions are remembered with the endpoint that their questions go to."""
+_CHECKED_FOR = 60.0
+"""Seconds for which the identity of an endpoint is taken for granted while all goes well."""
+_CHECK_SECONDS = 15.0
+"""An endpoint that takes longer to say who it is does not answer."""
+
+
+class Endpoint(ChatModel, Protocol):
+    """A chat model behind one endpoint, which tries every call once.
+
+    `complete` raises the BackendError subclass that fits, with `retry_after` where the server
+    said it, ModelChanged when the reply says that another model gave it.
+    """
+
+    async def resolve(self) -> Identity:
+        """Ask the endpoint, once, which model it serves now. `identity` is the first answer.
+
+        Raises BackendError, UnknownName when it does not serve the model that was named.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class _Replica:
+    """An endpoint under a name that people may be told. `checked` is when it last proved its
+    identity, None when that has to be proved before its next call.
+    """
+
+    name: str
+    model: Endpoint
+    gate: Gate
+    checked: float | None = None
+    checking: asyncio.Task[None] | None = None
+    trouble: BackendError | None = None
+
+
+class Pool:
+    """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
+
+    `endpoints` are pairs of a name for people and an adapter, at least one. `in_flight` calls
+    at most are made at once, shared out evenly among the endpoints.
+    """
+
+    def __init__(
+        self,
+        endpoints: Sequence[tuple[str, Endpoint]],
+        clock: Clock,
+        in_flight: int = 64,
+        budget: Budget | None = None,
+        pace: Pace | None = None,
+        telemetry: CallTelemetry = SILENT,
+    ) -> None:
+        self._clock, self._budget, self._telemetry = clock, budget or Budget(), telemetry
+        share = -(-in_flight // len(endpoints))
+        pace, patience = pace or Pace(), self._budget.seconds
+        # Where patience is short, a shut gate must be probed before it ends.
+        first_wait = min(pace.first_wait, patience / 10)
+        pace = replace(pace, most=share, patience=patience, first_wait=first_wait)
+        self._replicas = tuple(_Replica(name, model, Gate(pace)) for name, model in endpoints)
+        self._admission = Admission([replica.gate for replica in self._replicas], clock)
+        self._homes: OrderedDict[str, int] = OrderedDict()
+        self._identity: Identity | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """Which model the endpoints serve, as `resolve` found it."""
+        if self._identity is None:
+            raise CaliperError("the model's identity is asked for before it was resolved")
+        return self._identity
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """How many calls may be in flight now, by the name of the endpoint; 0 for one that is
+        only probed.
+        """
+        return {replica.name: replica.gate.limit for replica in self._replicas}
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls are in flight now."""
+        return sum(replica.gate.in_flight for replica in self._replicas)
+
+    async def resolve(self) -> Identity:
+        """Ask every endpoint which model it serves.
+
+        Raises InvalidInput when they serve different ones, UnknownName when one does not serve
+        the model that was named, BackendError when one does not answer within the budget.
+        """
+        resolving = (self._resolved(replica) for replica in self._replicas)
+        found = await asyncio.gather(*resolving, return_exceptions=True)
+        identities: list[Identity] = []
+        for one in found:
+            if isinstance(one, BaseException):
+                raise one
+            identities.append(one)
+        if any(one != identities[0] for one in identities):
+            told = (
+                f"{replica.name} {one.name} {one.revision[:12]}".rstrip()
+                for replica, one in zip(self._replicas, identities, strict=True)
+            )
+            raise InvalidInput(
+                f"the endpoints of one model serve different ones: {'; '.join(told)}"
+            )
+        self._identity = identities[0]
+        for replica in self._replicas:
+            self._telemetry.gated(self._label(replica), replica.gate)
+        return self._identity
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        decoding: Decoding,
+        schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
+    ) -> Completion:
+        """One completion, from the endpoint that has the least to do.
+
+        Calls of one `affinity` go to one endpoint for as long as that is healthy: what they
+        have in common is then in its cache. Raises the last BackendOverloaded,
+        BackendUnavailable or BackendTimeout when the budget is spent, BackendRejected for what
+        will never be accepted, ModelChanged when an endpoint serves another model than
+        `resolve` found.
+        """
+        effort = Effort(self._budget, self._clock)
+        tried: set[int] = set()
+        failed: list[tuple[str, BaseException]] = []
+
+        def elsewhere() -> bool:
+            return len(tried) < len(self._replicas) and self._admission.healthy(tried)
+
+        async def attempt() -> Completion:
+            if failed:
+                self._telemetry.asked_again(*failed.pop())
+            if not elsewhere():
+                tried.clear()
+            turn = await self._turn(affinity, tried, effort.tries)
+            tried.add(turn.place)
+            replica = self._replicas[turn.place]
+            error: BaseException | None = None
+            begun = self._clock.monotonic()
+            try:
+                with effort:
+                    await self._same_as_ever(replica)
+                    found = await replica.model.complete(messages, decoding, schema, affinity)
+            except BaseException as failure:
+                error = failure
+                failed.append((self._label(replica), failure))
+                self._note(replica, failure)
+                raise
+            else:
+                self._telemetry.used(self._label(replica), found.usage)
+                return found
+            finally:
+                self._admission.leave(turn, error)
+                self._tell(replica, error, self._clock.monotonic() - begun)
+
+        try:
+            return await effort.retried(attempt, elsewhere)
+        except EndpointsLost:
+            raise self._last_trouble() from None
+
+    def _label(self, replica: _Replica) -> str:
+        """The model's name, with the endpoint's number where there are several; no host."""
+        name = self.identity.name
+        if len(self._replicas) == 1:
+            return name
+        return f"{name}/{self._replicas.index(replica) + 1}"
+
+    def _tell(self, replica: _Replica, error: BaseException | None, seconds: float) -> None:
+        if not isinstance(error, asyncio.CancelledError):
+            self._telemetry.called(self._label(replica), error, seconds)
+
+    async def close(self) -> None:
+        """Close all endpoints."""
+        await self._admission.close()
+        for replica in self._replicas:
+            if replica.checking is not None:
+                replica.checking.cancel()
+                await asyncio.wait([replica.checking])
+            await replica.model.close()
+
+    async def _resolved(self, replica: _Replica) -> Identity:
+        effort = Effort(self._budget, self._clock)
+
+        async def attempt() -> Identity:
+            with effort:
+                return await replica.model.resolve()
+
+        try:
+            found = await effort.retried(attempt)
+        except BackendError as error:
+            # Only here: what single calls say stands beside verdicts, without the host.
+            raise type(error)(f"{replica.name}: {error}") from error
+        replica.checked = self._clock.monotonic()
+        return found
+
+    async def _turn(self, affinity: str, tried: set[int], tries: int) -> Turn:
+        """Wait until the call may be made. Raises EndpointsLost."""
+        place = self._admission.place_for(self._homes.get(affinity), tried)
+        turn = await self._admission.enter(place, tries)
+        if affinity:
+            self._homes[affinity] = turn.place
+            self._homes.move_to_end(affinity)
+            if len(self._homes) > _HOMES:
+                self._homes.popitem(last=False)
+        return turn
+
+    def _last_trouble(self) -> BackendError:
+        """What an endpoint said last, as an error of its own: the other belongs to its call."""
+        known = [replica.trouble for replica in self._replicas if replica.trouble is not None]
+        return type(known[0])(str(known[0])) if known else BackendUnavailable("no answer")
+
+    def _note(self, replica: _Replica, failure: BaseException) -> None:
+        if isinstance(failure, PASSING):
+            replica.trouble = failure
+        if isinstance(failure, BackendUnavailable | ModelChanged):
+            # It may have been started anew, with another model under the same name.
+            replica.checked = None
+
+    async def _same_as_ever(self, replica: _Replica) -> None:
+        """Have the endpoint prove its identity where that is due; calls share one proof.
+
+        Raises ModelChanged, BackendError.
+        """
+        checked = replica.checked
+        if checked is not None and self._clock.monotonic() - checked < _CHECKED_FOR:
+            return
+        if replica.checking is None:
+            replica.checking = asyncio.ensure_future(self._check(replica))
+            replica.checking.add_done_callback(lambda task: _forget(replica, task))
+        # One caller who goes away must not take the proof from the others.
+        await asyncio.shield(replica.checking)
+
+    async def _check(self, replica: _Replica) -> None:
+        try:
+            async with asyncio.timeout(_CHECK_SECONDS):
+                found = await replica.model.resolve()
+        except TimeoutError as error:
+            raise BackendTimeout(
+                f"the endpoint did not say within {_CHECK_SECONDS:g} s which model it serves"
+            ) from error
+        except InvalidInput as error:
+            raise ModelChanged(f"the endpoint no longer serves the run's model: {error}") from error
+        if found != self.identity:
+            raise ModelChanged(
+                f"the endpoint now serves {found.label}; "
+                f"the run was resolved with {self.identity.label}"
+            )
+        replica.checked = self._clock.monotonic()
+
+
+def _forget(replica: _Replica, task: asyncio.Task[None]) -> None:
+    replica.checking = None
+    if not task.cancelled():
+        # Whoever waited has been told; if all went away, nobody needs to be.
+        task.exception()

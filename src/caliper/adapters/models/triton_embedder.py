@@ -1,0 +1,191 @@
+"""Embeddings by a model behind a Triton server: texts or token ids in, vectors out."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import SecretStr
+
+from caliper.adapters.models.triton_address import (
+    CONNECTION_OPTIONS,
+    TritonAddress,
+    parse_addresses,
+)
+from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
+from caliper.adapters.models.triton_served import ANY, Expected, Served
+from caliper.adapters.models.triton_tensors import (
+    array_of,
+    bytes_input,
+    integers_input,
+    sendable,
+)
+from caliper.core.errors import BackendUnavailable, CaliperError, InvalidInput
+from caliper.core.keys import digest
+from caliper.core.question import Vector
+from caliper.ports.models import Identity
+
+_OPTIONS = ("text", "embedding", "tokenizer", *CONNECTION_OPTIONS)
+_IDS = ("input_ids", "attention_mask", "token_type_ids")
+"""Names of the inputs of an encoder; only the first must be there."""
+_MOST_TEXTS = 64
+INSTALL = "pip install 'tokenizers>=0.21'"
+
+
+class Tokenizer(Protocol):
+    """What is used of a tokenizer: the ids of a text, with those that begin and end it."""
+
+    def __call__(self, text: str) -> list[int]: ...
+
+
+def parse_embedder_address(text: str) -> TritonAddress:
+    """The address behind `triton:` of a SPEC that names an embedder.
+
+    Options: `text` and `embedding` (names of tensors), `tokenizer` (a file, or a folder with
+    one, for models that take token ids); those of the connection. Raises InvalidInput,
+    UnknownName.
+    """
+    address, *more = parse_addresses(text, _OPTIONS)
+    if more:
+        raise InvalidInput("an embedder has one server", field="embedder")
+    return address
+
+
+class TritonEmbedder:
+    """An Embedder. `resolve` must be awaited once before anything else, `close` at the end.
+
+    Each call of the server is one try of at most `seconds`. A model takes texts, or token ids
+    by the tokenizer of the address. It gives a vector a text, or one a token: then the mean
+    over the tokens is the text's.
+    """
+
+    def __init__(
+        self,
+        address: TritonAddress,
+        token: SecretStr | None = None,
+        seconds: float = 120.0,
+        check_every: float = CHECK_EVERY,
+    ) -> None:
+        """Raises InvalidInput for a tokenizer or certificates that cannot be used."""
+        self._tokenizer: Tokenizer | None = None
+        self._tokens = ""
+        if chosen := address.options.get("tokenizer"):
+            self._tokenizer, self._tokens = _tokenizer(Path(chosen))
+        self._address = address
+        self._client = TritonClient(address, token, seconds, check_every)
+        self._identity: Identity | None = None
+        self._output = ""
+
+    @property
+    def identity(self) -> Identity:
+        """Which model the server has; the tokenizer's hash is part of the revision."""
+        if self._identity is None:
+            raise CaliperError("the embedder is used before it was resolved")
+        return self._identity
+
+    async def resolve(self) -> Identity:
+        """Ask the server for the model and check its tensors.
+
+        Raises InvalidInput that names model, tensor, what is expected and what was found,
+        UnknownName when the server has no such model or version, BackendError subclasses.
+        """
+        served = await self._client.open()
+        self._output = self._address.option("embedding", next(iter(served.outputs), "embedding"))
+        vector = Expected(self._output, ("FP32",), ((ANY,), (ANY, ANY)))
+        if self._tokenizer is None:
+            text = self._text(served)
+            served.check([Expected(text, ("BYTES",), ((1,),))], [vector])
+        else:
+            kinds = ("INT64", "INT32")
+            ids, *others = (Expected(name, kinds, ((ANY,),), name != _IDS[0]) for name in _IDS)
+            served.check([ids, *others], [vector])
+        revision = f"{served.version}-{digest([served.revision, self._output, self._tokens])}"
+        self._identity = Identity("triton", served.name, revision, cached=True)
+        return self._identity
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, all of the same length.
+
+        Raises BackendError subclasses; ModelChanged when another version or configuration of
+        the model answers than `resolve` found.
+        """
+        # Token ids are sent text by text: padding could change a vector with those beside it.
+        most = min(self._client.served.batch, _MOST_TEXTS) if self._tokenizer is None else 1
+        size = max(1, most)
+        found: list[Vector] = []
+        for start in range(0, len(texts), size):
+            found += await self._vectors(texts[start : start + size])
+        return found
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._client.close()
+
+    async def _vectors(self, texts: Sequence[str]) -> list[Vector]:
+        inputs = self._ids(texts[0]) if self._tokenizer else self._texts(texts)
+        vectors = array_of(await self._client.infer(inputs), self._output)
+        if vectors is None:
+            raise BackendUnavailable(f"the answer lacks the output {self._output}")
+        rows = self._rows(vectors, len(texts))
+        if not np.isfinite(rows).all():
+            raise BackendUnavailable("an embedding holds what is no number")
+        return [tuple(row.tolist()) for row in rows]
+
+    def _rows(self, vectors: NDArray[Any], count: int) -> NDArray[np.float64]:
+        """Of shape (texts, length): vectors of tokens are averaged."""
+        served = self._client.served
+        if not served.batch:
+            vectors = vectors[np.newaxis]
+        if vectors.ndim == 3:
+            vectors = vectors.mean(axis=1, dtype=np.float64)
+        if vectors.ndim != 2 or len(vectors) != count or not vectors.size:
+            raise BackendUnavailable(
+                f"the output {self._output} has the shape {list(vectors.shape)} for {count} text(s)"
+            )
+        return vectors.astype(np.float64)
+
+    def _texts(self, texts: Sequence[str]) -> list[Any]:
+        shape = [len(texts), 1] if self._client.served.batch else [1]
+        name = self._text(self._client.served)
+        return [bytes_input(name, [sendable(text) for text in texts], shape)]
+
+    def _ids(self, text: str) -> list[Any]:
+        served = self._client.served
+        ids = self._tokenizer(text) if self._tokenizer else []
+        values = {"input_ids": ids, "attention_mask": [1] * len(ids)}
+        found = []
+        for name in _IDS:
+            if name in served.inputs:
+                row = values.get(name, [0] * len(ids))
+                rows: Any = [row] if served.batch else row
+                found.append(integers_input(name, served.inputs[name].datatype, rows))
+        return found
+
+    def _text(self, served: Served) -> str:
+        return self._address.option("text", next(iter(served.inputs), "text"))
+
+
+def _tokenizer(path: Path) -> tuple[Tokenizer, str]:
+    """The tokenizer in a file or folder, and the hash of its file."""
+    file = path / "tokenizer.json" if path.is_dir() else path
+    try:
+        library = importlib.import_module("tokenizers")
+        written = file.read_bytes()
+        loaded = library.Tokenizer.from_str(written.decode("utf-8"))
+    except ImportError as error:
+        message = f"token ids need the package tokenizers; install it with: {INSTALL}"
+        raise InvalidInput(message) from error
+    except Exception as error:
+        # The library raises bare Exceptions for what it cannot read.
+        raise InvalidInput(f"this is no tokenizer: {error}", file=str(file)) from error
+    loaded.no_padding()
+
+    def ids(text: str) -> list[int]:
+        return list(loaded.encode(text).ids)
+
+    return ids, hashlib.sha256(written).hexdigest()

@@ -1,0 +1,143 @@
+"""Models behind Triton's vLLM backend: one text in, with a chat template applied by us.
+
+The tensors and what they mean are those of the backend's model.py: it is always decoupled,
+takes pictures as base64 and sampling parameters as JSON, knows neither chat nor video, and
+puts the prompt in front of the text unless it is told not to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from tritonclient.grpc import InferInput
+
+from caliper.adapters.models.chat_template import ChatTemplate
+from caliper.adapters.models.triton_client import TritonClient
+from caliper.adapters.models.triton_served import ANY, Expected, Served
+from caliper.adapters.models.triton_tensors import (
+    base64_text,
+    bytes_input,
+    decoded,
+    flag_input,
+    number_of,
+    sendable,
+    text_of,
+)
+from caliper.core.errors import BackendRejected, BackendUnavailable
+from caliper.core.question import Decoding
+from caliper.ports.models import Completion, Image, Message, Usage
+
+_BYTES, _BOOL = ("BYTES",), ("BOOL",)
+_COUNTS = ("return_finish_reason", "return_num_input_tokens", "return_num_output_tokens")
+_INPUTS = (
+    Expected("text_input", _BYTES, ((1,),)),
+    Expected("sampling_parameters", _BYTES, ((1,),)),
+    Expected("exclude_input_in_output", _BOOL, ((1,),)),
+    Expected("stream", _BOOL, ((1,),)),
+    Expected("image", _BYTES, ((ANY,),), optional=True),
+    *(Expected(name, _BOOL, ((1,),), optional=True) for name in _COUNTS),
+)
+_OUTPUTS = (
+    Expected("text_output", _BYTES, ((ANY,),)),
+    Expected("finish_reason", _BYTES, ((ANY,),), optional=True),
+    Expected("num_input_tokens", ("UINT32",), ((1,), (ANY,)), optional=True),
+    Expected("num_output_tokens", ("UINT32",), ((ANY,),), optional=True),
+)
+_BROKEN_OFF = frozenset({b"abort", b"error"})
+_BYTES_A_TOKEN = 256
+"""No token is longer: a text that is has no end of its own."""
+
+
+class VllmShape:
+    """Asks a model of the vLLM backend. Raises InvalidInput when its tensors are others."""
+
+    def __init__(self, client: TritonClient, served: Served, template: ChatTemplate) -> None:
+        served.check(_INPUTS, _OUTPUTS)
+        self._client, self._template = client, template
+        self._sees = "image" in served.inputs
+        self._counts = [name for name in _COUNTS if name in served.inputs]
+        # None until an answer has told whether the backend keeps to schemas.
+        self._guides: bool | None = None
+
+    @property
+    def rendering(self) -> str:
+        """Tells apart what a model is asked with: the digest of the chat template."""
+        return self._template.digest
+
+    async def complete(
+        self, messages: Sequence[Message], decoding: Decoding, schema: Mapping[str, Any] | None
+    ) -> Completion:
+        """One completion. A backend that fails on the first schema, and not without it, is
+        asked without one from then on. Raises BackendError subclasses, ModelChanged.
+        """
+        if schema is None or self._guides is False:
+            return await self._once(messages, decoding, None)
+        try:
+            completion = await self._once(messages, decoding, schema)
+        except BackendUnavailable:
+            if self._guides:
+                raise
+            # An older backend gives the status of a broken engine to what it does not know.
+            completion = await self._once(messages, decoding, None)
+            self._guides = False
+            return completion
+        self._guides = True
+        return completion
+
+    async def _once(
+        self, messages: Sequence[Message], decoding: Decoding, schema: Mapping[str, Any] | None
+    ) -> Completion:
+        inputs = self._inputs(messages, _sampling(decoding, schema))
+        written, reason, usage = b"", b"stop", Usage()
+        async with aclosing(self._client.stream(inputs)) as answers:
+            async for answer in answers:
+                written += text_of(answer, "text_output")
+                if len(written) > _BYTES_A_TOKEN * decoding.max_tokens:
+                    raise BackendUnavailable("the model does not stop at the limit of its tokens")
+                if "return_finish_reason" in self._counts:
+                    reason = text_of(answer, "finish_reason")
+                usage = Usage(
+                    number_of(answer, "num_input_tokens"),
+                    usage.completion + number_of(answer, "num_output_tokens"),
+                )
+        if reason in _BROKEN_OFF:
+            raise BackendUnavailable("the engine behind the Triton model broke its answer off")
+        return Completion(decoded(written), decoded(reason), usage)
+
+    def _inputs(self, messages: Sequence[Message], sampling: str) -> list[InferInput]:
+        images = [
+            part.data for message in messages for part in message.content if isinstance(part, Image)
+        ]
+        if images and not self._sees:
+            raise BackendRejected("the Triton model takes no pictures: it has no input image")
+        return [
+            bytes_input("text_input", [sendable(self._template.render(messages))], [1]),
+            *(
+                [bytes_input("image", [base64_text(image) for image in images], [len(images)])]
+                if images
+                else []
+            ),
+            bytes_input("sampling_parameters", [sampling.encode()], [1]),
+            # Without it the prompt comes back in front of the caption, and is judged with it.
+            flag_input("exclude_input_in_output", value=True),
+            flag_input("stream", value=False),
+            *(flag_input(name, value=True) for name in self._counts),
+        ]
+
+
+def _sampling(decoding: Decoding, schema: Mapping[str, Any] | None) -> str:
+    """`sampling_parameters`. The schema goes as JSON within JSON, which every version takes."""
+    given: dict[str, Any] = {
+        "max_tokens": decoding.max_tokens,
+        "temperature": decoding.temperature,
+        "top_p": decoding.top_p,
+        "seed": decoding.seed,
+    }
+    if decoding.stop:
+        given["stop"] = list(decoding.stop)
+    if schema is not None:
+        given["guided_decoding"] = json.dumps({"json": dict(schema)})
+    return json.dumps(given)

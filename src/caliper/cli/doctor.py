@@ -1,0 +1,204 @@
+"""`caliper doctor`: is everything there, and well, that a run needs?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from caliper.cli import flags
+from caliper.cli.console import ERR, OUT
+from caliper.cli.exits import Exit
+from caliper.cli.options import Shown, taking
+from caliper.runtime.clock import SystemClock
+from caliper.runtime.models import Access, ModelRoom
+from caliper.runtime.service_settings import ClientSettings
+from caliper.runtime.settings import access, read_settings
+from caliper.servicers.grounds import kafka_access
+from caliper.standalone.config import read_config
+from caliper.standalone.doctor.examination import READER, Named, as_json, checks, examine
+from caliper.standalone.doctor.finding import Finding, State
+from caliper.standalone.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
+
+HELP = """Look at everything that a run needs, one line each, with what to do about it.
+
+Without arguments: the disk here, the libraries that read media, and the
+store that CALIPER_STORE names. With a SPEC, --judge, --reader or
+--captioner also the model: is it there, which is it, how long does a reply
+take, does it say the same twice at temperature 0, obey schemas, see
+pictures. --config looks at all that a run.yaml names.
+
+Models are sent a few short questions, a store one small object under
+health/doctor; nothing else is changed anywhere. Secrets are never printed.
+
+Exit code 0: all is well, or there is only something to know (note);
+1: something is not well; 2: what was given cannot be used.
+"""
+
+Specs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="SPEC", help="Models to look at: tgi:URL\\[#model]."),
+]
+Kafka = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, with commas between."
+    ),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="DIR|URL",
+        help="A store: a directory, or an S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET, "
+        "CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY). Default: what CALIPER_STORE "
+        "names.",
+    ),
+]
+Gateway = Annotated[
+    str | None,
+    typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation."),
+]
+Out = Annotated[Path, typer.Option("--out", help="The folder that runs will go to.")]
+Timeout = Annotated[
+    float,
+    typer.Option("--timeout", min=0.1, max=3600, help="Seconds that a call may take."),
+]
+Rate = Annotated[
+    bool,
+    typer.Option(
+        "--rate",
+        help="Also measure calls a second at "
+        f"{', '.join(map(str, IN_FLIGHT[:-1]))} and {IN_FLIGHT[-1]} calls at once: "
+        "some 150 short calls a model.",
+    ),
+]
+Tagger = Annotated[str, typer.Option("--tagger", help="rules or spacy:MODEL.")]
+Embedder = Annotated[str, typer.Option("--embedder", help="ngram, minilm or minilm:DIR.")]
+_CALLS = 8
+"""How many calls one after the other the look at a model takes at most, without --rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked at."""
+
+    specs: Specs = None
+    judge: flags.Judge = None
+    reader: flags.Reader = None
+    captioner: Annotated[
+        str | None,
+        typer.Option("--captioner", metavar="SPEC", help="A checkpoint: tgi:URL\\[#model]."),
+    ] = None
+    tagger: Tagger = "rules"
+    embedder: Embedder = "ngram"
+    kafka: Kafka = None
+    store: Store = None
+    server: Gateway = None
+    out: Out = Path()
+    config: flags.ConfigFile = None
+    timeout: Timeout = 30.0
+    rate: Rate = False
+
+
+def _doctor(wanted: Wanted, shown: Shown) -> int:
+    client = read_settings(ClientSettings)
+    reached = replace(access(max(IN_FLIGHT)), timeout=wanted.timeout, retry_budget=0.0)
+    findings = asyncio.run(
+        _found(_named(wanted, client), reached, _secrets(reached, client), shown)
+    )
+    if shown.json:
+        told = {
+            "well": all(finding.state is not State.ILL for finding in findings),
+            "components": as_json(findings),
+        }
+        sys.stdout.write(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    elif not shown.quiet:
+        _show(findings)
+    return Exit.NO if any(finding.state is State.ILL for finding in findings) else Exit.DONE
+
+
+def _named(wanted: Wanted, client: ClientSettings) -> Named:
+    named = Named(folder=wanted.out, rate=wanted.rate)
+    if wanted.config is not None:
+        named.add_run(read_config(wanted.config))
+    for spec in wanted.specs or ():
+        named.add_model(ENDPOINT, spec)
+    named.add_model(CAPTIONER, wanted.captioner)
+    named.add_model(JUDGE, wanted.judge)
+    named.add_model(READER, wanted.reader)
+    named.add_extra("tagger", wanted.tagger)
+    named.add_extra("embedder", wanted.embedder)
+    if wanted.kafka is not None:
+        reached = kafka_access(wanted.kafka, client, "--kafka")
+        named.kafka = replace(reached, patience=wanted.timeout)
+    if wanted.store or client.store:
+        named.store = client.model_copy(update={"store": wanted.store or client.store})
+    if wanted.server is not None:
+        named.gateway = client.gateway(wanted.server)
+    return named
+
+
+def _secrets(reached: Access, client: ClientSettings) -> list[str]:
+    given = (
+        reached.token,
+        client.server_token,
+        client.store_access_key,
+        client.store_secret_key,
+        client.kafka_password,
+    )
+    return [secret.get_secret_value() for secret in given if secret is not None]
+
+
+async def _found(
+    named: Named, reached: Access, secrets: Sequence[str], shown: Shown
+) -> list[Finding]:
+    # What is lost shows in a finding; libraries would say it once more, each in its own way.
+    for library in ("urllib3", "kafka"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
+    clock = SystemClock()
+    room = ModelRoom(reached, clock)
+    looks = checks(named, room, clock)
+    left = [name for name, _ in looks]
+    hurry = 1 + 20 * named.rate
+    status = ERR.status("")
+
+    def tell(finding: Finding | None = None) -> None:
+        if finding is not None:
+            left.remove(finding.component)
+        status.update(f"looking at {', '.join(left)}")
+
+    tell()
+    if sys.stderr.isatty() and not shown.quiet:
+        status.start()
+    try:
+        return await examine(looks, secrets, reached.timeout * _CALLS * hurry, tell)
+    finally:
+        status.stop()
+        await room.close()
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    width = max(len(finding.component) for finding in findings)
+    for finding in findings:
+        colour = _COLOURS[finding.state]
+        state = f"[{colour}]{finding.state:<8}[/{colour}]"
+        advice = f" [bold]->[/bold] {escape(finding.advice)}" if finding.advice else ""
+        OUT.print(
+            f"{state}  {finding.component:<{width}}  {escape(finding.said)}{advice}",
+            soft_wrap=True,
+            highlight=False,
+        )
+
+
+_COLOURS = {State.WELL: "green", State.NOTE: "yellow", State.ILL: "red"}
+
+command = taking(_doctor, Wanted, Shown)

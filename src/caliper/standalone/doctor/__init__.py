@@ -1,0 +1,1 @@
+"""What `caliper doctor` looks at, and what it says of it."""

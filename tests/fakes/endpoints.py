@@ -1,0 +1,68 @@
+"""Endpoints of a model that try once and do as they are told."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from caliper.core.question import Decoding
+from caliper.ports.models import Completion, Identity, Message
+
+Told = Completion | str | Exception
+
+
+class FakeEndpoint:
+    """adapters.models.pool.Endpoint. `tell` gives what becomes of a call, by its text; a call
+    that is `held` waits until `free` is set.
+    """
+
+    def __init__(
+        self, tell: Callable[[str], Told] = lambda text: text, revision: str = "1"
+    ) -> None:
+        self.tell = tell
+        self.revision = revision
+        self.identity = Identity("fake", "model", revision, cached=True)
+        self.free = asyncio.Event()
+        self.free.set()
+        self.texts: list[str] = []
+        self.resolving: list[Exception] = []
+        self.resolved = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.closed = False
+
+    async def resolve(self) -> Identity:
+        self.resolved += 1
+        await asyncio.sleep(0)
+        if self.resolving:
+            raise self.resolving.pop(0)
+        return Identity("fake", "model", self.revision, cached=True)
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        decoding: Decoding,
+        schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
+    ) -> Completion:
+        text = str(messages[0].content[0])
+        self.texts.append(text)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            await asyncio.sleep(0)
+            await self.free.wait()
+            told = self.tell(text)
+        finally:
+            self.in_flight -= 1
+        if isinstance(told, Exception):
+            raise told
+        return Completion(told) if isinstance(told, str) else told
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def hold(endpoint: FakeEndpoint) -> FakeEndpoint:
+    """The endpoint, which answers nothing until `free` is set."""
+    endpoint.free.clear()
+    return endpoint

@@ -1,0 +1,47 @@
+"""A captioner, and a judge with its embedder, as services whose models are on a real Triton."""
+
+from pathlib import Path
+
+from tests.fakes.installation import alone, listening, over
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.progress import WarningWatcher
+from caliper.core.run import RunState
+from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.servicers.grounds import memory_ground
+from caliper.servicers.starting import everything
+from caliper.standalone.config import RunConfig, checked
+from caliper.standalone.remote import send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def configuration(captioner: str, embedder: str) -> RunConfig:
+    part = {
+        "data": str(EXAMPLES / "comprecap" / "anno.json"),
+        "media": str(EXAMPLES / "media" / "images"),
+        "captioner": captioner,
+        "embedder": embedder,
+    }
+    return checked({"name": "ours", "benchmarks": {"comprecap": part}})
+
+
+async def test_the_report_is_that_of_one_process(triton: str, tmp_path: Path) -> None:
+    captioner, embedder = f"triton:{triton}/captioner", f"triton:{triton}/sentences"
+    ground = memory_ground(DirectoryStore(tmp_path / "store"))
+    parts = await everything(
+        ground,
+        JudgeSettings(embedder=embedder),
+        QaReaderSettings(),
+        CaptionerSettings(model=captioner),
+    )
+    async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+        # An installation knows its captioner by the model's name.
+        begun = await send(configuration("captioner", "ngram"), gateway, ground.store)
+        ended = await over(gateway, begun.spec.run_id)
+        report = await gateway.report(begun.spec.run_id)
+    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
+    here = await alone(configuration(captioner, embedder), WarningWatcher(), tmp_path)
+    assert report == here
