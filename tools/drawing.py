@@ -225,7 +225,7 @@ def _columns(panel: Panel, named: Sequence[Named], room: Box) -> Iterator[str]:
     colours = {model: COLOURS[i % len(COLOURS)] for i, model in enumerate(models)}
     legend, below = _legend(list(colours.items()), room)
     yield from legend
-    plot = room.inside(38, 4, 6, below + 66)
+    plot = room.inside(38, 4, 6, below + 72)
     ticks = _span(panel, named)
     yield from _axis(ticks, panel.unit, plot)
     wide = plot.w / len(groups)
@@ -233,7 +233,7 @@ def _columns(panel: Panel, named: Sequence[Named], room: Box) -> Iterator[str]:
     for place, group in enumerate(groups):
         x, y = plot.x + wide * (place + 0.5), plot.y + plot.h + 12
         turned = f"rotate(-40 {x:.1f} {y:.1f})"
-        yield text(x, y, _cut(group, 92), text_anchor="end", font_size=10, transform=turned)
+        yield text(x, y, _cut(group, 86), text_anchor="end", font_size=10, transform=turned)
     for each in named:
         labels = each.series.labels
         left = plot.x + wide * (groups.index(labels.get(panel.by, "")) + 0.15)

@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from caliper.adapters.metrics.catalogue import METRICS, Type
+
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
 RULES = sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))
 NAMES = re.compile(r"\bcaliper_\w+")
+CATALOGUE = {metric.name: metric for metric in METRICS}
+_RECORDED = re.compile(r"\b\w+:[\w:]+")
+_SELECTOR = re.compile(r"(?<![:\w])(caliper_\w+)\{([^}]*)\}")
 _TEXTS = re.compile(r'"[^"]*"')
 
 
@@ -60,11 +65,25 @@ def rules() -> Iterator[Any]:
 
 
 def metrics(expr: str) -> set[str]:
-    """The metrics that an expression uses, without what the client adds to a histogram's name."""
-    found = NAMES.findall(_TEXTS.sub("", expr))
-    histograms = ("caliper_job_seconds", "caliper_backend_seconds", "caliper_freshness_seconds")
-    whole = set()
-    for name in found:
-        stem = re.sub(r"_(bucket|sum|count)$", "", name)
-        whole.add(stem if stem in histograms else name)
-    return whole
+    """The metrics of the catalogue that an expression uses, by the names that they have there."""
+    return {whole(name) for name in NAMES.findall(_RECORDED.sub("", _TEXTS.sub("", expr)))}
+
+
+def whole(name: str) -> str:
+    """A histogram's name without what the client adds to it."""
+    stem = re.sub(r"_(bucket|sum|count)$", "", name)
+    kind = CATALOGUE.get(stem)
+    return stem if kind is not None and kind.type is Type.HISTOGRAM else name
+
+
+def matched_labels(expr: str) -> Iterator[tuple[str, str]]:
+    """Each label that a metric is chosen by, with that metric."""
+    for name, inside in _SELECTOR.findall(expr):
+        for label in re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", _TEXTS.sub("", inside)):
+            yield whole(name), label
+
+
+def grouping_labels(expr: str) -> set[str]:
+    """The labels of `by (...)` and `on (...)`."""
+    groups = re.findall(r"\b(?:by|on) \(([^)]*)\)", expr)
+    return {label.strip() for group in groups for label in group.split(",") if label.strip()}

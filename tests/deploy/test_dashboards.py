@@ -9,7 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.deploy.dashboards import FILES, ROOT, load, panels, queries, variables
+from tests.deploy.dashboards import (
+    CATALOGUE,
+    FILES,
+    ROOT,
+    grouping_labels,
+    load,
+    matched_labels,
+    metrics,
+    panels,
+    queries,
+    rules,
+    variables,
+    whole,
+)
+from tests.fakes.exporter import samples
 
 # Identifiers of Grafana's units that are used here.
 UNITS = {"none", "short", "percentunit", "s", "dtdurations", "cps", "ops", "reqps"}
@@ -103,6 +117,32 @@ def words(text: str) -> set[str]:
 
 def spaced(text: str) -> list[str]:
     return text.replace("$", " $").replace(",", " ").replace("}", " ").split()
+
+
+EXPRESSIONS = [
+    *((asked.place, asked.expr) for asked in (*queries(), *variables())),
+    *((rule.get("alert") or rule["record"], rule["expr"]) for rule in rules()),
+]
+
+
+@pytest.mark.parametrize(("place", "expr"), EXPRESSIONS, ids=[place for place, _ in EXPRESSIONS])
+def test_metrics_and_labels_are_those_of_the_catalogue(place: str, expr: str) -> None:
+    used = metrics(expr)
+    assert used <= CATALOGUE.keys()
+    for metric, label in matched_labels(expr):
+        assert label in (*CATALOGUE[metric].labels, "job"), (metric, label)
+    if used:
+        known = {label for metric in used for label in CATALOGUE[metric].labels} | {"le"}
+        assert grouping_labels(expr) <= known
+
+
+def test_every_metric_is_looked_at() -> None:
+    assert {name for _, expr in EXPRESSIONS for name in metrics(expr)} == CATALOGUE.keys()
+
+
+def test_the_exporter_of_the_tests_shows_what_the_catalogue_has() -> None:
+    shown = {(whole(name), *sorted(set(labels) - {"le"})) for name, labels, _ in samples(9, 99)}
+    assert shown == {(metric.name, *sorted(metric.labels)) for metric in CATALOGUE.values()}
 
 
 def test_the_evaluation_is_chosen_by_model_benchmark_and_dimension() -> None:

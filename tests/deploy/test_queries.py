@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Iterator
+from urllib.request import urlopen
 
 import pytest
 from querying import Prometheus, substituted
@@ -60,6 +62,19 @@ def test_a_panel_has_data(prometheus: Prometheus, asked: Asked, values: dict[str
 @pytest.mark.parametrize("asked", list(variables()), ids=lambda asked: asked.place)
 def test_a_variable_has_values(prometheus: Prometheus, asked: Asked) -> None:
     assert prometheus.values(substituted(asked.expr, ALL))
+
+
+def test_every_rule_is_evaluated_without_an_error(
+    prometheus: Prometheus, own_prometheus: tuple[ServerProcess, str]
+) -> None:
+    address = f"{own_prometheus[1]}/api/v1/rules"
+    with urlopen(address, timeout=30) as answer:  # noqa: S310 - a server of our own
+        groups = json.load(answer)["data"]["groups"]
+    told = {
+        rule["name"]: (rule["health"], rule.get("lastError")) for g in groups for rule in g["rules"]
+    }
+    assert len(told) == len(list(rules()))
+    assert set(told.values()) == {("ok", None)}, told
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Two checkpoints evaluated by real services that a real Prometheus scrapes.
 
-`python -m tests.fakes.observed` starts all of it, and draws docs/images/dashboard-*.svg from
-what Prometheus then answers. It takes some minutes, most of them for models that are slow.
+`PYTHONPATH=tools python -m tests.fakes.observed` starts all of it, and draws
+docs/images/dashboard-*.svg from what Prometheus then answers. It takes some minutes, most of
+them for models that are slow.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.fakes.chat_server import MODEL, ChatServer
+from querying import Prometheus
+from tests.fakes.chat_server import ChatServer
 from tests.fakes.opinions import opinionated
 from tests.fakes.separate import EXAMPLES, ROOT, SERVICES, Ground, Installation, installation
 from tests.servers import broker, metrics_server, object_server
@@ -32,7 +34,12 @@ from caliper.ports.stream import Message
 from caliper.standalone.config import RunConfig, read_config
 
 CHECKPOINTS = {"step-1000": "careless", "step-2000": "careful"}
-NEWEST = "step-2000"
+OLDEST, NEWEST = CHECKPOINTS
+HALF = f"""
+sum(caliper_questions{{model="{NEWEST}", state=~"scored|unscored"}})
+> 0.5 * sum(caliper_questions{{model="{NEWEST}", state="planned"}})
+"""
+MODELS = {"judge": "fake/judge-8b", "qa_reader": "fake/reader-72b", "captioner": "fake/step-2000"}
 
 
 @dataclass(frozen=True)
@@ -53,8 +60,10 @@ async def observed(
     ground: ObservedGround, prometheus: ServerProcess, delay: float
 ) -> AsyncIterator[Installation]:
     """An installation that Prometheus scrapes; its models answer after `delay` seconds."""
-    kinds = ("judge", "qa_reader", "captioner")
-    chats = {kind: ChatServer(delay=delay, otherwise=opinionated) for kind in kinds}
+    chats = {
+        kind: ChatServer(delay=delay, models=(name,), otherwise=opinionated)
+        for kind, name in MODELS.items()
+    }
     addresses = [f"127.0.0.1:{port}" for port in ground.metrics.values()]
     async with installation(ground, chats) as found:
         metrics_server.scrape(prometheus.log.parent, addresses)
@@ -66,24 +75,27 @@ def checkpoint(name: str) -> RunConfig:
     config = read_config(EXAMPLES / f"{CHECKPOINTS[name]}.yaml")
     parts = dict(config.benchmarks)
     if name == NEWEST:
-        seen = {"captions": None, "captioner": MODEL}
+        seen = {"captions": None, "captioner": MODELS["captioner"]}
         parts["captionqa"] = parts["captionqa"].model_copy(update=seen)
     return config.model_copy(update={"name": name, "benchmarks": parts})
 
 
-async def evaluated(there: Installation) -> None:
-    """Both checkpoints evaluated, the older one first, and a foul job on every topic."""
+async def foul(there: Installation) -> None:
+    """Put a message that nobody can read on every topic of jobs."""
     stream = KafkaStream(KafkaAccess(there.ground.kafka))
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.publish(Message(topic, f"foul-{uuid.uuid4().hex}", b"\xff\xff"))
     await stream.close()
-    for name in CHECKPOINTS:
-        ended = await there.over(await there.begin(checkpoint(name)))
-        assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
+
+
+async def evaluated(there: Installation, name: str) -> None:
+    """A checkpoint, evaluated to the end."""
+    ended = await there.over(await there.begin(checkpoint(name)))
+    assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
 
 
 async def draw() -> None:
-    """Draw the pictures of the documentation."""
+    """Draw the pictures of the documentation, in the middle of the second run."""
     begun = time.time()
     with tempfile.TemporaryDirectory() as scratch:
         folders = [Path(scratch, name) for name in ("kafka", "minio", "prometheus", "services")]
@@ -96,13 +108,16 @@ async def draw() -> None:
             apply_topics(KafkaAccess(kafka_at), partitions=4)
             ground = ObservedGround(kafka_at, minio_at, "caliper", folders[3])
             async with observed(ground, prometheus, 0.4) as there:
-                await evaluated(there)
-                await asyncio.sleep(3)
-                minutes = str((time.time() - begun) / 60)
+                await foul(there)
+                await evaluated(there, OLDEST)
+                newest = asyncio.create_task(evaluated(there, NEWEST))
+                while not await asyncio.to_thread(Prometheus(url).instant, HALF):  # noqa: ASYNC110
+                    await asyncio.sleep(0.5)
+                minutes = (time.time() - begun) / 60
                 script = [sys.executable, str(ROOT / "tools" / "pictures.py")]
-                await asyncio.to_thread(
-                    subprocess.run, [*script, "--prometheus", url, "--minutes", minutes], check=True
-                )
+                asked = [*script, "--prometheus", url, "--minutes", str(minutes)]
+                await asyncio.to_thread(subprocess.run, asked, check=True)
+                await newest
         finally:
             for server in (prometheus, minio, kafka):
                 server.stop()

@@ -49,7 +49,8 @@ async def opinionated(
     if len(server.requests) % _REFUSES_EVERY == 0:
         return await status(429, retry_after="0")(server, request, asked)
     texts = [_text(message["content"]) for message in asked["messages"]]
-    return await answer(opinion("\n".join(texts)))(server, request, asked)
+    reply = answer(opinion("\n".join(texts)), model=server.models[0])
+    return await reply(server, request, asked)
 
 
 def _text(content: Any) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from querying import Prometheus, substituted
 from tests.deploy.dashboards import Asked, metrics, queries, variables
-from tests.fakes.observed import ObservedGround, evaluated, observed
+from tests.fakes.observed import CHECKPOINTS, ObservedGround, evaluated, foul, observed
 from tests.servers.process import ServerProcess
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.components("Kafka", "MinIO")
 Server = tuple[ServerProcess, str]
 
 ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*")
+FIRES = 'ALERTS{alertname="CaliperDeadLetters", alertstate="firing"}'
 WAITS = 60.0
 # Judges have no frozen verdicts in the examples: its panel is held by tests/deploy.
 WITHOUT_DATA = {"caliper_anchor_agreement"}
@@ -31,8 +32,13 @@ async def test_every_query_finds_something(
     ground = ObservedGround(broker[1], objects[1], bucket, tmp_path)
     prometheus = Prometheus(own_prometheus[1])
     async with observed(ground, own_prometheus[0], delay=0.02) as there:
-        await evaluated(there)
-        asked = [each for each in (*queries(), *variables()) if not metrics(each.expr) & WITHOUT_DATA]
+        await foul(there)
+        for name in CHECKPOINTS:
+            await evaluated(there, name)
+        asked = [
+            each for each in (*queries(), *variables()) if not metrics(each.expr) & WITHOUT_DATA
+        ]
+        asked.append(Asked("the alert on dead letters", FIRES, over_time=False))
         deadline = time.monotonic() + WAITS
         while missing := [each.place for each in asked if not await data(prometheus, each)]:
             assert time.monotonic() < deadline, missing
