@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from itertools import combinations
@@ -134,6 +135,12 @@ def test_metrics_and_labels_are_those_of_the_catalogue(place: str, expr: str) ->
     if used:
         known = {label for metric in used for label in CATALOGUE[metric].labels} | {"le"}
         assert grouping_labels(expr) <= known
+
+
+def test_every_metric_that_is_used_is_documented() -> None:
+    page = (ROOT / "docs" / "metrics.md").read_text("utf-8")
+    documented = set(re.findall(r"^\| `(caliper_\w+)` \| (?:gauge|counter|histogram)", page, re.M))
+    assert {name for _, expr in EXPRESSIONS for name in metrics(expr)} <= documented
 
 
 def test_every_metric_is_looked_at() -> None:

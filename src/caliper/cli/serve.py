@@ -66,8 +66,8 @@ def serve(
 ) -> int:
     """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
 
-    TLS, tokens, the health port and that of the metrics come from the environment, as those of the gateway
-    (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
+    TLS, tokens, the health port and that of the metrics come from the environment, as those of
+    the gateway (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
     again.
     """
     log("%(levelname)s %(name)s %(message)s")

@@ -160,23 +160,25 @@ class Gauges:
             if not watched.whole:
                 await self._patiently(watched, self._recount(watched))
         heard, self._heard = self._heard, {}
-        order = sorted(heard, key=lambda key: (key[0], heard[key].index))
-        for key in order:
-            watched_of = self._models.get(_model(heard[key].run))
-            if watched_of is not None:
-                await self._patiently(watched_of, self._take_in(watched_of, key, heard[key]))
+        for key in sorted(heard, key=lambda key: (key[0], heard[key].index)):
+            concerned = self._models.get(_model(heard[key].run))
+            if concerned is not None:
+                await self._patiently(concerned, self._take_in(concerned, key, heard[key]))
         if self._newest:
             self._telemetry.applied(self._newest / 1000)
-        now = round(self._clock.now().timestamp() * 1000)
+        now = self._now()
         for model, watched in list(self._models.items()):
-            for place, window in watched.windows.items():
-                if window.trim(now):
-                    watched.changed.add(place)
+            watched.changed |= {
+                place for place, window in watched.windows.items() if window.trim(now)
+            }
             await self._show(model, watched)
-        shown = round(self._clock.now().timestamp() * 1000)
-        for key in order:
-            for timestamp in heard[key].timestamps:
+        shown = self._now()
+        for one in heard.values():
+            for timestamp in one.timestamps:
                 self._telemetry.fresh(max(0, shown - timestamp) / 1000)
+
+    def _now(self) -> int:
+        return round(self._clock.now().timestamp() * 1000)
 
     async def _patiently(self, watched: _Watched, step: Awaitable[None]) -> None:
         """Do a step; where plan or store cannot be read, count the run anew at the next look."""

@@ -65,7 +65,23 @@ def reduced(
     """What a sample adds by the ledger, with other outcomes `instead`, and its scored questions."""
     members = [(item, dict(_outcomes(run, item, instead))) for item in items]
     scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
-    return benchmark(name).reduce(members, run.spec.benchmark(name).settings), scored
+    return _light(benchmark(name).reduce(members, run.spec.benchmark(name).settings)), scored
+
+
+def _light(tally: Tally) -> Tally:
+    """The same sums with whole numbers as int: they are added up in half the time."""
+    found = Tally()
+    for cell in tally:
+        for cluster, sums in tally.clusters(cell).items():
+            found.add(
+                cell,
+                cluster,
+                **{
+                    name: amount.numerator if amount.denominator == 1 else amount
+                    for name, amount in sums.items()
+                },
+            )
+    return found
 
 
 def _outcomes(

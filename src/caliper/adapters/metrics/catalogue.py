@@ -1,17 +1,13 @@
 """Every metric: its name, what it means, its labels. docs/metrics.md is written from here.
 
 Labels take their values from closed or configured sets: never a run, an item or a URL. The
-label `model` has as many values as models are watched at most (`MODELS`).
+label `model` has as many values as models are watched at most.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-
-MODELS = 50
-"""The models that are watched at once; the one whose latest run started first gives way."""
-
 
 class Type(StrEnum):
     """The types that Prometheus has."""
