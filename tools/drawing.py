@@ -204,8 +204,8 @@ def _stat(panel: Panel, named: Sequence[Named], room: Box) -> Iterator[str]:
         yield text(*place, value, text_anchor="middle", font_size=30, fill=colour)
         return
     yield from _rows(len(named), room)
-    for place, each in enumerate(named[: _fitting(room)]):
-        y = room.y + 18 * place + 13
+    for line, each in enumerate(named[: _fitting(room)]):
+        y = room.y + 18 * line + 13
         yield text(room.x, y, _cut(each.name, room.w * 0.65))
         value = said(each.last, panel.unit, panel.decimals)
         yield text(room.x + room.w, y, value, text_anchor="end", fill="#1f2733", font_weight=600)
