@@ -115,15 +115,19 @@ class _Rows:
 
 
 class _Watched(PrometheusScores):
-    """Remembers how fresh each verdict was."""
+    """Remembers how fresh each verdict was; `all_shown` once there were so many as `wanted`."""
 
     def __init__(self, metrics: Metrics) -> None:
         super().__init__(metrics)
         self.seconds: list[float] = []
+        self.wanted = 0
+        self.all_shown = asyncio.Event()
 
     def fresh(self, seconds: float) -> None:
         super().fresh(seconds)
         self.seconds.append(seconds)
+        if len(self.seconds) == self.wanted:
+            self.all_shown.set()
 
 
 class _House:
@@ -187,6 +191,7 @@ async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
 async def _under_load(folder: Path, *, shown: bool) -> Mapping[str, float]:
     house = _House(folder, shown=shown)
     messages = await house.planned("checkpoint", _SAMPLES)
+    house.telemetry.wanted = len(messages)
     following = [asyncio.create_task(Follower(house.board, house.stream, house.clock).run())]
     if house.gauges is not None:
         following.append(asyncio.create_task(house.gauges.run()))
@@ -195,8 +200,8 @@ async def _under_load(folder: Path, *, shown: bool) -> Mapping[str, float]:
         await asyncio.sleep(max(0.0, begun + place * _QUESTIONS / RATE - time.perf_counter()))
         await house.stream.publish(message)
     seconds = time.perf_counter() - begun
-    while shown and len(house.telemetry.seconds) < len(messages):
-        await asyncio.sleep(0.1)
+    if shown:
+        await house.telemetry.all_shown.wait()
     spent = time.process_time() - spent
     for task in following:
         task.cancel()
@@ -218,7 +223,7 @@ async def _many(folder: Path) -> Mapping[str, float]:
         for message in await house.planned(f"checkpoint {number}", _SMALL):
             await house.stream.publish(message)
         ends = await house.stream.ends(VERDICTS)
-        while house.board.offsets.get(VERDICTS) != ends:
+        while house.board.offsets.get(VERDICTS) != ends:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.001)
         if house.gauges is not None:
             await house.gauges.look()

@@ -20,9 +20,11 @@ _INTRODUCTION = """# Metrics
 
 <!-- Written by tools/metrics_reference.py from the code. Do not edit: run `make docs`. -->
 
-Every service serves its metrics for Prometheus at `/metrics`, over plain HTTP without tokens, on a port of its own: `METRICS_ADDRESS`
-([services.md](services.md#settings)), on this machine alone unless it is set. `caliper serve` serves those of all stages together
-(`CALIPER_GATEWAY_METRICS_ADDRESS`). Whoever can reach that port can read the names of checkpoints and their scores, and no captions.
+Every service serves its metrics for Prometheus at `/metrics`, over plain HTTP without tokens, on a
+port of its own: `METRICS_ADDRESS` ([services.md](services.md#settings)), on this machine alone
+unless it is set. `caliper serve` serves those of all stages together
+(`CALIPER_GATEWAY_METRICS_ADDRESS`). Whoever can reach that port can read the names of checkpoints
+and their scores, and no captions.
 
     CALIPER_GATEWAY_METRICS_ADDRESS=127.0.0.1:9464 caliper serve
     curl http://127.0.0.1:9464/metrics
@@ -70,8 +72,8 @@ def _buckets() -> str:
 
 def _labels() -> str:
     told = {
-        "model": f"the checkpoint's name, that of its runs; {Scope().models} at most, and the one whose "
-        "latest run started first disappears with all its series when another comes",
+        "model": f"the checkpoint's name, that of its runs; {Scope().models} at most, and the one "
+        "whose latest run started first disappears with all its series when another comes",
         "benchmark": "capability, captionqa, comprecap",
         "dimension, metric": "from the figure's place in report.json: `tasks.ocr.f1` is f1 of ocr, "
         "`average.f1` f1 of average, `s_unified` that of overall. Counts, spreads over repeats and "
@@ -93,12 +95,15 @@ def _labels() -> str:
 
 
 def _windows() -> str:
-    return f"""`run` is the model's latest started run, taken from its ledger. `last` are the samples that were judged last and hold {Scope().last}
-scored verdicts between them, `hour` those of the last hour, {MOST:,} at most; both go by the broker's time, ties by partition and offset, and span
-the runs of a model. A sample counts with all its verdicts: those about one picture are not independent. After a restart of the aggregator
-`last` and `hour` fill again from what comes.
+    scope = Scope()
+    return f"""`run` is the model's latest started run, taken from its ledger. `last` are the
+samples that were judged last and hold {scope.last} scored verdicts between them, `hour` those of
+the last hour, {MOST:,} at most; both go by the broker's time, ties by partition and offset, and
+span the runs of a model. A sample counts with all its verdicts: those about one picture are not
+independent. After a restart of the aggregator `last` and `hour` fill again from what comes.
 
-Scores are looked at every {Scope().pace:g} s, and less often when looking takes longer, so that it never takes more than a third of the time."""
+Scores are looked at every {scope.pace:g} s, and less often when looking takes longer: never for
+more than a third of the time."""
 
 
 def main(arguments: list[str]) -> int:

@@ -13,7 +13,7 @@ def test_every_named_test_and_case_exists() -> None:
     for path, test, case in NAMED.findall(PAGE.partition("## Faults")[2]):
         if path:
             source = (ROOT / path).read_text("utf-8")
-            assert re.search(rf"^async def {test}\(", source, re.MULTILINE), test
+            assert re.search(rf"^(?:async )?def {test}\(", source, re.MULTILINE), test
         if case:
             cases += 1
             assert f'"{case}": ' in source, case

@@ -35,9 +35,9 @@ from caliper.standalone.config import RunConfig, read_config
 
 CHECKPOINTS = {"step-1000": "careless", "step-2000": "careful"}
 OLDEST, NEWEST = CHECKPOINTS
-HALF = f"""
+MOST = f"""
 sum(caliper_questions{{model="{NEWEST}", state=~"scored|unscored"}})
-> 0.5 * sum(caliper_questions{{model="{NEWEST}", state="planned"}})
+> 0.7 * sum(caliper_questions{{model="{NEWEST}", state="planned"}})
 """
 MODELS = {"judge": "fake/judge-8b", "qa_reader": "fake/reader-72b", "captioner": "fake/step-2000"}
 
@@ -95,7 +95,7 @@ async def evaluated(there: Installation, name: str) -> None:
 
 
 async def draw() -> None:
-    """Draw the pictures of the documentation, in the middle of the second run."""
+    """Draw the pictures of the documentation, while the second run goes on."""
     begun = time.time()
     with tempfile.TemporaryDirectory() as scratch:
         folders = [Path(scratch, name) for name in ("kafka", "minio", "prometheus", "services")]
@@ -111,7 +111,7 @@ async def draw() -> None:
                 await foul(there)
                 await evaluated(there, OLDEST)
                 newest = asyncio.create_task(evaluated(there, NEWEST))
-                while not await asyncio.to_thread(Prometheus(url).instant, HALF):  # noqa: ASYNC110
+                while not await asyncio.to_thread(Prometheus(url).instant, MOST):  # noqa: ASYNC110
                     await asyncio.sleep(0.5)
                 minutes = (time.time() - begun) / 60
                 script = [sys.executable, str(ROOT / "tools" / "pictures.py")]

@@ -70,6 +70,7 @@ class ToldScores:
     newest: float = 0.0
     snapshots: list[float] = field(default_factory=list)
     lag: dict[str, dict[int, int]] = field(default_factory=dict)
+    anchors: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def entered(self, model: str, benchmark: str, scored: int, unscored: Mapping[str, int]) -> None:
         self.verdicts[model, benchmark, "scored"] += scored
@@ -93,6 +94,9 @@ class ToldScores:
 
     def waiting(self, topic: str, lag: Mapping[int, int]) -> None:
         self.lag[topic] = dict(lag)
+
+    def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
+        self.anchors[judge, benchmark] = agreement
 
     def kept(self, timestamp: float) -> None:
         self.snapshots.append(timestamp)

@@ -13,7 +13,9 @@ Put = tuple[str, int, int]
 PUTS = st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 40), st.integers(0, 5)))
 
 
-def judged(time: int, scored: int, sample: str = "a", partition: int = 0, offset: int = 0) -> Judged:
+def judged(
+    time: int, scored: int, sample: str = "a", partition: int = 0, offset: int = 0
+) -> Judged:
     tally = Tally()
     tally.add("cell", sample, scored=scored, n=1)
     return Judged((time, partition, offset), scored, tally)

@@ -67,8 +67,8 @@ def serve(
     """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
 
     TLS, tokens, the health port and that of the metrics come from the environment, as those of
-    the gateway (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
-    again.
+    the gateway (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by
+    starting the run again.
     """
     log("%(levelname)s %(name)s %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -174,6 +174,10 @@ class ScoreTelemetry(Protocol):
         """So many records of each partition of a topic are still to be entered."""
         ...
 
+    def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
+        """On that share of its anchor set, 0 to 1, a judge says what it said of it before."""
+        ...
+
     def kept(self, timestamp: float) -> None:
         """A snapshot was kept, in seconds since 1970."""
         ...

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
-from caliper.adapters.metrics.prometheus import PrometheusTelemetry
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
@@ -17,6 +15,7 @@ from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.storage import ObjectStore
 from caliper.runtime.addresses import Address
 from caliper.runtime.clock import SystemClock
+from caliper.runtime.metrics import process_telemetry
 from caliper.runtime.service_settings import KafkaSettings, StoreSettings, StreamSettings
 from caliper.runtime.settings import variable
 from caliper.servicers.building import Ground
@@ -70,8 +69,9 @@ def _secret(settings: StoreSettings, name: str) -> str:
 def memory_ground(store: ObjectStore) -> Ground:
     """For all services in one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
-    telemetry = PrometheusTelemetry(CollectorRegistry())
-    return Ground(store, stream, stream, ProtobufCodec(), SystemClock(), telemetry=telemetry)
+    return Ground(
+        store, stream, stream, ProtobufCodec(), SystemClock(), telemetry=process_telemetry()
+    )
 
 
 def kafka_access(
@@ -101,7 +101,7 @@ def kafka_ground(store: ObjectStore, access: KafkaAccess) -> Ground:
         ProtobufCodec(),
         SystemClock(),
         close=(stream.close,),
-        telemetry=PrometheusTelemetry(CollectorRegistry()),
+        telemetry=process_telemetry(),
     )
 
 

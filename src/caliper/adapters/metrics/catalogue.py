@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+
 class Type(StrEnum):
     """The types that Prometheus has."""
 
