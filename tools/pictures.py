@@ -9,13 +9,14 @@ Every panel is drawn with all checkpoints, benchmarks and dimensions, over the l
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from drawing import Box, Named, frame, text
+from drawing import Box, Named, frame, said, text
 from panels import DASHBOARDS, ROOT, WIDTH, Dashboard, Panel, Place, Row, placed, read
 from querying import Prometheus, substituted
 
@@ -32,8 +33,51 @@ class Moment:
     seconds: float
 
 
-def picture(dashboard: Dashboard, prometheus: Prometheus, moment: Moment) -> str:
-    """The SVG of a dashboard. Raises QueryFailed."""
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A panel, or one copy of a repeated one, with what its queries found."""
+
+    panel: Panel
+    title: str
+    box: Box
+    named: tuple[Named, ...]
+
+    def told(self) -> str:
+        """One line: what was found, and one value of it."""
+        found = next((each for each in self.named if math.isfinite(each.last)), None)
+        if found is None:
+            return f"{self.title}: none"
+        about = " ".join(found.series.labels.values())
+        value = said(found.last, self.panel.unit, self.panel.decimals)
+        return f"{self.title}: {len(self.named)} series, one of them {found.name or about} {value}"
+
+
+def answered(dashboard: Dashboard, prometheus: Prometheus, moment: Moment) -> list[Answered]:
+    """All panels in their order. Raises QueryFailed."""
+    found = []
+    for part, place in placed(dashboard):
+        if isinstance(part, Panel):
+            copies = repeated(part, prometheus)
+            for number, chosen in enumerate(copies):
+                title = substituted(part.title, chosen)
+                named = tuple(asked(part, chosen, prometheus, moment))
+                found.append(Answered(part, title, _box(place, number, len(copies)), named))
+    return found
+
+
+def _box(place: Place, number: int, copies: int) -> Box:
+    """Where the copy of that number is drawn, one beside the other."""
+    share = place.w * _COLUMN / copies
+    return Box(
+        place.x * _COLUMN + share * number + _GAP,
+        place.y * _LINE + _TOP,
+        share - _GAP,
+        place.h * _LINE - _GAP,
+    )
+
+
+def picture(dashboard: Dashboard, panels: Iterable[Answered]) -> str:
+    """The SVG of a dashboard."""
     parts = list(placed(dashboard))
     bottom = max(place.y + place.h for _, place in parts)
     wide, high = WIDTH * _COLUMN + _GAP, bottom * _LINE + _TOP + _GAP
@@ -47,24 +91,9 @@ def picture(dashboard: Dashboard, prometheus: Prometheus, moment: Moment) -> str
         if isinstance(part, Row):
             x, y = place.x * _COLUMN + 10, place.y * _LINE + _TOP + 21
             drawn.append(text(x, y, part.title, font_size=13, font_weight=600))
-        else:
-            drawn += _panel(part, place, prometheus, moment)
+    for each in panels:
+        drawn += frame(each.panel, each.title, each.named, each.box)
     return "\n".join((*drawn, "</svg>", ""))
-
-
-def _panel(panel: Panel, place: Place, prometheus: Prometheus, moment: Moment) -> Iterator[str]:
-    """The panel, or one beside the other for each value of the variable that repeats it."""
-    values = repeated(panel, prometheus)
-    share = place.w * _COLUMN / len(values)
-    for number, chosen in enumerate(values):
-        box = Box(
-            place.x * _COLUMN + share * number + _GAP,
-            place.y * _LINE + _TOP,
-            share - _GAP,
-            place.h * _LINE - _GAP,
-        )
-        title = substituted(panel.title, chosen)
-        yield from frame(panel, title, asked(panel, chosen, prometheus, moment), box)
 
 
 def repeated(panel: Panel, prometheus: Prometheus) -> list[Mapping[str, str]]:
@@ -96,7 +125,7 @@ def asked(
 
 
 def main() -> int:
-    """Write one file a dashboard."""
+    """Write one file a dashboard, and tell what each panel found."""
     parser = argparse.ArgumentParser(description="draw the dashboards from a real Prometheus")
     parser.add_argument("--prometheus", required=True, metavar="URL")
     parser.add_argument("--minutes", type=float, default=10.0, help="how far back lines reach")
@@ -104,9 +133,11 @@ def main() -> int:
     given = parser.parse_args()
     moment = Moment(time.time(), given.minutes * 60)
     for name in DASHBOARDS:
+        dashboard = read(name)
+        panels = answered(dashboard, Prometheus(given.prometheus), moment)
         file = given.into / f"dashboard-{name}.svg"
-        file.write_text(picture(read(name), Prometheus(given.prometheus), moment), "utf-8")
-        print(file)  # noqa: T201 - the output is the interface
+        file.write_text(picture(dashboard, panels), "utf-8")
+        print(file, *(each.told() for each in panels), sep="\n    ")  # noqa: T201 - the output is the interface
     return 0
 
 

@@ -139,7 +139,9 @@ def test_metrics_and_labels_are_those_of_the_catalogue(place: str, expr: str) ->
 
 def test_every_metric_that_is_used_is_documented() -> None:
     page = (ROOT / "docs" / "metrics.md").read_text("utf-8")
-    documented = set(re.findall(r"^\| `(caliper_\w+)` \| (?:gauge|counter|histogram)", page, re.M))
+    documented = set(
+        re.findall(r"^\| `(caliper_\w+)` \| (?:gauge|counter|histogram)", page, re.MULTILINE)
+    )
     assert {name for _, expr in EXPRESSIONS for name in metrics(expr)} <= documented
 
 
