@@ -138,7 +138,7 @@ class _House:
         self.stream, self.codec = MemoryStream(logs=(VERDICTS, RUNS)), ProtobufCodec()
         self.metrics = Metrics(CollectorRegistry())
         self.telemetry = _Watched(self.metrics)
-        self.gauges = Gauges(self.telemetry, self.clock) if shown else None
+        self.gauges = Gauges(self.telemetry, self.clock, _complain) if shown else None
         outlets = Outlets(_announce, _warn, self.gauges or NobodyWatches())
         files = ReportFiles(_no_captions, lambda _, __: [])
         self.board = Aggregator(self.store, self.codec, self.clock, files, outlets)
@@ -178,6 +178,10 @@ class _House:
 
 async def _announce(_: RunEvent) -> None:
     """Nobody listens."""
+
+
+def _complain(text: str) -> None:
+    raise AssertionError(text)
 
 
 def _warn(kind: Trouble, text: str) -> None:

@@ -1,30 +1,35 @@
 """Scores as telemetry: what they say is what a report of the same verdicts says."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 import pytest
-from tests.fakes import evaluations
+from tests.fakes import evaluations, runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CODEC, House, event_of, stored_run, verdict
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
 from tests.fakes.telemetry import ToldScores
 
+from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.errors import StoreUnavailable
+from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
 from caliper.pipeline.aggregate import report
 from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.gauges import Gauges, Scope
+from caliper.pipeline.gauges import MOST_HEARD, Gauges, Scope
+from caliper.pipeline.lagging import Lagging
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.live_scores import label_of
+from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.outlets import Outlets
-from caliper.pipeline.publish import VERDICTS
+from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.ports.codec import EventKind, Verdicts
 from caliper.ports.stream import Message, Record
-from caliper.ports.telemetry import Score, Window
+from caliper.ports.telemetry import Score, Scored, Window
 
 SAMPLES, QUESTIONS = evaluations.SAMPLES, evaluations.QUESTIONS
 NOW = 1_767_225_600_000
@@ -39,9 +44,10 @@ class Watching:
     clock: FakeClock = field(default_factory=FakeClock)
     told: ToldScores = field(default_factory=ToldScores)
     scope: Scope = field(default_factory=Scope)
+    warned: list[str] = field(default_factory=list)
 
     async def begin(self) -> Aggregator:
-        self.gauges = Gauges(self.told, self.clock, self.scope)
+        self.gauges = Gauges(self.told, self.clock, self.warned.append, self.scope)
         files = ReportFiles(evaluations.captions, lambda _, __: [])
         outlets = Outlets(House().announce, lambda *_: None, self.gauges)
         self.board = Aggregator(self.store, CODEC, self.clock, files, outlets)
@@ -220,6 +226,7 @@ async def test_a_store_that_is_away_leaves_the_scores_for_the_next_look() -> Non
     store.away = True
     await watching.gauges.look()
     assert watching.of() == {}
+    assert watching.warned == ["scores are behind: away"]
     store.away = False
     await watching.board.apply(records[1:])
     await watching.gauges.look()
@@ -242,3 +249,65 @@ def test_labels_come_from_the_place_in_the_report() -> None:
     assert label_of(("domains", "natural", "score")) == ("natural", "score")
     assert label_of(("overall_by", "domains", "score")) is None
     assert label_of(("categories", "natural", "Action", "score")) is None
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Let others work on until something happened; the clock moves with them."""
+    async with asyncio.timeout(30):
+        while not happened():  # noqa: ASYNC110 - telemetry tells, and waits for nobody
+            await asyncio.sleep(0)
+
+
+class BrokenScores(ToldScores):
+    """Telemetry with a defect, for a while."""
+
+    broken = True
+
+    def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
+        if self.broken:
+            raise RuntimeError("defect")
+        super().scored(model, benchmark, window, scores)
+
+
+async def test_a_defect_of_telemetry_does_not_end_the_aggregator() -> None:
+    told = BrokenScores()
+    watching = Watching(told=told)
+    await watching.begin()
+    run = await stored_run(watching.store)
+    records = [judged(run, place, 1, 0, offset=place) for place in range(2)]
+    await watching.board.apply(records)
+    looking = asyncio.create_task(watching.gauges.run())
+    await until(lambda: bool(watching.warned))
+    assert watching.warned[0] == "scores could not be shown: RuntimeError: defect"
+    told.broken = False
+    await until(lambda: bool(watching.of()))
+    looking.cancel()
+    assert watching.of() == await reported(run, records)
+
+
+async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
+    watching = Watching()
+    await watching.begin()
+    samples = MOST_HEARD + 1
+    spec = runs.spec(name="ours")
+    kept = Narrowed(watching.store, f"runs/{spec.run_id}")
+    await kept.put("spec.json", canonical_json(spec.to_json()))
+    found = {"captionqa": runs.sources(runs.choice_rows(samples, 1), {})}
+    run = await runs.planned(spec, found, kept)
+    records = [told(run, place, [verdict(place, place % 2)], place) for place in range(samples)]
+    await watching.board.apply(records)
+    await watching.gauges.look()
+    assert watching.told.questions["ours", "captionqa"]["scored"] == samples
+    assert watching.of() == await reported(run, records)
+
+
+async def test_the_aggregator_tells_how_far_it_is_behind(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    log = MemoryStream(logs=(VERDICTS, RUNS))
+    lagging = asyncio.create_task(Lagging(watching.board, log, watching.clock, watching.told).run())
+    record = judged(run, 0, 1, 0)
+    await log.publish(record.message)
+    await until(lambda: watching.told.lag.get(VERDICTS) == {0: 1})
+    await watching.board.apply([record])
+    await until(lambda: watching.told.lag.get(VERDICTS) == {0: 0})
+    lagging.cancel()

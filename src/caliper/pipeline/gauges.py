@@ -11,7 +11,7 @@ verdicts that come; the whole run is taken from its ledger.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from caliper.core.errors import CaliperError
@@ -24,11 +24,13 @@ from caliper.pipeline.windows import Judged, Place, RollingWindow
 from caliper.ports.clock import Clock
 from caliper.ports.codec import EventKind, Verdicts
 from caliper.ports.stream import Record
-from caliper.ports.telemetry import ScoreTelemetry, Window
+from caliper.ports.telemetry import Scored, ScoreTelemetry, Window
 
 _HOUR_MS = 3_600_000
 _SHARE = 2.0
 """Pauses are so many times as long as the work before them."""
+MOST_HEARD = 10_000
+"""Samples that may wait for a look. With more, runs are counted anew from their ledgers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Scope:
 
     models: int = 50
     last: int = 500
-    pace: float = 1.0
+    pace: float = 2.0
 
 
 @dataclass(slots=True)
@@ -71,10 +73,19 @@ class _Watched:
 
 
 class Gauges:
-    """Tells `telemetry` the scores of models. What it is told between two looks waits."""
+    """Tells `telemetry` the scores of models. What it is told between two looks waits.
 
-    def __init__(self, telemetry: ScoreTelemetry, clock: Clock, scope: Scope | None = None) -> None:
-        self._telemetry, self._clock = telemetry, clock
+    `warn` hears what went wrong: nothing of it may end the aggregator.
+    """
+
+    def __init__(
+        self,
+        telemetry: ScoreTelemetry,
+        clock: Clock,
+        warn: Callable[[str], None],
+        scope: Scope | None = None,
+    ) -> None:
+        self._telemetry, self._clock, self._warn = telemetry, clock, warn
         self._scope = scope or Scope()
         self._lookup = PlanLookup()
         self._models: dict[str, _Watched] = {}
@@ -107,6 +118,9 @@ class Gauges:
         self._telemetry.entered(model, name, scored, unscored)
         place = (record.timestamp, record.partition, record.offset)
         key = (run.run, name, message.sample)
+        if len(self._heard) >= MOST_HEARD:
+            # It is catching up: the ledger knows all of it.
+            self._doubt()
         heard = self._heard.setdefault(key, _Heard(run, place, min(changed)))
         heard.place = max(heard.place, place)
         heard.timestamps.append(record.timestamp)
@@ -151,7 +165,11 @@ class Gauges:
         while True:
             await self._clock.sleep(pause)
             begun = self._clock.monotonic()
-            await self.look()
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001 - telemetry must not end what it watches
+                self._warn(f"scores could not be shown: {type(error).__name__}: {error}")
+                self._doubt()
             pause = max(self._scope.pace, _SHARE * (self._clock.monotonic() - begun))
 
     async def look(self) -> None:
@@ -163,6 +181,7 @@ class Gauges:
         for key in sorted(heard, key=lambda key: (key[0], heard[key].index)):
             concerned = self._models.get(_model(heard[key].run))
             if concerned is not None:
+                await asyncio.sleep(0)
                 await self._patiently(concerned, self._take_in(concerned, key, heard[key]))
         if self._newest:
             self._telemetry.applied(self._newest / 1000)
@@ -184,7 +203,14 @@ class Gauges:
         """Do a step; where plan or store cannot be read, count the run anew at the next look."""
         try:
             await step
-        except CaliperError:
+        except CaliperError as error:
+            self._warn(f"scores are behind: {error}")
+            watched.whole = False
+
+    def _doubt(self) -> None:
+        """Drop what waits, and count all runs anew."""
+        self._heard.clear()
+        for watched in self._models.values():
             watched.whole = False
 
     async def _recount(self, watched: _Watched) -> None:
@@ -200,6 +226,8 @@ class Gauges:
                 later = self._heard.get((run.run, name, sample))
                 if later is not None:
                     later.before.clear()
+                # A large run takes its time, and records are waiting.
+                await asyncio.sleep(0)
         watched.whole = True
         watched.changed |= {(name, Window.RUN) for name in watched.tallies}
 
@@ -236,13 +264,18 @@ class Gauges:
 
     async def _show(self, model: str, watched: _Watched) -> None:
         changed, watched.changed = watched.changed, set()
+        shown: list[tuple[str, Tally, Scored]] = []
         for name, kind in sorted(changed):
             if kind is Window.RUN:
                 tally, settings = watched.tallies[name], watched.run.spec.benchmark(name).settings
             else:
                 tally, settings = watched.windows[name, kind].tally, watched.settings[name]
-            # In a thread: intervals of a large run take a while, and records are waiting.
-            scores = await asyncio.to_thread(scores_of, name, tally, settings)
+            # A run that is not an hour old is all that there was within the hour.
+            scores = next((told for of, held, told in shown if of == name and held == tally), None)
+            if scores is None:
+                # In a thread: intervals of a large run take a while, and records are waiting.
+                scores = await asyncio.to_thread(scores_of, name, tally, settings)
+            shown.append((name, tally, scores))
             if self._models.get(model) is watched:
                 self._telemetry.scored(model, name, kind, scores)
         if changed and self._models.get(model) is watched:

@@ -228,7 +228,7 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
 
     files = ReportFiles(captions, files_of)
     telemetry = ground.telemetry.scores
-    gauges = None if telemetry is None else Gauges(telemetry, ground.clock)
+    gauges = None if telemetry is None else Gauges(telemetry, ground.clock, _LOG.warning)
     outlets = Outlets(
         announce,
         lambda kind, text: _LOG.warning("%s: %s", kind, text),
