@@ -103,7 +103,7 @@ span the runs of a model. A sample counts with all its verdicts: those about one
 independent. After a restart of the aggregator `last` and `hour` fill again from what comes.
 
 Scores are looked at every {scope.pace:g} s, and less often when looking takes longer: never for
-more than a third of the time."""
+more than half of the time."""
 
 
 def main(arguments: list[str]) -> int:

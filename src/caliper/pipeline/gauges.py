@@ -27,8 +27,6 @@ from caliper.ports.stream import Record
 from caliper.ports.telemetry import Scored, ScoreTelemetry, Window
 
 _HOUR_MS = 3_600_000
-_SHARE = 2.0
-"""Pauses are so many times as long as the work before them."""
 MOST_HEARD = 10_000
 """Samples that may wait for a look. With more, runs are counted anew from their ledgers."""
 
@@ -160,7 +158,7 @@ class Gauges:
         self._telemetry.started(model, started / 1000)
 
     async def run(self) -> None:
-        """Look again and again, so that looking takes a third of the time at most."""
+        """Look again and again, one every `pace` seconds, for half of the time at most."""
         pause = self._scope.pace
         while True:
             await self._clock.sleep(pause)
@@ -170,7 +168,8 @@ class Gauges:
             except Exception as error:  # noqa: BLE001 - telemetry must not end what it watches
                 self._warn(f"scores could not be shown: {type(error).__name__}: {error}")
                 self._doubt()
-            pause = max(self._scope.pace, _SHARE * (self._clock.monotonic() - begun))
+            spent = self._clock.monotonic() - begun
+            pause = max(self._scope.pace - spent, spent)
 
     async def look(self) -> None:
         """Bring all scores up to what was heard."""
