@@ -22,6 +22,8 @@ _INTRODUCTION = """# Dashboards
 Three dashboards for Grafana 11 or newer, over the metrics of [metrics.md](metrics.md). The pictures
 below are not of Grafana: they are drawn from what a real Prometheus answered to the queries of each
 panel while the services evaluated the examples. The models are stand-ins, and so are the scores.
+A panel says "none" where there is nothing to show: of models nothing when rules judge, of an anchor
+set nothing before there is one.
 
 **To have them:** let Prometheus scrape the services (`deploy/prometheus` has a configuration to
 begin with, and the rules), then import the files of `deploy/grafana/dashboards` into Grafana, or

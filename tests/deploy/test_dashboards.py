@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.deploy.dashboards import (
     CATALOGUE,
     FILES,
@@ -118,6 +119,20 @@ def words(text: str) -> set[str]:
 
 def spaced(text: str) -> list[str]:
     return text.replace("$", " $").replace(",", " ").replace("}", " ").split()
+
+
+def test_grafana_is_told_of_the_same_interval_as_prometheus() -> None:
+    provisioning = ROOT / "deploy" / "grafana" / "provisioning"
+    (source,) = yaml.safe_load((provisioning / "datasources" / "prometheus.yaml").read_text())[
+        "datasources"
+    ]
+    scraping = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())
+    assert source["jsonData"]["timeInterval"] == scraping["global"]["scrape_interval"]
+    assert source["type"] == "prometheus"
+    (provider,) = yaml.safe_load((provisioning / "dashboards" / "caliper.yaml").read_text())[
+        "providers"
+    ]
+    assert (provider["type"], provider["allowUiUpdates"]) == ("file", False)
 
 
 EXPRESSIONS = [
