@@ -225,8 +225,10 @@ def _targets(panel: Panel) -> list[dict[str, Any]]:
 def _transformations(panel: Panel) -> list[dict[str, Any]]:
     """Tables: one row a set of labels, a column a query. Columns: one group a label."""
     if panel.kind == "columns":
-        matrix = {"columnField": "model", "rowField": panel.by, "valueField": "Value"}
-        return [{"id": "groupingToMatrix", "options": matrix}]
+        fields = {"columnField": "model", "rowField": panel.by, "valueField": "Value"}
+        # A checkpoint that lacks a dimension has no column there: an empty text would turn
+        # all its numbers into texts.
+        return [{"id": "groupingToMatrix", "options": {**fields, "emptyValue": "null"}}]
     if panel.kind != "table":
         return []
     single = len(panel.queries) == 1
