@@ -4,7 +4,6 @@ import math
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from caliper.analysis.compare import Difference, Distinction, compare, distinctions
+from caliper.analysis.compare import Difference, adjusted, compare
 from caliper.analysis.intervals import wilson
-from caliper.core.report import BenchmarkReport, Coverage, Figure, Kind, Report
+from caliper.core.report import Figure, Kind
 from caliper.core.tally import Sums, Tally
 
 
@@ -136,40 +135,19 @@ def test_the_order_of_clusters_changes_no_bit(
     assert compare([RECALL], *both(scores)) == compare([RECALL], *both(shuffled))
 
 
-def report(
-    judge: str = "tgi",
-    weights: str = "text",
-    spec: dict[str, Any] | None = None,
-    name: str = "capability",
-) -> Report:
-    benchmark = BenchmarkReport(
-        name, name, ("f1",), {}, (), Coverage(1, 1), {"weights": weights}, {"judge": judge}
-    )
-    return Report("run", "complete", (benchmark,), spec or {})
+def test_several_candidates_are_looked_at_together() -> None:
+    figures = {("f1",): Difference(1.0, 2.0, 1.0, p=0.02), ("n",): Difference(1, 1, 0)}
+    alone = adjusted([figures])
+    both = adjusted([figures, {("f1",): Difference(1.0, 3.0, 2.0, p=0.03)}])
+    assert alone[0]["f1",].adjusted == 0.02
+    assert [each["f1",].adjusted for each in both] == [0.04, 0.04]
+    assert both[0]["n",] == figures["n",]
+    assert figures["f1",].adjusted is None
 
 
-def test_another_judge_setting_and_pack_are_said() -> None:
-    first = report(spec={"captions": "a", "pack": {"digest": "1", "name": "caliper"}, "seed": 0})
-    second = report("lexical", "table2", {"captions": "b", "pack": {"digest": "2"}, "seed": 0})
-    assert distinctions(first, second, ignored=("captions",)) == (
-        Distinction("capability", "model", "judge", "tgi", "lexical"),
-        Distinction("capability", "setting", "weights", "text", "table2"),
-        Distinction("", "spec", "pack.digest", "1", "2"),
-        Distinction("", "spec", "pack.name", "caliper", "(none)"),
-    )
-
-
-def test_a_benchmark_that_one_run_lacks_is_said() -> None:
-    assert distinctions(report(), report(name="captionqa")) == (
-        Distinction("capability", "benchmark", "capability", "evaluated", "(none)"),
-        Distinction("captionqa", "benchmark", "captionqa", "(none)", "evaluated"),
-    )
-
-
-def test_like_runs_differ_in_nothing() -> None:
-    assert distinctions(report(), report()) == ()
-
-
-def test_settings_are_told_as_files_write_them() -> None:
-    first, second = report(spec={"limit": None}), report(spec={"limit": 10})
-    assert distinctions(first, second) == (Distinction("", "spec", "limit", "null", "10"),)
+def test_only_counts_are_whole_numbers() -> None:
+    share = Figure(("s",), ("a",), lambda sums: sums["a"].get("n", 0))
+    found = only(share, run({"x": 1}), run({"x": 1}))
+    assert [type(value) for value in (found.first, found.second, found.value)] == [float] * 3
+    count = only(replace(share, kind=Kind.COUNT), run({"x": 1}), run({"x": 1}))
+    assert [type(value) for value in (count.first, count.second, count.value)] == [int] * 3

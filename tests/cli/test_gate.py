@@ -1,6 +1,7 @@
 """Gating and agreement on runs of the example captions."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +141,51 @@ def test_labels_that_are_none(ran: Command, line: str, told: str) -> None:
 def test_json_of_a_gate_reads_back(ran: Command) -> None:
     flags = ("gate", "--policy", policy(ran, CHECK), "careless", "careful", "--json")
     assert json.loads(ran(*flags, code=0).out)["base"] == "careless"
+
+
+def test_the_page_of_a_comparison(ran: Command) -> None:
+    ran("compare", "careless", "careful", "--html", "compared.html", "--quiet", code=0)
+    page = (ran.folder / "compared.html").read_text()
+    (candidate,) = ran("compare", "careless", "careful", "--json", code=0).told["candidates"]
+    told = candidate["flips"]
+    assert f"{told['better']} questions got better" in page
+    assert f"{told['worse']} questions got worse" in page
+    assert "data:image/jpeg;base64," in page
+    verdicts = (ran.folder / "runs" / "careful" / "verdicts.jsonl").read_text().splitlines()
+    counts = [told[name] for name in ("better", "worse", "same", "unpaired")]
+    assert sum(counts) == len(verdicts)
+    assert len(told["listed"]) == min(100, counts[0]) + min(100, counts[1])
+    few = ran("compare", "careless", "careful", "--json", "--flips", "2", code=0).told
+    listed = few["candidates"][0]["flips"]["listed"]
+    assert listed == [*told["listed"][:2], *told["listed"][min(100, counts[1]) :][:2]]
+
+
+def test_several_candidates(ran: Command) -> None:
+    command = ("compare", "careless", "careful", "strict", "careless")
+    told = ran(*command, "--anyway", "--json", "--html", "all.html", code=0).told
+    assert told["base"]["name"] == "careless"
+    found = told["candidates"]
+    assert [each["name"] for each in found] == ["careful", "careful", "careless"]
+    assert [each["alike"] for each in found] == [True, False, True]
+    assert found[2]["flips"]["better"] == 0
+    shown = ran(*command, "--anyway", code=0)
+    runs = [f"{each['name']} ({each['run']})" for each in (told["base"], *found)]
+    assert f"Differs: {runs[2]}: capability setting reply_reading" in shown.err
+    assert shown.out.count("Headline figures") == 3
+    page = (ran.folder / "all.html").read_text()
+    assert f"{', '.join(runs[1:])} against {runs[0]}" in page
+    assert "Missing argument" in ran("compare", "careful", code=2).err
+
+
+def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> None:
+    whole = ran.folder / "runs" / "careful"
+    short = ran.folder / "runs" / "short"
+    shutil.copytree(whole, short)
+    journal = short / "state" / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:100]))
+    ended = ran("compare", "careless", "short", code=2)
+    assert "is running; only with --partial" in " ".join(ended.err.split())
+    ended = ran("compare", "careless", "short", "--partial", code=0)
+    assert "careful is running." in ended.out
+    gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
+    assert "the candidate is not complete" in " ".join(gated.out.split())

@@ -59,27 +59,35 @@ def test_a_run_over_there_has_the_report_of_one_here(
     assert (tmp_path / "files" / "report.json").read_text("utf-8") == here.out
 
 
-def test_runs_over_there_are_compared(server: str, pushing: Command) -> None:
+def test_runs_over_there_are_compared_and_gated_as_they_are_here(
+    server: str, pushing: Command, tmp_path: Path
+) -> None:
+    strict = (*EVALUATE, "--set", "reply_reading=strict")
     careless = ("evaluate", "--config", EXAMPLES / "careless.yaml", "--limit", 2)
-    for number, command in enumerate((careless, EVALUATE)):
+    there = []
+    for number, command in enumerate((careless, EVALUATE, strict)):
         pushing(*command, "--out", f"here-{number}", "--quiet")
         pushing(*command, "--server", server, "--quiet")
-    listed = pushing("runs", "--server", server, "--json", code=0).told
-    runs = sorted((run["name"], run["run"]) for run in listed)
-    (_, careful_run), (_, careless_run) = runs
-    both = ("compare", careless_run, careful_run, "--server", server)
-    there = pushing(*both, "--json", code=0).told
-    here = pushing("compare", "here-0", "here-1", "--json", code=0).told
-    assert there["differs"] == here["differs"]
-    for name, figures in here["figures"].items():
-        assert there["figures"][name].keys() == figures.keys()
-        for path, figure in figures.items():
-            told = there["figures"][name][path]
-            assert [told[key] for key in ("first", "second", "value", "low")] == [
-                *(pytest.approx(figure[key]) for key in ("first", "second", "value")),
-                None,
-            ]
-    assert "CaptionQA" in pushing(*both, code=0).out
+        known = [run["run"] for run in pushing("runs", "--server", server, "--json").told]
+        there += [run for run in known if run not in there]
+    here = [f"here-{number}" for number in range(3)]
+    over_there = ("--server", server)
+    told = pushing("compare", *there, *over_there, "--anyway", "--json", code=0)
+    assert told.out == pushing("compare", *here, "--anyway", "--json", code=0).out
+    assert "capability setting reply_reading: lenient / strict" in told.err
+    assert pushing("compare", *there[:2], *over_there, code=0).out.count("CaptionQA") == 2
+    refused = pushing("compare", *there, *over_there, code=2)
+    assert refused.err == pushing("compare", *here, code=2).err
+    assert "setting reply_reading: lenient / strict" in refused.err
+    page = ("compare", *there[:2], *over_there, "--html", "there.html", "--quiet")
+    pushing(*page, code=0)
+    assert "questions got better" in (tmp_path / "there.html").read_text()
+    check = {"benchmark": "captionqa", "figure": "overall.score", "max_drop": 1.0}
+    (tmp_path / "policy.yaml").write_text(json.dumps({"checks": [check]}))
+    gate = ("gate", "--policy", "policy.yaml", "--json")
+    decided = pushing(*gate, *there[:2], *over_there)
+    assert decided == pushing(*gate, *here[:2])
+    assert decided.told["decision"] in ("passed", "inconclusive")
 
 
 def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:

@@ -17,7 +17,7 @@ from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.wire.json_codec import JsonCodec
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.run import RunSpec
+from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.ledger import Ledger
@@ -47,9 +47,11 @@ async def captions(_: RunSpec, __: PlanReader) -> Captions:
     return CAPTIONS
 
 
-async def stored_run(store: MemoryStore, name: str = "ours", **changes: object) -> Planned:
+async def stored_run(
+    store: MemoryStore, name: str = "ours", *parts: BenchmarkSpec, **changes: object
+) -> Planned:
     """A run of CaptionQA that is stored and planned."""
-    spec = runs.spec(name=name, **changes)
+    spec = runs.spec(*parts, name=name, **changes)
     kept = Narrowed(store, f"runs/{spec.run_id}")
     await kept.put("spec.json", canonical_json(spec.to_json()))
     found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}

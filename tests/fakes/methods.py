@@ -19,6 +19,7 @@ PERMITTED = {
     "/caliper.api.captioner.v1.CaptionerService/Caption": TEAMS,
     "/caliper.api.captioner.v1.CaptionerService/Describe": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/CancelEvaluation": TEAMS,
+    "/caliper.api.evaluate.v1.EvaluateService/CompareEvaluations": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/GetEvaluation": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/GetReport": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/ListEvaluations": ALL,

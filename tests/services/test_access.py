@@ -27,6 +27,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, NotFound
+from caliper.pipeline.comparing import Wished
 from caliper.pipeline.reading import Wanted
 from caliper.pipeline.resolve import Asked
 from caliper.runtime.tokens import Role
@@ -97,6 +98,7 @@ CALLS: dict[str, tuple[Role, Call]] = {
     "WatchEvaluation": (Role.READ, watched),
     "GetReport": (Role.READ, lambda there: there.report(NOBODY)),
     "ListVerdicts": (Role.READ, lambda there: there.verdicts(NOBODY, Wanted())),
+    "CompareEvaluations": (Role.READ, lambda there: there.compare([NOBODY, NOBODY], Wished())),
     "StartEvaluation": (Role.EVALUATE, lambda there: there.start(Asked("ours", ()))),
     "UploadCaptions": (Role.EVALUATE, lambda there: there.upload("captionqa", {"1": "A dog."})),
     "CancelEvaluation": (Role.EVALUATE, lambda there: there.cancel(NOBODY)),

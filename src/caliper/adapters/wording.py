@@ -42,6 +42,13 @@ def behind(row: Standing) -> str:
     return told if row.clear else f"{told}, not clear"
 
 
+def probability(p: float | None) -> str:
+    """A p-value by three decimals, as `<.001` or `.042`; empty where there is none."""
+    if p is None:
+        return ""
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
 def percent(share: float) -> str:
     """A share as a percentage that never rounds up to all: 99.996 % is not 100 %."""
     whole = 100 * share

@@ -1,4 +1,4 @@
-"""Two runs side by side: how much each figure differs, and what else differs between them.
+"""Two runs side by side: how much each figure differs.
 
 Both runs looked at the same media, so the difference is paired: leaving a cluster out
 leaves it out of both runs, and what is hard about a picture for both cancels. Clusters are
@@ -13,17 +13,16 @@ adjusted together by Holm's method: of thirteen tasks one differs by chance ever
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.analysis.intervals import at_bound, clipped, flat, independent, wilson
 from caliper.analysis.jackknife import Jackknifed, jackknife
 from caliper.analysis.significance import detectable, holm, mcnemar, two_sided
-from caliper.core.report import BenchmarkReport, Figure, Kind, Path, Report, leaves
+from caliper.core.report import Figure, Kind, Path
 from caliper.core.tally import Sums, Tally
 
 _Cells = dict[tuple[int, str], Mapping[str, Sums]]
-_ABSENT = "(none)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +51,24 @@ class Difference:
 
 def compare(figures: Iterable[Figure], first: Tally, second: Tally) -> dict[Path, Difference]:
     """The difference of every figure by its path, in the order of the figures."""
-    found = {figure.path: _difference(figure, first, second) for figure in figures}
-    families: dict[Path, list[Path]] = {}
-    for path in found:
-        families.setdefault(family(path), []).append(path)
+    return adjusted([{figure.path: difference(figure, first, second) for figure in figures}])[0]
+
+
+def adjusted(compared: Sequence[Mapping[Path, Difference]]) -> list[dict[Path, Difference]]:
+    """Differences with the p-values of each family adjusted together.
+
+    `compared` are the differences of one benchmark between one base and several candidates: of
+    twenty candidates one looks better by chance, just as of twenty dimensions.
+    """
+    found = [dict(differences) for differences in compared]
+    families: dict[Path, list[tuple[int, Path]]] = {}
+    for place, differences in enumerate(found):
+        for path in differences:
+            families.setdefault(family(path), []).append((place, path))
     for members in families.values():
-        adjusted = holm([found[path].p for path in members])
-        for path, p in zip(members, adjusted, strict=True):
-            found[path] = replace(found[path], adjusted=p)
+        together = holm([found[place][path].p for place, path in members])
+        for (place, path), p in zip(members, together, strict=True):
+            found[place][path] = replace(found[place][path], adjusted=p)
     return found
 
 
@@ -68,10 +77,11 @@ def family(path: Path) -> Path:
     return (path[0], str(len(path)), path[-1])
 
 
-def _difference(figure: Figure, first: Tally, second: Tally) -> Difference:
+def difference(figure: Figure, first: Tally, second: Tally) -> Difference:
+    """The difference of one figure, second minus first; not adjusted for others."""
     tallies = (first, second)
     before, after = (
-        figure.statistic({cell: tally.total(cell) for cell in figure.cells}) for tally in tallies
+        _valued(figure, {cell: tally.total(cell) for cell in figure.cells}) for tally in tallies
     )
     names = [{name for cell in figure.cells for name in tally.clusters(cell)} for tally in tallies]
     found = Difference(
@@ -92,6 +102,12 @@ def _difference(figure: Figure, first: Tally, second: Tally) -> Difference:
     (low, high), method = _interval(jackknifed, cells, (-width, width))
     found = replace(found, low=low, high=high, method=method)
     return found if jackknifed is None else _tested(found, jackknifed, _discordant(figure, cells))
+
+
+def _valued(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
+    """The figure's value: a whole number for a count, and for nothing else."""
+    value = figure.statistic(sums)
+    return value if value is None or figure.kind is Kind.COUNT else float(value)
 
 
 def _tested(found: Difference, by: Jackknifed, discordant: tuple[int, int] | None) -> Difference:
@@ -148,60 +164,3 @@ def _interval(
 
 def _alike(cells: _Cells) -> bool:
     return all(clusters == cells[1 - run, cell] for (run, cell), clusters in cells.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Distinction:
-    """One thing beside the captions in which two runs differ.
-
-    `kind` is benchmark, model, setting or spec; `benchmark` is empty for spec.
-    """
-
-    benchmark: str
-    kind: str
-    name: str
-    first: str
-    second: str
-
-
-def distinctions(
-    first: Report, second: Report, *, ignored: Collection[str] = ()
-) -> tuple[Distinction, ...]:
-    """Everything beside the captions in which two runs differ, so that it can be said.
-
-    The judge decides the numbers: differences between runs with another judge, prompts or
-    settings are not differences between checkpoints (protocols, "Common to all three").
-    `ignored` names top-level keys of `Report.spec` that are expected to differ: those that
-    tell of the checkpoint and its captions.
-    """
-    found: list[Distinction] = []
-    before = {benchmark.name: benchmark for benchmark in first.benchmarks}
-    after = {benchmark.name: benchmark for benchmark in second.benchmarks}
-    for name in sorted(before.keys() | after.keys()):
-        if name in before and name in after:
-            found.extend(_benchmark_distinctions(before[name], after[name]))
-        else:
-            sides = ["evaluated" if name in side else _ABSENT for side in (before, after)]
-            found.append(Distinction(name, "benchmark", name, *sides))
-    specs = [
-        dict(leaves({key: spec[key] for key in spec if key not in ignored}))
-        for spec in (first.spec, second.spec)
-    ]
-    found.extend(_unequal("", "spec", specs[0], specs[1]))
-    return tuple(found)
-
-
-def _benchmark_distinctions(
-    first: BenchmarkReport, second: BenchmarkReport
-) -> Iterator[Distinction]:
-    yield from _unequal(first.name, "model", first.models, second.models)
-    yield from _unequal(first.name, "setting", first.settings, second.settings)
-
-
-def _unequal(
-    benchmark: str, kind: str, first: Mapping[str, str], second: Mapping[str, str]
-) -> Iterator[Distinction]:
-    for name in sorted(first.keys() | second.keys()):
-        before, after = first.get(name, _ABSENT), second.get(name, _ABSENT)
-        if before != after:
-            yield Distinction(benchmark, kind, name, before, after)

@@ -1,21 +1,28 @@
-"""What has to be equal for two runs to tell two checkpoints apart."""
+"""What `compare`, `gate` and `leaderboard` have in common: runs set side by side."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from caliper.analysis.compare import Distinction, distinctions
+from caliper.adapters.pages.packing import Thumbnail
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.analysis import likeness
+from caliper.analysis.likeness import Distinction, between, said
 from caliper.cli.console import ERR
-from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-
-OF_THE_CHECKPOINT = ("name", "captions", "replicate")
-"""What of a spec is expected to differ between two checkpoints."""
-_ROLES_OF_THE_CHECKPOINT = ("captioner", "media")
-_SHOWN = 10
+from caliper.pipeline.comparing import Comparison, Wished
+from caliper.pipeline.comparing import compare_runs as compare_opened
+from caliper.runtime.service_settings import ClientSettings
+from caliper.runtime.settings import read_settings
+from caliper.runtime.sinks import thumbnails_below
+from caliper.standalone.directory import find_run
+from caliper.standalone.kept import media_of, opening
 
 Anyway = Annotated[
     bool,
@@ -26,39 +33,52 @@ Anyway = Annotated[
 ]
 
 
+def compared(
+    runs: Sequence[str], server: str | None, wished: Wished, *, pictures: bool = False
+) -> tuple[Comparison, Thumbnail]:
+    """The first run and the others against it, here or on an installation, and their pictures.
+
+    Names on standard error what differs beside the checkpoints. Raises what
+    `comparing.compare_runs` raises; InvalidInput for a run that is not here, and what
+    `RemoteGateway.compare` raises for one that is there.
+    """
+    if server is None:
+        directories = [find_run(name) for name in runs]
+        found = asyncio.run(compare_opened([*map(opening, directories)], wished))
+        # What one run cannot show, another may: they are paired on the same media.
+        places: dict[str, Path] = {}
+        for directory in directories if pictures else ():
+            places |= media_of(directory)
+        shown = thumbnails_below(places)
+    else:
+        found, shown = asyncio.run(_compared_there(runs, server, wished, pictures=pictures))
+    for name, candidate in zip(found.names[1:], found.candidates, strict=True):
+        _name(candidate.differing, name if len(found.candidates) > 1 else "")
+    return found, shown
+
+
+async def _compared_there(
+    runs: Sequence[str], server: str, wished: Wished, *, pictures: bool
+) -> tuple[Comparison, Thumbnail]:
+    async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+        found, sent = await gateway.compare(runs, wished, pictures=pictures)
+    return found, lambda benchmark, path: sent.get((benchmark, path))
+
+
 def refuse_unlike(first: Report, second: Report, *, anyway: bool) -> tuple[Distinction, ...]:
     """Everything in which two runs differ beside the checkpoint and its captions.
 
-    Raises InvalidInput naming what differs, unless it is wanted `anyway`: then it is returned
+    Raises NotComparable naming what differs, unless it is wanted `anyway`: then it is returned
     and named in a warning. A benchmark that only one of them ran is no reason to refuse.
     """
-    found = distinctions(first, second, ignored=OF_THE_CHECKPOINT)
-    names = [frozenset(part.name for part in report.benchmarks) for report in (first, second)]
-    alone = names[0] ^ names[1]
-    unlike = [distinction for distinction in found if _matters(distinction, alone)]
-    if unlike and not anyway:
-        told = "; ".join(map(said, unlike[:_SHOWN]))
-        more = f"; and {len(unlike) - _SHOWN} more" if len(unlike) > _SHOWN else ""
-        raise InvalidInput(
-            f"the runs differ in more than their checkpoints: {told}{more}. Their figures do not "
-            "tell two checkpoints apart; with --anyway they are compared all the same"
-        )
-    for distinction in found:
-        ERR.print(f"[yellow]Differs:[/yellow] {escape(said(distinction))}", soft_wrap=True)
+    found = between(first, second)
+    if not anyway:
+        likeness.refuse_unlike(found)
+    _name(found)
     return found
 
 
-def _matters(found: Distinction, alone: frozenset[str]) -> bool:
-    """Whether it is neither of the checkpoint nor of a benchmark that one run alone has."""
-    if found.name == "coverage_floor":
-        # It moves no figure: it says which run is complete.
-        return False
-    of_checkpoint = found.kind == "model" and found.name in _ROLES_OF_THE_CHECKPOINT
-    of_one_run = found.kind == "benchmark" or not alone.isdisjoint(found.name.split("."))
-    return not of_checkpoint and not of_one_run
-
-
-def said(found: Distinction) -> str:
-    """One distinction in words."""
-    where = f"{found.benchmark} " if found.benchmark else ""
-    return f"{where}{found.kind} {found.name}: {found.first} / {found.second}"
+def _name(differing: Sequence[Distinction], run: str = "") -> None:
+    for distinction in differing:
+        told = f"{run}: {said(distinction)}" if run else said(distinction)
+        ERR.print(f"[yellow]Differs:[/yellow] {escape(told)}", soft_wrap=True)

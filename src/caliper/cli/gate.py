@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json as json_module
 import sys
 from dataclasses import asdict, dataclass
@@ -17,16 +16,17 @@ from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.wording import number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
-from caliper.cli.comparing import Anyway, refuse_unlike
+from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.core.report import Report
-from caliper.standalone.directory import find_run
-from caliper.standalone.kept import compare_runs, read_run
+from caliper.cli.remote import InstalledServer
+from caliper.core.run import RunState
+from caliper.pipeline.comparing import Side as ComparedRun
+from caliper.pipeline.comparing import Wished
 from caliper.standalone.policy import read_policy
 
-_HELP = "A run directory, its name below runs/, or a run id."
+_HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
 Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[
@@ -63,6 +63,7 @@ class Wanted:
     base: Base
     candidate: Candidate
     policy: PolicyFile
+    server: InstalledServer = None
     markdown: Markdown = None
     anyway: Anyway = False
     json: Json = False
@@ -72,10 +73,13 @@ class Wanted:
 def decide(wanted: Wanted) -> int:
     """Apply the policy; the exit code is the decision."""
     policy = read_policy(wanted.policy)
-    runs = [asyncio.run(read_run(find_run(name))) for name in (wanted.base, wanted.candidate)]
-    before, after = (run.report for run in runs)
-    refuse_unlike(before, after, anyway=wanted.anyway)
-    found = gate(policy, compare_runs(*runs), _side(before), _side(after))
+    # A run that goes on is no reason to refuse: nothing is decided by it.
+    wished = Wished(wanted.anyway, partial=True, flips=0)
+    told, _ = compared((wanted.base, wanted.candidate), wanted.server, wished)
+    (against,) = told.candidates
+    differences = {part.name: part.figures for part in against.parts}
+    before, after = told.base, against.side
+    found = gate(policy, differences, _bare(before), _bare(after))
     if wanted.markdown is not None:
         write_text(wanted.markdown, gate_markdown(before.name, after.name, found))
     if wanted.json:
@@ -85,12 +89,12 @@ def decide(wanted: Wanted) -> int:
     return _EXITS[found.decision]
 
 
-def _side(report: Report) -> Side:
-    coverage = {part.name: part.coverage.share for part in report.benchmarks}
-    return Side(not report.partial, coverage)
+def _bare(run: ComparedRun) -> Side:
+    coverage = {name: coverage.share for name, coverage in run.coverage.items()}
+    return Side(run.state is RunState.COMPLETE, coverage)
 
 
-def _show(before: Report, after: Report, found: Gated) -> None:
+def _show(before: ComparedRun, after: ComparedRun, found: Gated) -> None:
     grid = Table(title_justify="left", box=None, pad_edge=False)
     for column in ("check", "tier", "", before.name, after.name, "difference", "allowed drop"):
         right = column not in ("check", "tier", "")
@@ -116,7 +120,7 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return (escape(name), str(finding.check.tier), told, *figures, margin)
 
 
-def _told(before: Report, after: Report, found: Gated) -> str:
+def _told(before: ComparedRun, after: ComparedRun, found: Gated) -> str:
     told = {
         "base": before.name,
         "candidate": after.name,

@@ -31,8 +31,9 @@ from caliper.analysis.leaderboard import (
     metric_columns,
     rank,
 )
+from caliper.analysis.likeness import said
 from caliper.benchmarks.registry import NAMES
-from caliper.cli.comparing import Anyway, refuse_unlike, said
+from caliper.cli.comparing import Anyway, refuse_unlike
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet

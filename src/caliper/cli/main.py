@@ -40,6 +40,7 @@ from caliper.core.errors import (
     InvalidInput,
     MediaMissing,
     ModelChanged,
+    NotComparable,
     NotFound,
     NotReady,
     StoreUnavailable,
@@ -60,7 +61,7 @@ app = typer.Typer(
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(plan.app, name="plan")
 app.command("report")(report.report)
-app.command("compare")(compare.compare)
+app.command("compare", help=compare.HELP)(taking(compare.compare, compare.Wanted))
 app.command("gate", help=gate.HELP)(taking(gate.decide, gate.Wanted))
 app.command("leaderboard", help=leaderboard.HELP)(
     taking(leaderboard.leaderboard, leaderboard.Wanted)
@@ -136,6 +137,8 @@ def run() -> None:
 def _code(error: CaliperError) -> Exit:
     match error:
         case InvalidInput() | MediaMissing() | NotFound() | NotReady() | AlreadyExists():
+            return Exit.BAD_INPUT
+        case NotComparable():
             return Exit.BAD_INPUT
         case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
             return Exit.SURROUNDINGS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,6 @@ from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
-from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
@@ -73,28 +71,6 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
             readable = await gateway.report(run, "report.md", partial=True)
             OUT.print(Markdown(readable.decode()))
     return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE
-
-
-async def reports_there(runs: tuple[str, str], server: str) -> tuple[Report, Report]:
-    """The reports of two runs of an installation as far as they went.
-
-    Raises what `RemoteGateway.get` and `RemoteGateway.report` raise.
-    """
-    async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
-        first, second = [await _report(gateway, run) for run in runs]
-        return first, second
-
-
-async def _report(gateway: RemoteGateway, run: str) -> Report:
-    file = json_module.loads(await gateway.report(run, partial=True))
-    found = await gateway.get(run)
-    told = file["benchmarks"]
-    parts = (
-        replace(part, settings=told[part.name]["settings"], models=told[part.name]["models"])
-        for part in found.benchmarks
-        if part.name in told
-    )
-    return Report(found.spec.name, file["state"], tuple(parts), file["spec"])
 
 
 async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:

@@ -9,6 +9,7 @@ The tree:
     ├── NotFound                no run goes by this id
     ├── AlreadyExists           a key of the caller's own that stands for something else
     ├── NotReady                the run has not come so far
+    ├── NotComparable           runs that differ in more than their checkpoints
     ├── MediaMissing            a picture or clip is not where the dataset says
     ├── BackendError
     │   ├── BackendOverloaded   429 and friends; may carry how long to wait
@@ -81,6 +82,16 @@ class AlreadyExists(CaliperError):
 
 class NotReady(CaliperError):
     """What was asked for needs a run that has come further."""
+
+
+class NotComparable(CaliperError):
+    """Runs whose figures do not tell two checkpoints apart. `reasons` are some of what differs,
+    each as its kind (benchmark, model, setting or spec), what it is, and how it differs.
+    """
+
+    def __init__(self, message: str, reasons: tuple[tuple[str, str, str], ...] = ()) -> None:
+        self.reasons = reasons
+        super().__init__(message)
 
 
 class MediaMissing(CaliperError):
@@ -162,6 +173,7 @@ HANDLING: dict[type[Exception], Handling] = {
     NotFound: Handling("NOT_FOUND", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     AlreadyExists: Handling("ALREADY_EXISTS", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     NotReady: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    NotComparable: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     MediaMissing: Handling("NOT_FOUND", JobFate.DEAD_LETTER, Reason.MEDIA_MISSING),
     BackendError: Handling("UNAVAILABLE", JobFate.RETRY, Reason.BACKEND),
     BackendOverloaded: Handling("RESOURCE_EXHAUSTED", JobFate.RETRY, Reason.BACKEND),

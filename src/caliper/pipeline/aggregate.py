@@ -6,7 +6,7 @@ last bit.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
@@ -58,22 +58,47 @@ async def report(
     `running`.
     """
     totals = await tallies(spec, plan, ledger)
-    parts = []
+    state, covered = standing(spec, summary, ledger)
+    parts = (
+        _part(spec.benchmark(name), totals[name], coverage, captions.get(name, {}))
+        for name, coverage in covered.items()
+    )
+    return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
+
+
+def standing(
+    spec: RunSpec, summary: PlanSummary, ledger: Ledger
+) -> tuple[RunState, dict[str, Coverage]]:
+    """The state of a run as its report tells it, and the coverage of each benchmark."""
+    covered = {}
     for planned in summary.benchmarks:
         scored, reasons = ledger.count(planned.first, planned.questions)
-        coverage = Coverage(planned.questions, scored, reasons)
-        part = spec.benchmark(planned.name)
-        texts = captions.get(planned.name, {})
-        parts.append(_part(part, totals[planned.name], coverage, texts))
-    state = RunState.RUNNING
-    if ledger.finished:
-        covered = all(
-            part.coverage.share >= spec.coverage_floor
-            and Reason.BUDGET not in part.coverage.unscored
-            for part in parts
+        covered[planned.name] = Coverage(planned.questions, scored, reasons)
+    if not ledger.finished:
+        return RunState.RUNNING, covered
+    enough = all(
+        coverage.share >= spec.coverage_floor and Reason.BUDGET not in coverage.unscored
+        for coverage in covered.values()
+    )
+    return RunState.COMPLETE if enough else RunState.FINISHED, covered
+
+
+def declared(spec: RunSpec) -> Report:
+    """What a report says without a single verdict: models, settings, data. No figures."""
+    parts = (
+        BenchmarkReport(
+            name=part.name,
+            title=benchmark(part.name).title,
+            headline=(),
+            estimates={},
+            tables=(),
+            coverage=Coverage(0, 0),
+            settings=_settings(part),
+            models=_models(part),
         )
-        state = RunState.COMPLETE if covered else RunState.FINISHED
-    return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
+        for part in spec.benchmarks
+    )
+    return Report(spec.name, str(RunState.PLANNING), tuple(parts), _spec_for_readers(spec))
 
 
 def _part(
@@ -88,9 +113,6 @@ def _part(
     cut = sum(isinstance(text, CutShort) for text in texts.values())
     if texts and part.captions is None:
         estimates[TRUNCATED_CAPTIONS] = Estimate(cut)
-    shown = {} if part.preparation is None else part.preparation.shown()
-    if part.taxonomy:
-        shown["taxonomy"] = digest(part.taxonomy)[:12]
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
@@ -98,11 +120,22 @@ def _part(
         estimates=estimates,
         tables=layout.tables,
         coverage=coverage,
-        settings={**part.settings, "prompt": part.prompt, **shown},
-        models={role: model.label for role, model in sorted(part.models.items())},
+        settings=_settings(part),
+        models=_models(part),
         notes=(*_model_notes(part), *_cut_notes(cut, len(texts)), *layout.notes),
         suspicious=count(texts.values()),
     )
+
+
+def _settings(part: BenchmarkSpec) -> dict[str, str]:
+    shown = {} if part.preparation is None else part.preparation.shown()
+    if part.taxonomy:
+        shown["taxonomy"] = digest(part.taxonomy)[:12]
+    return {**part.settings, "prompt": part.prompt, **shown}
+
+
+def _models(part: BenchmarkSpec) -> dict[str, str]:
+    return {role: model.label for role, model in sorted(part.models.items())}
 
 
 def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
@@ -133,17 +166,24 @@ def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
 
 
 async def verdict_rows(
-    spec: RunSpec, plan: PlanReader, ledger: Ledger
+    spec: RunSpec, plan: PlanReader, ledger: Ledger, only: Container[int] | None = None
 ) -> AsyncIterator[list[VerdictRow]]:
-    """One row a (question, repeat) that has an outcome, in plan order, a shard at a time."""
-    async for items in plan():
+    """One row a (question, repeat) that has an outcome, in plan order, a shard at a time; with
+    `only` those at these indices alone.
+    """
+    async for shard in plan():
+        items = shard if only is None else [item for item in shard if _any_of(item, only)]
         found = await ledger.evidence(items)
         yield [
             _row(spec.benchmark(item.benchmark), item, (question, repeat), found[index])
             for item in items
             for index, question, repeat in item.positions()
-            if index in found
+            if index in found and (only is None or index in only)
         ]
+
+
+def _any_of(item: Item, only: Container[int]) -> bool:
+    return any(index in only for index, _, _ in item.positions())
 
 
 def _row(

@@ -31,6 +31,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "CancelEvaluation": _EVALUATE,
         "GetReport": _READ,
         "ListVerdicts": _READ,
+        "CompareEvaluations": _READ,
         "UploadCaptions": _EVALUATE,
     },
     "caliper.api.aggregator.v1.AggregatorService": {"GetScores": _READ, "WatchScores": _WATCH},

@@ -11,11 +11,11 @@ import grpc
 from google.protobuf.any_pb2 import Any as Packed
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
-from google.rpc.error_details_pb2 import BadRequest, RetryInfo
+from google.rpc.error_details_pb2 import BadRequest, PreconditionFailure, RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_status import rpc_status
 
-from caliper.core.errors import BackendOverloaded, InvalidInput, handling
+from caliper.core.errors import BackendOverloaded, InvalidInput, NotComparable, handling
 from caliper.core.sample import note_of
 from caliper.runtime.calls import Context
 
@@ -23,8 +23,9 @@ _FIRST_WAIT = 1.0
 
 
 def status_of(error: Exception) -> Status:
-    """The status of a failure: field violations for InvalidInput, when to come back for
-    BackendOverloaded. Defects of ours tell nothing but that there was one.
+    """The status of a failure: field violations for InvalidInput, what differs for
+    NotComparable, when to come back for BackendOverloaded. Defects of ours tell nothing but
+    that there was one.
     """
     code = grpc.StatusCode[handling(error).grpc_status or "INTERNAL"]
     if code is grpc.StatusCode.INTERNAL:
@@ -34,6 +35,10 @@ def status_of(error: Exception) -> Status:
             field=_plain(error.field), description=_plain(error.message)
         )
         return status(code, note_of(error), BadRequest(field_violations=[violation]))
+    if isinstance(error, NotComparable):
+        return status(
+            code, str(error), PreconditionFailure(violations=map(_differing, error.reasons))
+        )
     if isinstance(error, BackendOverloaded):
         return status(code, str(error), RetryInfo(retry_delay=_duration(error.retry_after)))
     return status(code, str(error))
@@ -53,6 +58,11 @@ async def abort(context: Context, reason: Status) -> NoReturn:
     """End the call with that status."""
     found = rpc_status.to_status(reason)
     await context.abort(found.code, found.details, found.trailing_metadata)
+
+
+def _differing(reason: tuple[str, str, str]) -> PreconditionFailure.Violation:
+    kind, subject, description = map(_plain, reason)
+    return PreconditionFailure.Violation(type=kind, subject=subject, description=description)
 
 
 def _plain(text: str) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.media.decoding import Decoders
@@ -17,6 +18,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.gauges import Gauges
@@ -203,12 +205,13 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
         return sink_of(file, texts, StoredPictures(ground.store, index, spec))
 
     reader = RunReader(ground.store, runs, ground.clock, file_of)
-    servicer = gateway.GatewayServicer(Gateway(outside, runs), reader, ground.store)
+    comparer = Comparer(ground.store, runs, partial(StoredPictures, ground.store, index))
+    servicer = gateway.GatewayServicer(Gateway(outside, runs), reader, comparer, ground.store)
     return Parts(
         services=(gateway.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
-        close=ground.close,
+        close=(comparer.close, *ground.close),
     )
 
 

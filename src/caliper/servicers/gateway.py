@@ -8,11 +8,13 @@ from typing import Any
 
 import grpc
 
+from caliper.adapters.wire.comparisons import decode_wished, encode_comparison
 from caliper.adapters.wire.evaluations import decode_asked, encode_evaluation
 from caliper.adapters.wire.outcomes import encode_row
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.gateway import Gateway
 from caliper.pipeline.reading import RunReader, Wanted
 from caliper.pipeline.supplies import put_captions
@@ -29,8 +31,11 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
     """Converts, and calls the gateway's use cases; failures are the guard's to tell."""
 
-    def __init__(self, gateway: Gateway, reader: RunReader, store: ObjectStore) -> None:
-        self._gateway, self._reader, self._store = gateway, reader, store
+    def __init__(
+        self, gateway: Gateway, reader: RunReader, comparer: Comparer, store: ObjectStore
+    ) -> None:
+        self._gateway, self._reader, self._comparer = gateway, reader, comparer
+        self._store = store
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: _Context
@@ -101,6 +106,16 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         )
         rows, token = await self._reader.verdicts(request.run, wanted)
         return pb.ListVerdictsResponse(verdicts=map(encode_row, rows), next_page_token=token)
+
+    async def CompareEvaluations(  # noqa: N802 - named in the contract
+        self, request: pb.CompareEvaluationsRequest, _: _Context
+    ) -> AsyncIterator[pb.CompareEvaluationsResponse]:
+        """Several runs set beside the first."""
+        found, pictures = await self._comparer.compare(
+            request.runs, decode_wished(request), pictures=request.pictures
+        )
+        for message in encode_comparison(found, pictures):
+            yield message
 
     async def UploadCaptions(  # noqa: N802 - named in the contract
         self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: _Context

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path as File
 
-from caliper.analysis.compare import Difference, compare
-from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
-from caliper.core.report import Path, Report, VerdictRow
+from caliper.core.report import Report, VerdictRow
 from caliper.core.run import PlanSummary, RunSpec
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import report, tallies, verdict_rows
+from caliper.pipeline.aggregate import Captions, report, tallies, verdict_rows
+from caliper.pipeline.comparing import Differences, differences
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan, read_summary
 from caliper.runtime.sinks import sinks, thumbnails_below
@@ -41,21 +41,15 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
     Raises NewerSchema, or InvalidInput when the directory holds no planned run.
     """
     spec = directory.read_spec()
-    summary = await read_summary(directory.store)
-    if summary is None:
-        raise InvalidInput("the run was not planned to its end", file=str(directory.path))
+    summary = await _summary(directory)
     captions = directory.read_captions()
     with closing(directory.journal(spec.run_id)) as journal:
         ledger = Ledger.resume(summary.questions, journal)
         plan = _Plan(directory, summary)
         found = await report(spec, summary, plan, ledger, captions)
         if write:
-            roots = {
-                name: File(place["media"])
-                for name, place in directory.read_run()["config"]["benchmarks"].items()
-            }
             await write_outputs(
-                sinks(captions, thumbnails_below(roots)),
+                sinks(captions, thumbnails_below(media_of(directory))),
                 found,
                 lambda: verdict_rows(spec, plan, ledger),
                 directory.path,
@@ -63,16 +57,45 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         return Kept(spec, found, await tallies(spec, plan, ledger))
 
 
+def media_of(directory: RunDirectory) -> dict[str, File]:
+    """The folder of each benchmark's media. Raises NewerSchema or InvalidInput."""
+    places = directory.read_run()["config"]["benchmarks"]
+    return {name: File(place["media"]) for name, place in places.items()}
+
+
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
     """One row a verdict that a run has, in plan order. Raises like `read_run`."""
     spec = directory.read_spec()
-    summary = await read_summary(directory.store)
-    if summary is None:
-        raise InvalidInput("the run was not planned to its end", file=str(directory.path))
+    summary = await _summary(directory)
     with closing(directory.journal(spec.run_id)) as journal:
         ledger = Ledger.resume(summary.questions, journal)
         shards = verdict_rows(spec, _Plan(directory, summary), ledger)
         return [row async for shard in shards for row in shard]
+
+
+def opening(directory: RunDirectory) -> Opening:
+    """The run of a directory, to be compared. Raises like `read_run` when it is opened."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[OpenRun]:
+        summary = await _summary(directory)
+
+        async def captions() -> Captions:
+            return directory.read_captions()
+
+        with closing(directory.journal(spec.run_id)) as journal:
+            ledger = Ledger.resume(summary.questions, journal)
+            yield OpenRun(spec, summary, _Plan(directory, summary), ledger, captions)
+
+    spec = directory.read_spec()
+    return Opening(spec, opened)
+
+
+async def _summary(directory: RunDirectory) -> PlanSummary:
+    summary = await read_summary(directory.store)
+    if summary is None:
+        raise InvalidInput("the run was not planned to its end", file=str(directory.path))
+    return summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +107,9 @@ class _Plan:
         return read_plan(self.directory.store, self.summary)
 
 
-Differences = dict[str, dict[Path, Difference]]
-
-
 def compare_runs(first: Kept, second: Kept) -> Differences:
-    """The differences of every figure by benchmark, for the benchmarks that both ran.
-
-    The figures are those of the second run's tally, headline first.
-    """
-    found = {}
-    for part in second.spec.benchmarks:
-        if part.name not in first.tallies:
-            continue
-        layout = benchmark(part.name).report(second.tallies[part.name], part.settings)
-        figures = sorted(layout.figures, key=lambda figure: figure.path != layout.headline)
-        found[part.name] = compare(figures, first.tallies[part.name], second.tallies[part.name])
-    return found
+    """The differences of every figure by benchmark, for the benchmarks that both ran."""
+    return differences(first.tallies, second.tallies, second.spec)
 
 
 def find_kept(config: RunConfig) -> RunDirectory | None:

@@ -58,7 +58,10 @@ def _environment() -> Environment:
         bar=charts.bar,
     )
     environment.filters.update(
-        number=wording.number, interval=wording.interval, percent=wording.percent
+        number=wording.number,
+        interval=wording.interval,
+        percent=wording.percent,
+        probability=wording.probability,
     )
     return environment
 

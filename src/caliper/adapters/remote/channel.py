@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import grpc
-from google.rpc.error_details_pb2 import BadRequest
+from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import BadRequest, PreconditionFailure
 from grpc_status import rpc_status
 from pydantic import SecretStr
 
@@ -21,10 +23,12 @@ from caliper.core.errors import (
     BackendTimeout,
     BackendUnavailable,
     InvalidInput,
+    NotComparable,
     NotFound,
     NotReady,
 )
 
+_Detail = TypeVar("_Detail", bound=Message)
 _LARGEST = 16 * 1024 * 1024
 _CODES: dict[grpc.StatusCode, type[Exception]] = {
     grpc.StatusCode.NOT_FOUND: NotFound,
@@ -87,16 +91,27 @@ def _failure(error: grpc.aio.AioRpcError, address: str) -> Exception:
     message = error.details() or error.code().name
     if error.code() is grpc.StatusCode.INVALID_ARGUMENT:
         return _invalid(error, message)
+    reasons = tuple(
+        (each.type, each.subject, each.description)
+        for each in _detail(error, PreconditionFailure()).violations
+    )
+    if reasons:
+        return NotComparable(message, reasons)
     kind = _CODES.get(error.code(), BackendError)
     return kind(message if kind in (NotFound, AlreadyExists, NotReady) else f"{address}: {message}")
 
 
 def _invalid(error: grpc.aio.AioRpcError, message: str) -> InvalidInput:
+    for first in _detail(error, BadRequest()).field_violations:
+        return InvalidInput(first.description, field=first.field)
+    return InvalidInput(message)
+
+
+def _detail(error: grpc.aio.AioRpcError, detail: _Detail) -> _Detail:
+    """The detail of that type that came with a failure, empty where none did."""
     # Its types know calls only, but it reads nothing else than what an error has as well.
     status = rpc_status.from_call(error)  # type: ignore[arg-type]
     for packed in status.details if status else ():
-        violations = BadRequest()
-        if packed.Unpack(violations):
-            first = violations.field_violations[0]
-            return InvalidInput(first.description, field=first.field)
-    return InvalidInput(message)
+        if packed.Unpack(detail):
+            break
+    return detail

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
 import grpc
 
 from caliper.adapters.remote.channel import Target, told
+from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_asked
 from caliper.adapters.wire.outcomes import decode_row
 from caliper.adapters.wire.text import to_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
+from caliper.pipeline.comparing import Comparison, Wished
+from caliper.pipeline.comparisons import Pictures
 from caliper.pipeline.gateway import Evaluation, Page
 from caliper.pipeline.reading import Wanted
 from caliper.pipeline.resolve import Asked
@@ -113,6 +116,27 @@ class RemoteGateway:
         async with told(self._target):
             chunks = self._stub.GetReport(request, timeout=_LONG, metadata=self._target.metadata)
             return b"".join([chunk.content async for chunk in chunks])
+
+    async def compare(
+        self, runs: Sequence[str], wished: Wished, *, pictures: bool = False
+    ) -> tuple[Comparison, Pictures]:
+        """The first run and the others against it, and pictures of the listed flips.
+
+        Raises NotComparable for runs that are not alike, unless that is wished `anyway`.
+        """
+        request = pb.CompareEvaluationsRequest(
+            runs=runs,
+            anyway=wished.anyway,
+            partial=wished.partial,
+            flips=wished.flips,
+            pictures=pictures,
+        )
+        async with told(self._target):
+            return await decode_comparison(
+                self._stub.CompareEvaluations(
+                    request, timeout=_LONG, metadata=self._target.metadata
+                )
+            )
 
     async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
         """A page of verdicts, and the token of the next."""

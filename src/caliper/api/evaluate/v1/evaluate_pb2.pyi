@@ -221,3 +221,157 @@ class UploadCaptionsResponse(_message.Message):
     captions: str
     count: int
     def __init__(self, captions: _Optional[str] = ..., count: _Optional[int] = ...) -> None: ...
+
+class CompareEvaluationsRequest(_message.Message):
+    __slots__ = ("runs", "anyway", "partial", "flips", "pictures")
+    RUNS_FIELD_NUMBER: _ClassVar[int]
+    ANYWAY_FIELD_NUMBER: _ClassVar[int]
+    PARTIAL_FIELD_NUMBER: _ClassVar[int]
+    FLIPS_FIELD_NUMBER: _ClassVar[int]
+    PICTURES_FIELD_NUMBER: _ClassVar[int]
+    runs: _containers.RepeatedScalarFieldContainer[str]
+    anyway: bool
+    partial: bool
+    flips: int
+    pictures: bool
+    def __init__(self, runs: _Optional[_Iterable[str]] = ..., anyway: _Optional[bool] = ..., partial: _Optional[bool] = ..., flips: _Optional[int] = ..., pictures: _Optional[bool] = ...) -> None: ...
+
+class CompareEvaluationsResponse(_message.Message):
+    __slots__ = ("base", "candidate", "flip", "picture")
+    BASE_FIELD_NUMBER: _ClassVar[int]
+    CANDIDATE_FIELD_NUMBER: _ClassVar[int]
+    FLIP_FIELD_NUMBER: _ClassVar[int]
+    PICTURE_FIELD_NUMBER: _ClassVar[int]
+    base: ComparedRun
+    candidate: ComparedCandidate
+    flip: Flip
+    picture: Picture
+    def __init__(self, base: _Optional[_Union[ComparedRun, _Mapping]] = ..., candidate: _Optional[_Union[ComparedCandidate, _Mapping]] = ..., flip: _Optional[_Union[Flip, _Mapping]] = ..., picture: _Optional[_Union[Picture, _Mapping]] = ...) -> None: ...
+
+class ComparedRun(_message.Message):
+    __slots__ = ("run", "name", "state", "coverage")
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    run: str
+    name: str
+    state: _run_pb2.RunState
+    coverage: _containers.RepeatedCompositeFieldContainer[CoverageOfBenchmark]
+    def __init__(self, run: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[_Union[_run_pb2.RunState, str]] = ..., coverage: _Optional[_Iterable[_Union[CoverageOfBenchmark, _Mapping]]] = ...) -> None: ...
+
+class CoverageOfBenchmark(_message.Message):
+    __slots__ = ("benchmark", "coverage")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    coverage: _outcome_pb2.Coverage
+    def __init__(self, benchmark: _Optional[str] = ..., coverage: _Optional[_Union[_outcome_pb2.Coverage, _Mapping]] = ...) -> None: ...
+
+class ComparedCandidate(_message.Message):
+    __slots__ = ("run", "differing", "benchmarks", "better", "worse", "same", "unpaired")
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    DIFFERING_FIELD_NUMBER: _ClassVar[int]
+    BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
+    BETTER_FIELD_NUMBER: _ClassVar[int]
+    WORSE_FIELD_NUMBER: _ClassVar[int]
+    SAME_FIELD_NUMBER: _ClassVar[int]
+    UNPAIRED_FIELD_NUMBER: _ClassVar[int]
+    run: ComparedRun
+    differing: _containers.RepeatedCompositeFieldContainer[Distinction]
+    benchmarks: _containers.RepeatedCompositeFieldContainer[ComparedBenchmark]
+    better: int
+    worse: int
+    same: int
+    unpaired: int
+    def __init__(self, run: _Optional[_Union[ComparedRun, _Mapping]] = ..., differing: _Optional[_Iterable[_Union[Distinction, _Mapping]]] = ..., benchmarks: _Optional[_Iterable[_Union[ComparedBenchmark, _Mapping]]] = ..., better: _Optional[int] = ..., worse: _Optional[int] = ..., same: _Optional[int] = ..., unpaired: _Optional[int] = ...) -> None: ...
+
+class Distinction(_message.Message):
+    __slots__ = ("benchmark", "kind", "name", "first", "second")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    SECOND_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    kind: str
+    name: str
+    first: str
+    second: str
+    def __init__(self, benchmark: _Optional[str] = ..., kind: _Optional[str] = ..., name: _Optional[str] = ..., first: _Optional[str] = ..., second: _Optional[str] = ...) -> None: ...
+
+class ComparedBenchmark(_message.Message):
+    __slots__ = ("benchmark", "title", "figures", "column", "rows")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    FIGURES_FIELD_NUMBER: _ClassVar[int]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    title: str
+    figures: _containers.RepeatedCompositeFieldContainer[Difference]
+    column: str
+    rows: _containers.RepeatedCompositeFieldContainer[ComparedRow]
+    def __init__(self, benchmark: _Optional[str] = ..., title: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Difference, _Mapping]]] = ..., column: _Optional[str] = ..., rows: _Optional[_Iterable[_Union[ComparedRow, _Mapping]]] = ...) -> None: ...
+
+class ComparedRow(_message.Message):
+    __slots__ = ("label", "figure")
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    FIGURE_FIELD_NUMBER: _ClassVar[int]
+    label: str
+    figure: int
+    def __init__(self, label: _Optional[str] = ..., figure: _Optional[int] = ...) -> None: ...
+
+class Difference(_message.Message):
+    __slots__ = ("path", "first", "second", "value", "low", "high", "method", "clusters", "paired", "error", "p", "adjusted", "detectable", "whole")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    SECOND_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    CLUSTERS_FIELD_NUMBER: _ClassVar[int]
+    PAIRED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    P_FIELD_NUMBER: _ClassVar[int]
+    ADJUSTED_FIELD_NUMBER: _ClassVar[int]
+    DETECTABLE_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_FIELD_NUMBER: _ClassVar[int]
+    path: _containers.RepeatedScalarFieldContainer[str]
+    first: float
+    second: float
+    value: float
+    low: float
+    high: float
+    method: str
+    clusters: int
+    paired: int
+    error: float
+    p: float
+    adjusted: float
+    detectable: float
+    whole: bool
+    def __init__(self, path: _Optional[_Iterable[str]] = ..., first: _Optional[float] = ..., second: _Optional[float] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., method: _Optional[str] = ..., clusters: _Optional[int] = ..., paired: _Optional[int] = ..., error: _Optional[float] = ..., p: _Optional[float] = ..., adjusted: _Optional[float] = ..., detectable: _Optional[float] = ..., whole: _Optional[bool] = ...) -> None: ...
+
+class Flip(_message.Message):
+    __slots__ = ("before", "after", "caption_before", "caption_after")
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    CAPTION_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    CAPTION_AFTER_FIELD_NUMBER: _ClassVar[int]
+    before: _outcome_pb2.VerdictRow
+    after: _outcome_pb2.VerdictRow
+    caption_before: str
+    caption_after: str
+    def __init__(self, before: _Optional[_Union[_outcome_pb2.VerdictRow, _Mapping]] = ..., after: _Optional[_Union[_outcome_pb2.VerdictRow, _Mapping]] = ..., caption_before: _Optional[str] = ..., caption_after: _Optional[str] = ...) -> None: ...
+
+class Picture(_message.Message):
+    __slots__ = ("benchmark", "media", "jpeg")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_FIELD_NUMBER: _ClassVar[int]
+    JPEG_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    media: str
+    jpeg: bytes
+    def __init__(self, benchmark: _Optional[str] = ..., media: _Optional[str] = ..., jpeg: _Optional[bytes] = ...) -> None: ...

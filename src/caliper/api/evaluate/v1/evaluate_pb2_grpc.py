@@ -70,6 +70,11 @@ class EvaluateServiceStub:
                 request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.ListVerdictsRequest.SerializeToString,
                 response_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.ListVerdictsResponse.FromString,
                 _registered_method=True)
+        self.CompareEvaluations = channel.unary_stream(
+                '/caliper.api.evaluate.v1.EvaluateService/CompareEvaluations',
+                request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsRequest.SerializeToString,
+                response_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsResponse.FromString,
+                _registered_method=True)
         self.UploadCaptions = channel.stream_unary(
                 '/caliper.api.evaluate.v1.EvaluateService/UploadCaptions',
                 request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.UploadCaptionsRequest.SerializeToString,
@@ -133,6 +138,17 @@ class EvaluateServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CompareEvaluations(self, request, context):
+        """Several runs set beside the first: every figure paired on the same media, and the questions
+        whose score changed. The base comes first, then each candidate, behind it its flips, and
+        pictures last. NOT_FOUND for an unknown run. FAILED_PRECONDITION for runs that go on, unless
+        `partial` is set, and, with a PreconditionFailure that names what differs, for runs that
+        differ in more than their checkpoints (judge, prompts, settings, data), unless `anyway` is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def UploadCaptions(self, request_iterator, context):
         """Captions for a later StartEvaluation: a header, then one message a caption. The same
         captions are the same set.
@@ -178,6 +194,11 @@ def add_EvaluateServiceServicer_to_server(servicer, server):
                     servicer.ListVerdicts,
                     request_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.ListVerdictsRequest.FromString,
                     response_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.ListVerdictsResponse.SerializeToString,
+            ),
+            'CompareEvaluations': grpc.unary_stream_rpc_method_handler(
+                    servicer.CompareEvaluations,
+                    request_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsRequest.FromString,
+                    response_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsResponse.SerializeToString,
             ),
             'UploadCaptions': grpc.stream_unary_rpc_method_handler(
                     servicer.UploadCaptions,
@@ -375,6 +396,33 @@ class EvaluateService:
             '/caliper.api.evaluate.v1.EvaluateService/ListVerdicts',
             caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.ListVerdictsRequest.SerializeToString,
             caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.ListVerdictsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CompareEvaluations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/caliper.api.evaluate.v1.EvaluateService/CompareEvaluations',
+            caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsRequest.SerializeToString,
+            caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsResponse.FromString,
             options,
             channel_credentials,
             insecure,

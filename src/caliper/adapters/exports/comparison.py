@@ -1,0 +1,63 @@
+"""A comparison as JSON, for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from caliper.analysis.flips import Flip, Flips
+from caliper.analysis.likeness import unlike
+from caliper.pipeline.comparing import Against, Comparison, Side
+
+
+def comparison_json(found: Comparison) -> str:
+    """The base, and every candidate with its figures by benchmark and dotted path; equal
+    comparisons are equal texts.
+    """
+    told = {
+        "base": _side(found.base),
+        "candidates": [_candidate(candidate) for candidate in found.candidates],
+    }
+    return json.dumps(told, indent=2, sort_keys=True) + "\n"
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {"run": side.run, "name": side.name, "state": side.state}
+
+
+def _candidate(candidate: Against) -> dict[str, Any]:
+    return {
+        **_side(candidate.side),
+        "alike": not unlike(candidate.differing),
+        "differs": [asdict(distinction) for distinction in candidate.differing],
+        "figures": {
+            part.name: {".".join(path): asdict(found) for path, found in part.figures.items()}
+            for part in candidate.parts
+        },
+        "flips": _flips(candidate.flips),
+    }
+
+
+def _flips(found: Flips) -> dict[str, Any]:
+    return {
+        "better": found.better,
+        "worse": found.worse,
+        "same": found.same,
+        "unpaired": found.unpaired,
+        "listed": [_flip(flip) for flip in found.listed],
+    }
+
+
+def _flip(flip: Flip) -> dict[str, Any]:
+    row = flip.after
+    return {
+        "benchmark": row.benchmark,
+        "dimension": row.dimension,
+        "item": row.item,
+        "question_id": row.question_id,
+        "repeat": row.repeat,
+        "question": row.question,
+        "first": {"score": flip.before.score, "outcome": flip.before.outcome},
+        "second": {"score": row.score, "outcome": row.outcome},
+    }

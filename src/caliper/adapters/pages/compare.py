@@ -1,0 +1,155 @@
+"""Several runs beside the first as a page: differences with whiskers, and what flipped."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from caliper.adapters.pages import charts
+from caliper.adapters.pages.packing import Thumbnail
+from caliper.adapters.pages.page import render
+from caliper.analysis.compare import Difference
+from caliper.analysis.flips import Flip
+from caliper.analysis.likeness import said, unlike
+from caliper.analysis.significance import LEVEL
+from caliper.core.report import Estimate
+from caliper.core.run import RunState
+from caliper.pipeline.comparing import Against, Comparison, Part
+
+PICTURES = 20_000_000
+"""The most bytes of pictures on a page, as JPEG in base64."""
+_PICTURES = 2
+# Longest caption and explanation, in characters: a page is for looking.
+_LONGEST = 4000
+# A comparison of runs that had their say; of all others the page says how they stand.
+_WHOLE = (RunState.COMPLETE, RunState.FINISHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Some figures of a benchmark: a label and a difference a row."""
+
+    title: str
+    rows: tuple[tuple[str, Difference], ...]
+
+
+def sections(candidate: Against) -> list[Section]:
+    """The headlines, and each benchmark's own first table; none without a benchmark in common."""
+    if not candidate.parts:
+        return []
+    headlines = tuple(
+        (f"{part.title} {' '.join(part.headline)}", part.figures[part.headline])
+        for part in candidate.parts
+    )
+    return [Section("Headline figures", headlines), *map(_section, candidate.parts)]
+
+
+def _section(part: Part) -> Section:
+    rows = tuple((label, part.figures[path]) for label, path in part.rows)
+    return Section(f"{part.title}: {part.column}", rows)
+
+
+def render_comparison(found: Comparison, thumbnail: Thumbnail, room: int = PICTURES) -> str:
+    """The page as text. Captions and replies are untrusted: templates escape them.
+
+    Pictures are left out from the end where they take more than `room` bytes, and the page says
+    so.
+    """
+    album = _Album(thumbnail, room)
+    names = found.names
+    candidates = [
+        _candidate(name, candidate, album)
+        for name, candidate in zip(names[1:], found.candidates, strict=True)
+    ]
+    return render(
+        "compare.html",
+        base=names[0],
+        candidates=candidates,
+        unfinished=[side for side in found.sides if side.state not in _WHOLE],
+        pictures_left_out=album.left_out,
+        axis_of=_axis,
+        estimate_of=_estimate,
+        is_clear=_is_clear,
+    )
+
+
+class _Album:
+    """Pictures as data URIs, as long as there is room."""
+
+    def __init__(self, thumbnail: Thumbnail, room: int) -> None:
+        self._thumbnail, self._room = thumbnail, room
+        self.left_out = 0
+
+    def of(self, benchmark: str, media: Sequence[str]) -> Iterator[str]:
+        for path in media[:_PICTURES]:
+            jpeg = self._thumbnail(benchmark, path)
+            if jpeg is None:
+                continue
+            picture = f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
+            if self._room < len(picture):
+                self._room = 0
+                self.left_out += 1
+                continue
+            self._room -= len(picture)
+            yield picture
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    flip: Flip
+    sides: tuple[tuple[str, str], tuple[str, str]]
+    pictures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    name: str
+    against: Against
+    alike: bool
+    differing: tuple[str, ...]
+    sections: Sequence[Section]
+    directions: tuple[tuple[str, int, tuple[_Card, ...]], ...]
+
+
+def _candidate(name: str, candidate: Against, album: _Album) -> _Shown:
+    flips = candidate.flips
+    directions = (("worse", flips.worse, False), ("better", flips.better, True))
+    return _Shown(
+        name,
+        candidate,
+        not unlike(candidate.differing),
+        tuple(map(said, candidate.differing)),
+        sections(candidate),
+        tuple(
+            (direction, count, tuple(_card(flip, album) for flip in flips.of(better=better)))
+            for direction, count, better in directions
+        ),
+    )
+
+
+def _card(flip: Flip, album: _Album) -> _Card:
+    before, after = (
+        (_cut(row.explanation), _cut(caption))
+        for row, caption in zip((flip.before, flip.after), flip.captions, strict=True)
+    )
+    pictures = tuple(album.of(flip.after.benchmark, flip.after.media))
+    return _Card(flip, (before, after), pictures)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]} [... {len(text) - _LONGEST} more characters]"
+
+
+def _axis(section: Section) -> charts.Scale | None:
+    return charts.scale(_estimate(found) for _, found in section.rows)
+
+
+def _estimate(found: Difference) -> Estimate:
+    return Estimate(found.value, found.low, found.high, found.method)
+
+
+def _is_clear(found: Difference) -> bool:
+    return found.adjusted is not None and found.adjusted < LEVEL

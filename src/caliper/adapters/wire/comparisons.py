@@ -1,0 +1,198 @@
+"""Comparisons as a stream of messages, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterator
+from dataclasses import replace
+
+from caliper.adapters.wire.enums import decode_state, encode_state
+from caliper.adapters.wire.figures import decode_coverage, encode_coverage
+from caliper.adapters.wire.outcomes import decode_row, encode_row
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.analysis.compare import Difference
+from caliper.analysis.flips import Flip, Flips
+from caliper.analysis.likeness import Distinction
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Path
+from caliper.pipeline.comparing import FLIPS, Against, Comparison, Part, Side, Wished
+from caliper.pipeline.comparisons import Pictures
+
+_NUMBERS = ("first", "second", "value", "low", "high", "error", "p", "adjusted", "detectable")
+
+
+def decode_wished(message: pb.CompareEvaluationsRequest) -> Wished:
+    """How runs are to be compared."""
+    flips = message.flips if message.HasField("flips") else FLIPS
+    return Wished(message.anyway, message.partial, flips)
+
+
+def encode_comparison(
+    found: Comparison, pictures: Pictures
+) -> Iterator[pb.CompareEvaluationsResponse]:
+    """Messages that `decode_comparison` reads back to an equal comparison."""
+    yield pb.CompareEvaluationsResponse(base=_encode_side(found.base))
+    for candidate in found.candidates:
+        yield pb.CompareEvaluationsResponse(candidate=_encode_candidate(candidate))
+        for flip in candidate.flips.listed:
+            yield pb.CompareEvaluationsResponse(flip=_encode_flip(flip))
+    for (benchmark, media), jpeg in pictures.items():
+        picture = pb.Picture(benchmark=benchmark, media=to_wire(media), jpeg=jpeg)
+        yield pb.CompareEvaluationsResponse(picture=picture)
+
+
+async def decode_comparison(
+    messages: AsyncIterable[pb.CompareEvaluationsResponse],
+) -> tuple[Comparison, Pictures]:
+    """The comparison in messages. Raises InvalidInput for what no gateway sends."""
+    base: Side | None = None
+    candidates: list[Against] = []
+    flips: list[list[Flip]] = []
+    pictures: Pictures = {}
+    async for message in messages:
+        match message.WhichOneof("part"):
+            case "base":
+                base = _decode_side(message.base)
+            case "candidate":
+                candidates.append(_decode_candidate(message.candidate))
+                flips.append([])
+            case "flip" if flips:
+                flips[-1].append(_decode_flip(message.flip))
+            case "picture":
+                key = (message.picture.benchmark, from_wire(message.picture.media))
+                pictures[key] = message.picture.jpeg
+            case part:
+                raise InvalidInput(f"a comparison cannot go on with {part}")
+    if base is None:
+        raise InvalidInput("a comparison lacks its base")
+    whole = tuple(
+        replace(each, flips=replace(each.flips, listed=tuple(listed)))
+        for each, listed in zip(candidates, flips, strict=True)
+    )
+    return Comparison(base, whole), pictures
+
+
+def _encode_side(side: Side) -> pb.ComparedRun:
+    return pb.ComparedRun(
+        run=side.run,
+        name=to_wire(side.name),
+        state=encode_state(side.state),
+        coverage=[
+            pb.CoverageOfBenchmark(benchmark=name, coverage=encode_coverage(coverage))
+            for name, coverage in side.coverage.items()
+        ],
+    )
+
+
+def _decode_side(message: pb.ComparedRun) -> Side:
+    coverage = {part.benchmark: decode_coverage(part.coverage) for part in message.coverage}
+    return Side(message.run, from_wire(message.name), decode_state(message.state), coverage)
+
+
+def _encode_candidate(candidate: Against) -> pb.ComparedCandidate:
+    return pb.ComparedCandidate(
+        run=_encode_side(candidate.side),
+        differing=[
+            pb.Distinction(
+                benchmark=each.benchmark,
+                kind=each.kind,
+                name=to_wire(each.name),
+                first=to_wire(each.first),
+                second=to_wire(each.second),
+            )
+            for each in candidate.differing
+        ],
+        benchmarks=map(_encode_part, candidate.parts),
+        better=candidate.flips.better,
+        worse=candidate.flips.worse,
+        same=candidate.flips.same,
+        unpaired=candidate.flips.unpaired,
+    )
+
+
+def _decode_candidate(message: pb.ComparedCandidate) -> Against:
+    differing = (
+        Distinction(
+            each.benchmark,
+            each.kind,
+            from_wire(each.name),
+            from_wire(each.first),
+            from_wire(each.second),
+        )
+        for each in message.differing
+    )
+    return Against(
+        _decode_side(message.run),
+        tuple(differing),
+        tuple(map(_decode_part, message.benchmarks)),
+        Flips(message.better, message.worse, message.same, message.unpaired),
+    )
+
+
+def _encode_part(part: Part) -> pb.ComparedBenchmark:
+    places = {path: place for place, path in enumerate(part.figures)}
+    return pb.ComparedBenchmark(
+        benchmark=part.name,
+        title=to_wire(part.title),
+        figures=[_encode_difference(path, found) for path, found in part.figures.items()],
+        column=to_wire(part.column),
+        rows=[
+            pb.ComparedRow(label=to_wire(label), figure=places[path]) for label, path in part.rows
+        ],
+    )
+
+
+def _decode_part(message: pb.ComparedBenchmark) -> Part:
+    figures = dict(map(_decode_difference, message.figures))
+    paths = list(figures)
+    if not paths or any(row.figure >= len(paths) for row in message.rows):
+        raise InvalidInput("a benchmark that is compared lacks a figure")
+    return Part(
+        name=message.benchmark,
+        title=from_wire(message.title),
+        headline=paths[0],
+        column=from_wire(message.column),
+        rows=tuple((from_wire(row.label), paths[row.figure]) for row in message.rows),
+        figures=figures,
+    )
+
+
+def _encode_difference(path: Path, found: Difference) -> pb.Difference:
+    message = pb.Difference(
+        path=[to_wire(step) for step in path],
+        method=found.method,
+        clusters=found.clusters,
+        paired=found.paired,
+        whole=isinstance(found.first if found.second is None else found.second, int),
+    )
+    for name in _NUMBERS:
+        if (number := getattr(found, name)) is not None:
+            setattr(message, name, number)
+    return message
+
+
+def _decode_difference(message: pb.Difference) -> tuple[Path, Difference]:
+    numbers = {name: getattr(message, name) for name in _NUMBERS if message.HasField(name)}
+    if message.whole:
+        numbers = {name: int(number) for name, number in numbers.items()}
+    found = Difference(
+        **{"first": None, "second": None, **numbers},
+        method=message.method,
+        clusters=message.clusters,
+        paired=message.paired,
+    )
+    return tuple(from_wire(step) for step in message.path), found
+
+
+def _encode_flip(flip: Flip) -> pb.Flip:
+    return pb.Flip(
+        before=encode_row(flip.before),
+        after=encode_row(flip.after),
+        caption_before=to_wire(flip.captions[0]),
+        caption_after=to_wire(flip.captions[1]),
+    )
+
+
+def _decode_flip(message: pb.Flip) -> Flip:
+    captions = (from_wire(message.caption_before), from_wire(message.caption_after))
+    return Flip(decode_row(message.before), decode_row(message.after), captions)

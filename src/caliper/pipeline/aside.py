@@ -1,0 +1,95 @@
+"""Long work beside the event loop: in a thread, on an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from caliper.ports.storage import ObjectStore
+
+_Result = TypeVar("_Result")
+
+
+class RelayedStore:
+    """ports.storage.ObjectStore for work that is done aside: its calls are made on the event
+    loop that this was made in, where the connections of `store` live.
+    """
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._loop = asyncio.get_running_loop()
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
+        await self._there(self._store.put(key, data))
+
+    async def put_file(self, key: str, file: Path) -> None:
+        """Store what a file holds. Raises StoreUnavailable or StoreFull."""
+        await self._there(self._store.put_file(key, file))
+
+    async def get(self, key: str) -> bytes | None:
+        """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
+        return await self._there(self._store.get(key))
+
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        """As `get`. Raises InvalidInput for an object of more than `most` bytes."""
+        return await self._there(self._store.get_within(key, most))
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file; False when there are none."""
+        return await self._there(self._store.get_file(key, file))
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        """Keys under a prefix, in order. Raises StoreUnavailable."""
+        for key in await self._there(self._listed(prefix)):
+            yield key
+
+    async def _listed(self, prefix: str) -> Sequence[str]:
+        return [key async for key in self._store.list(prefix)]
+
+    async def _there(self, call: Coroutine[Any, Any, _Result]) -> _Result:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
+
+
+async def aside(work: Callable[[], Coroutine[Any, Any, _Result]], executor: Executor) -> _Result:
+    """What `work` returns, done in a thread of `executor`. It is cancelled with the caller."""
+    doing = _Doing(work)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(executor, doing.run)
+    except asyncio.CancelledError:
+        doing.cancel()
+        raise
+
+
+class _Doing(Generic[_Result]):
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, _Result]]) -> None:
+        self._work = work
+        self._guard = threading.Lock()
+        self._cancelled = False
+        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[_Result]] | None = None
+
+    def run(self) -> _Result:
+        return asyncio.run(self._run())
+
+    async def _run(self) -> _Result:
+        task = asyncio.ensure_future(self._work())
+        with self._guard:
+            self._running = asyncio.get_running_loop(), task
+            if self._cancelled:
+                task.cancel()
+        try:
+            return await task
+        finally:
+            with self._guard:
+                self._running = None
+
+    def cancel(self) -> None:
+        with self._guard:
+            self._cancelled = True
+            if self._running is not None:
+                loop, task = self._running
+                loop.call_soon_threadsafe(task.cancel)

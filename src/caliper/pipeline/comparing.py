@@ -1,0 +1,213 @@
+"""Several runs set beside the first: one way to do it, wherever the runs are kept.
+
+In memory are the base (its ledger, tallies and the scores of its questions), one other run at a
+time, and what is told of those that came before: figures, counts, and the largest flips.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from caliper.analysis.compare import Difference, adjusted, compare, difference
+from caliper.analysis.flips import Flips
+from caliper.analysis.likeness import Distinction, between, refuse_unlike
+from caliper.benchmarks.base import ReportLayout
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.report import Coverage, Figure, Path
+from caliper.core.run import OVER, RunSpec, RunState
+from caliper.core.tally import Tally
+from caliper.pipeline.aggregate import declared, standing
+from caliper.pipeline.changes import Questions, flips
+from caliper.pipeline.opened import Opening, OpenRun
+
+MOST_CANDIDATES = 20
+MOST_FLIPS = 500
+FLIPS = 100
+Differences = dict[str, dict[Path, Difference]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wished:
+    """How to compare: runs that are not alike, and runs that go on, are refused otherwise.
+    `flips` are listed at most in each direction and of each candidate.
+    """
+
+    anyway: bool = False
+    partial: bool = False
+    flips: int = FLIPS
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run that is compared: `state` as its report has it, coverage by benchmark."""
+
+    run: str
+    name: str
+    state: RunState
+    coverage: Mapping[str, Coverage]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The differences of one benchmark by path, headline first. `rows` are those of its first
+    table, in the column that its chart draws: a label and a path each.
+    """
+
+    name: str
+    title: str
+    headline: Path
+    column: str
+    rows: tuple[tuple[str, Path], ...]
+    figures: Mapping[Path, Difference]
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A candidate against the base; `differing` is what they differ in beside the checkpoint."""
+
+    side: Side
+    differing: tuple[Distinction, ...]
+    parts: tuple[Part, ...]
+    flips: Flips
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The first run, and what the others are against it, in their order."""
+
+    base: Side
+    candidates: tuple[Against, ...]
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The base and the candidates."""
+        return (self.base, *(candidate.side for candidate in self.candidates))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What `sides` are called: their labels, with the run id where one label is several's."""
+        labels = Counter(side.name for side in self.sides)
+        return tuple(
+            side.name if labels[side.name] == 1 else f"{side.name} ({side.run})"
+            for side in self.sides
+        )
+
+
+def refuse(specs: Sequence[RunSpec], wished: Wished) -> list[tuple[Distinction, ...]]:
+    """What each candidate differs in from the first, before a verdict of theirs is read.
+
+    Raises NotComparable for runs that are not alike, unless that is wished `anyway`, and
+    InvalidInput for too many of them or for more flips than are ever listed.
+    """
+    if not 2 <= len(specs) <= MOST_CANDIDATES + 1:
+        raise InvalidInput(
+            f"a base and 1 to {MOST_CANDIDATES} candidates are compared", field="runs"
+        )
+    if not 0 <= wished.flips <= MOST_FLIPS:
+        raise InvalidInput(f"0 to {MOST_FLIPS} flips are listed", field="flips")
+    base, *others = map(declared, specs)
+    found = [between(base, other) for other in others]
+    if not wished.anyway:
+        for differing in found:
+            refuse_unlike(differing)
+    return found
+
+
+async def compare_runs(runs: Sequence[Opening], wished: Wished) -> Comparison:
+    """The first run and the others against it.
+
+    Raises what `refuse` raises, NotReady for a run that goes on (unless `partial` is wished),
+    InvalidInput when something of a run is lost, StoreUnavailable.
+    """
+    found = refuse([run.spec for run in runs], wished)
+    candidates = []
+    async with runs[0].open() as base:
+        side = _side(base, wished)
+        tallies, questions = await base.tallies(), await Questions.of(base)
+        for opening, differing in zip(runs[1:], found, strict=True):
+            async with opening.open() as other:
+                candidate = _side(other, wished)
+                parts = await _parts(other, tallies)
+                changes = await questions.changes(other, wished.flips)
+                told = await flips(base, other, changes)
+            candidates.append(Against(candidate, differing, parts, told))
+    return Comparison(side, _together(candidates))
+
+
+def _side(run: OpenRun, wished: Wished) -> Side:
+    state, coverage = standing(run.spec, run.summary, run.ledger)
+    state = run.state or state
+    if state not in OVER and not wished.partial:
+        raise NotReady(
+            f"run {run.spec.run_id} ({run.spec.name}) is {state}; only with --partial it is "
+            "compared as far as it has come"
+        )
+    return Side(run.spec.run_id, run.spec.name, state, coverage)
+
+
+async def _parts(other: OpenRun, base: Mapping[str, Tally]) -> tuple[Part, ...]:
+    """The benchmarks that both ran."""
+    tallies = await other.tallies()
+    found = []
+    for spec in other.spec.benchmarks:
+        if spec.name not in base:
+            continue
+        layout = benchmark(spec.name).report(tallies[spec.name], spec.settings)
+        figures = {}
+        for figure in _figures(layout):
+            figures[figure.path] = difference(figure, base[spec.name], tallies[spec.name])
+            # Whoever waits for the comparison may have left.
+            await asyncio.sleep(0)
+        column, rows = _table(layout, figures)
+        title = benchmark(spec.name).title
+        found.append(Part(spec.name, title, layout.headline, column, rows, figures))
+    return tuple(found)
+
+
+def _figures(layout: ReportLayout) -> list[Figure]:
+    """The headline first, the others in their order."""
+    return sorted(layout.figures, key=lambda figure: figure.path != layout.headline)
+
+
+def _table(
+    layout: ReportLayout, figures: Mapping[Path, Difference]
+) -> tuple[str, tuple[tuple[str, Path], ...]]:
+    if not layout.tables:
+        return "all figures", tuple((" ".join(path), path) for path in figures)
+    table = layout.tables[0]
+    column = table.chart or 0
+    cells = ((row.label, row.cells[column]) for row in table.rows)
+    rows = tuple((label, path) for label, path in cells if path is not None and path in figures)
+    return table.columns[column], rows
+
+
+def _together(candidates: Sequence[Against]) -> tuple[Against, ...]:
+    """The candidates with their p-values adjusted for one another."""
+    parts = [{part.name: part for part in candidate.parts} for candidate in candidates]
+    for name in {name for held in parts for name in held}:
+        those = [held for held in parts if name in held]
+        together = adjusted([held[name].figures for held in those])
+        for held, figures in zip(those, together, strict=True):
+            held[name] = replace(held[name], figures=figures)
+    return tuple(
+        replace(candidate, parts=tuple(held.values()))
+        for candidate, held in zip(candidates, parts, strict=True)
+    )
+
+
+def differences(
+    first: Mapping[str, Tally], second: Mapping[str, Tally], spec: RunSpec
+) -> Differences:
+    """The differences of every figure by benchmark, for the benchmarks that both ran; `spec` is
+    the second run's. The figures are those of the second run's tally, headline first.
+    """
+    found = {}
+    for part in spec.benchmarks:
+        if part.name in first:
+            layout = benchmark(part.name).report(second[part.name], part.settings)
+            found[part.name] = compare(_figures(layout), first[part.name], second[part.name])
+    return found

@@ -1,0 +1,169 @@
+"""The page of a comparison in headless Chromium: read, followed and scrolled by keyboard."""
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+from tests.fakes import comparisons
+
+from caliper.adapters.files import write_text
+from caliper.adapters.pages.compare import render_comparison
+from caliper.analysis.flips import Flips
+from caliper.analysis.likeness import Distinction
+from caliper.pipeline.comparing import Against
+
+pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
+
+HOSTILE = "</title><img src=x onerror=\"document.title='broken'\"><script>alert(1)</script>"
+SCALE = (-20.0, 20.0)
+Open = Callable[..., Page]
+
+
+def picture(_: str, media: str) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (64, 48), (sum(media.encode()) % 200, 90, 60)).save(file, "JPEG")
+    return file.getvalue()
+
+
+def candidate(name: str = "new", caption: str = "A brown dog.") -> Against:
+    listed = [
+        *(comparisons.flip(number, better=False) for number in range(3)),
+        *(replace(comparisons.flip(number), captions=("A dog.", caption)) for number in range(40)),
+    ]
+    return comparisons.against(name, Flips(40, 3, 9, 2, tuple(listed)))
+
+
+@pytest.fixture
+def opened(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Opens the page of candidates; afterwards nothing was fetched and nothing complained."""
+    context = chromium.new_context()
+    context.set_default_timeout(10_000)
+    trouble: list[str] = []
+
+    def open_page(*candidates: Against, width: int = 1280, scheme: str = "light") -> Page:
+        text = render_comparison(comparisons.comparison(*candidates), picture)
+        file = write_text(tmp_path / "compared.html", text)
+        page = context.new_page()
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(f"dialog {dialog.message}"))
+
+        def requested(url: str) -> None:
+            if url != file.as_uri() and not url.startswith("data:"):
+                trouble.append(f"requested {url}")
+
+        page.on("request", lambda request: requested(request.url))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    context.close()
+    assert trouble == []
+
+
+def test_it_opens_whole(opened: Open) -> None:
+    page = opened(candidate())
+    expect(page).to_have_title("new against base · Caliper")
+    expect(page.locator("#worse-1 .card")).to_have_count(3)
+    expect(page.locator("#better-1 .card")).to_have_count(40)
+    expect(page.locator("#better-1 h2")).to_have_text("40 questions got better")
+    image = page.locator(".card img").last
+    image.scroll_into_view_if_needed()
+    expect(image).to_have_js_property("naturalWidth", 64)
+
+
+def test_whiskers_stand_where_the_differences_do(opened: Open) -> None:
+    page = opened(candidate())
+    row = page.locator("#part-1-2 tbody tr", has_text="OCR")
+    box, fill = row.locator("svg.bar").bounding_box(), row.locator(".fill").bounding_box()
+    span = row.locator(".span").first.bounding_box()
+    assert box is not None
+    assert fill is not None
+    assert span is not None
+    reach = SCALE[1] - SCALE[0]
+    assert (fill["x"] - box["x"]) / box["width"] == pytest.approx((-5 - SCALE[0]) / reach, abs=0.01)
+    assert fill["width"] / box["width"] == pytest.approx(5 / reach, abs=0.01)
+    assert span["width"] / box["width"] == pytest.approx(30 / reach, abs=0.01)
+    expect(page.locator("#part-1-2 td.clear")).to_have_count(1)
+    expect(row.locator("td").last).to_have_text("10 of 12")
+
+
+def test_the_keyboard_is_enough(opened: Open) -> None:
+    page = opened(candidate("one"), candidate("two"))
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    links = page.locator("nav a")
+    for place in range(links.count()):
+        page.keyboard.press("Tab")
+        expect(links.nth(place)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#better-2")).to_be_in_viewport()
+    # The tables scroll, so that each of them has to take the focus.
+    assert page.evaluate("location.hash") == "#better-2"
+    tables = page.locator(".scroll")
+    tables.first.focus()
+    expect(tables.first).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(tables.nth(1)).to_be_focused()
+    outline = tables.nth(1).evaluate("found => getComputedStyle(found).outlineStyle")
+    assert outline == "solid"
+
+
+def test_a_narrow_table_is_scrolled_by_keyboard(opened: Open) -> None:
+    page = opened(candidate(), width=360)
+    table = page.locator(".scroll").first
+    table.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.scroll').scrollLeft > 0")
+
+
+def test_hostile_names_and_captions_are_text(opened: Open) -> None:
+    differing = (Distinction("capability", "model", HOSTILE, HOSTILE, HOSTILE),)
+    page = opened(replace(candidate(HOSTILE, HOSTILE), differing=differing))
+    expect(page.locator("h1")).to_have_text(f"{HOSTILE} against base")
+    expect(page.locator("#better-1 .caption").nth(1)).to_have_text(HOSTILE)
+    expect(page.locator("#better-1 .card").first.locator("img")).to_have_count(1)
+    assert page.title() == f"{HOSTILE} against base · Caliper"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_sticks_out_on_any_screen(opened: Open, width: int, scheme: str) -> None:
+    endless = "a_checkpoint_whose_name_has_no_end_" * 5
+    differing = (Distinction("capability", "setting", endless, endless, "b"),)
+    first, second = candidate(endless, endless), candidate("two")
+    page = opened(replace(first, differing=differing), second, width=width, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 250, 247)"
+    assert light is (scheme == "light")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(opened: Open, scheme: str) -> None:
+    """WCAG 2.2, 1.4.3: at least 4.5 to 1."""
+    differing = (Distinction("capability", "model", "judge", "a", "b"),)
+    page = opened(replace(candidate(), differing=differing), scheme=scheme)
+    for selector in (".loud", ".note", "td .interval", ".card .outcome", ".caption", "thead th"):
+        assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
+
+
+CONTRAST = """found => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  let ground = found;
+  while (numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
+  const light = (colour) => {
+    const [r, g, b] = numbers(colour).map(
+      (part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const pair = [light(getComputedStyle(found).color),
+    light(getComputedStyle(ground).backgroundColor)];
+  return Math.max(...pair) / Math.min(...pair);
+}"""

@@ -1,0 +1,98 @@
+"""Comparisons travel to the last bit."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes import reports
+
+from caliper.adapters.wire.comparisons import (
+    decode_comparison,
+    decode_wished,
+    encode_comparison,
+)
+from caliper.analysis.compare import Difference
+from caliper.analysis.flips import Flip, Flips
+from caliper.analysis.likeness import Distinction
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Coverage
+from caliper.core.run import RunState
+from caliper.pipeline.comparing import Against, Comparison, Part, Side, Wished
+from caliper.pipeline.comparisons import Pictures
+
+NUMBERS = st.floats(allow_nan=False) | st.none()
+COUNTS = st.integers(0, 2**40)
+TEXTS = st.text(st.characters(), max_size=5)
+DIFFERENCES = st.builds(
+    Difference, *[NUMBERS] * 5, TEXTS.map(lambda _: "jackknife"), COUNTS, COUNTS, *[NUMBERS] * 4
+)
+WHOLE = st.builds(Difference, COUNTS, COUNTS, st.integers(-1000, 1000))
+SIDES = st.builds(
+    Side,
+    st.just("a" * 16),
+    TEXTS,
+    st.sampled_from(RunState),
+    st.just({"capability": Coverage(5, 3, {"timeout": 2})}),
+)
+FLIPS = st.builds(
+    Flip, st.just(reports.verdict(1)), st.just(reports.verdict(2)), st.tuples(TEXTS, TEXTS)
+)
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> Part:
+    paths = draw(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4, unique=True))
+    figures = {path: draw(DIFFERENCES | WHOLE) for path in paths}
+    rows = draw(st.lists(st.tuples(TEXTS, st.sampled_from(paths)), max_size=3))
+    return Part("capability", draw(TEXTS), paths[0], draw(TEXTS), tuple(rows), figures)
+
+
+CANDIDATES = st.builds(
+    Against,
+    SIDES,
+    st.lists(st.builds(Distinction, st.just("capability"), st.just("model"), *[TEXTS] * 3)).map(
+        tuple
+    ),
+    st.lists(parts(), max_size=2).map(tuple),
+    st.builds(Flips, *[COUNTS] * 4, st.lists(FLIPS, max_size=2).map(tuple)),
+)
+COMPARISONS = st.builds(Comparison, SIDES, st.lists(CANDIDATES, max_size=2).map(tuple))
+
+
+def back(messages: Iterable[pb.CompareEvaluationsResponse]) -> tuple[Comparison, Pictures]:
+    async def stream() -> AsyncIterator[pb.CompareEvaluationsResponse]:
+        for message in messages:
+            yield pb.CompareEvaluationsResponse.FromString(message.SerializeToString())
+
+    return asyncio.run(decode_comparison(stream()))
+
+
+@given(COMPARISONS, st.dictionaries(st.tuples(st.just("captionqa"), TEXTS), st.binary()))
+def test_there_and_back(found: Comparison, pictures: Pictures) -> None:
+    assert repr(back(encode_comparison(found, pictures))) == repr((found, pictures))
+
+
+def test_messages_that_no_gateway_sends() -> None:
+    side = pb.ComparedRun(run="a" * 16, state=1)
+    base = pb.CompareEvaluationsResponse(base=side)
+    flip = pb.CompareEvaluationsResponse(flip=pb.Flip())
+    row = pb.ComparedBenchmark(benchmark="capability", rows=[pb.ComparedRow(figure=3)])
+    candidate = pb.ComparedCandidate(run=side, benchmarks=[row])
+    broken = pb.CompareEvaluationsResponse(candidate=candidate)
+    for messages, told in (
+        ([], "lacks its base"),
+        ([base, flip], "cannot go on with flip"),
+        ([base, pb.CompareEvaluationsResponse()], "cannot go on with None"),
+        ([base, broken], "lacks a figure"),
+    ):
+        with pytest.raises(InvalidInput, match=told):
+            back(messages)
+
+
+def test_wishes_and_what_is_taken_where_they_are_silent() -> None:
+    assert decode_wished(pb.CompareEvaluationsRequest()) == Wished()
+    asked = pb.CompareEvaluationsRequest(anyway=True, partial=True, flips=0)
+    assert decode_wished(asked) == Wished(anyway=True, partial=True, flips=0)

@@ -1,0 +1,87 @@
+"""What else differs between two runs, and whether it keeps them from being compared."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from caliper.analysis.likeness import (
+    Distinction,
+    between,
+    distinctions,
+    refuse_unlike,
+    said,
+    unlike,
+)
+from caliper.core.errors import NotComparable
+from caliper.core.report import BenchmarkReport, Coverage, Report
+
+
+def report(
+    judge: str = "tgi",
+    weights: str = "text",
+    spec: dict[str, Any] | None = None,
+    name: str = "capability",
+) -> Report:
+    benchmark = BenchmarkReport(
+        name, name, ("f1",), {}, (), Coverage(1, 1), {"weights": weights}, {"judge": judge}
+    )
+    return Report("run", "complete", (benchmark,), spec or {})
+
+
+def test_another_judge_setting_and_pack_are_said() -> None:
+    first = report(spec={"captions": "a", "pack": {"digest": "1", "name": "caliper"}, "seed": 0})
+    second = report("lexical", "table2", {"captions": "b", "pack": {"digest": "2"}, "seed": 0})
+    assert distinctions(first, second, ignored=("captions",)) == (
+        Distinction("capability", "model", "judge", "tgi", "lexical"),
+        Distinction("capability", "setting", "weights", "text", "table2"),
+        Distinction("", "spec", "pack.digest", "1", "2"),
+        Distinction("", "spec", "pack.name", "caliper", "(none)"),
+    )
+
+
+def test_a_benchmark_that_one_run_lacks_is_said() -> None:
+    assert distinctions(report(), report(name="captionqa")) == (
+        Distinction("capability", "benchmark", "capability", "evaluated", "(none)"),
+        Distinction("captionqa", "benchmark", "captionqa", "(none)", "evaluated"),
+    )
+
+
+def test_like_runs_differ_in_nothing() -> None:
+    assert distinctions(report(), report()) == ()
+
+
+def test_settings_are_told_as_files_write_them() -> None:
+    first, second = report(spec={"limit": None}), report(spec={"limit": 10})
+    assert distinctions(first, second) == (Distinction("", "spec", "limit", "null", "10"),)
+
+
+def test_what_is_of_the_checkpoint_keeps_nobody_apart() -> None:
+    first = report(spec={"name": "a", "captions": {"capability": "1"}, "coverage_floor": 0.9})
+    second = report(spec={"name": "b", "captions": {"capability": "2"}, "coverage_floor": 0.5})
+    captioned = replace(
+        second, benchmarks=(replace(second.benchmarks[0], models={"judge": "tgi", "media": "m"}),)
+    )
+    found = between(first, captioned)
+    assert [each.name for each in found] == ["media", "coverage_floor"]
+    refuse_unlike(found)
+
+
+def test_a_benchmark_that_one_run_alone_has_keeps_nobody_apart() -> None:
+    first = report(spec={"data": {"capability": "1"}})
+    second = report(name="captionqa", spec={"data": {"captionqa": "2"}})
+    found = between(first, second)
+    assert len(found) == 4
+    assert unlike(found) == ()
+
+
+def test_a_refusal_names_what_differs_within_bounds() -> None:
+    many = [Distinction("capability", "setting", f"s{n}", "a" * 1000, "b") for n in range(12)]
+    with pytest.raises(NotComparable) as caught:
+        refuse_unlike(many)
+    assert "capability setting s0: aaaa" in str(caught.value)
+    assert "and 2 more" in str(caught.value)
+    assert caught.value.reasons[0] == ("setting", "capability setting s0", f"{'a' * 80}... / b")
+    assert len(caught.value.reasons) == 10
+    assert len(str(caught.value)) < 2000
+    assert said(many[0]).endswith("a / b")

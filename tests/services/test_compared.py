@@ -1,0 +1,166 @@
+"""Runs compared by an installation: to the last bit what is told of them in directories."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import grpc
+import pytest
+import pytest_asyncio
+from tests.fakes.grpc_serving import failure
+from tests.fakes.installation import alone, listening, over
+
+from caliper.adapters.exports.comparison import comparison_json
+from caliper.adapters.pages.compare import render_comparison
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.cli.progress import WarningWatcher
+from caliper.core.errors import InvalidInput, NotComparable, NotFound
+from caliper.pipeline.comparing import Wished, compare_runs
+from caliper.pipeline.supplies import push_dataset
+from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
+from caliper.runtime.sinks import thumbnails_below
+from caliper.servicers.building import Ground
+from caliper.servicers.grounds import memory_ground
+from caliper.servicers.starting import everything
+from caliper.standalone.config import RunConfig, read_config
+from caliper.standalone.directory import RunDirectory
+from caliper.standalone.kept import media_of, opening
+from caliper.standalone.remote import parcel_at, send
+
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NAMES = ("careless", "careful", "strict")
+
+
+class Held(DirectoryStore):
+    """A store that keeps verdicts to itself while it is `held`."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.held = False
+        self.reached = asyncio.Event()
+
+    async def get(self, key: str) -> bytes | None:
+        if self.held and "/verdicts/" in key:
+            self.reached.set()
+            await asyncio.Event().wait()
+        return await super().get(key)
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Held:
+    return Held(tmp_path / "store")
+
+
+@pytest.fixture
+def ground(held: Held) -> Ground:
+    return memory_ground(held)
+
+
+@pytest_asyncio.fixture
+async def address(ground: Ground) -> AsyncIterator[str]:
+    parts = await everything(ground, JudgeSettings(), QaReaderSettings(), None)
+    async with listening(parts) as found:
+        yield found
+
+
+@pytest_asyncio.fixture
+async def there(address: str) -> AsyncIterator[RemoteGateway]:
+    async with RemoteGateway(Target(address)) as gateway:
+        yield gateway
+
+
+def config(name: str) -> RunConfig:
+    """A few questions of all three benchmarks; `strict` is careful, read otherwise."""
+    found = read_config(EXAMPLES / f"{'careful' if name == 'strict' else name}.yaml")
+    parts = dict(found.benchmarks)
+    if name == "strict":
+        chosen = {"set": {"reply_reading": "strict"}}
+        parts["capability"] = parts["capability"].model_copy(update=chosen)
+    return found.model_copy(update={"limit": 4, "benchmarks": parts})
+
+
+async def both(
+    ground: Ground, there: RemoteGateway, folder: Path, *names: str
+) -> tuple[list[str], list[RunDirectory]]:
+    """The runs of an installation, with their media, and the same runs in directories."""
+    ids, directories = [], []
+    for name in names:
+        for benchmark, part in config(name).benchmarks.items():
+            await push_dataset(ground.store, parcel_at(benchmark, part.data, part.media_root))
+        begun = await send(config(name), there, ground.store)
+        ids.append(begun.spec.run_id)
+        await over(there, ids[-1])
+        await alone(config(name), WarningWatcher(), folder / name)
+        directories.append(RunDirectory(folder / name / "alone"))
+    return ids, directories
+
+
+async def test_it_is_told_to_the_last_bit_what_directories_tell(
+    ground: Ground, there: RemoteGateway, tmp_path: Path
+) -> None:
+    ids, directories = await both(ground, there, tmp_path, *NAMES)
+    wished = Wished(anyway=True, flips=30)
+    found, sent = await there.compare(ids, wished, pictures=True)
+    here = await compare_runs([*map(opening, directories)], wished)
+    assert comparison_json(found) == comparison_json(here)
+    assert found == here
+    flips = [flip for candidate in found.candidates for flip in candidate.flips.listed]
+    assert len(flips) > 30
+    figures = [each for one in found.candidates for part in one.parts for each in part.figures]
+    assert len(figures) > 200
+    page = render_comparison(found, lambda *name: sent.get(name))
+    assert page == render_comparison(here, thumbnails_below(media_of(directories[1])))
+    assert page.count("data:image/jpeg;base64,") > 10
+
+
+async def test_what_differs_is_told_in_a_refusal(
+    ground: Ground, there: RemoteGateway, tmp_path: Path
+) -> None:
+    ids, directories = await both(ground, there, tmp_path, "careful", "strict")
+    with pytest.raises(NotComparable) as refused:
+        await there.compare(ids, Wished())
+    with pytest.raises(NotComparable) as here:
+        await compare_runs([*map(opening, directories)], Wished())
+    assert refused.value.reasons == here.value.reasons
+    assert refused.value.reasons == (
+        ("setting", "capability setting reply_reading", "lenient / strict"),
+    )
+    assert str(refused.value) == str(here.value)
+    found, _ = await there.compare(ids, Wished(anyway=True))
+    assert [each.name for each in found.candidates[0].differing] == ["reply_reading"]
+
+
+async def test_what_cannot_be_asked_for(there: RemoteGateway) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await there.compare([], Wished())
+    assert refused.value.field == "runs"
+    for ids in (["0" * 16] * 2, ["no id", "../x"]):
+        with pytest.raises(NotFound):
+            await there.compare(ids, Wished())
+
+
+async def test_the_gateway_goes_on_meanwhile_and_a_deadline_ends_it(
+    ground: Ground, held: Held, there: RemoteGateway, address: str, tmp_path: Path
+) -> None:
+    ids, _ = await both(ground, there, tmp_path, "careless", "careful")
+    held.held = True
+    async with asyncio.timeout(PATIENCE), grpc.aio.insecure_channel(address) as channel:
+        stub = evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        asked = pb.CompareEvaluationsRequest(runs=ids)
+        slow = stub.CompareEvaluations(asked)
+        reading = asyncio.ensure_future(failure(slow.read()))
+        await held.reached.wait()
+        assert (await there.get(ids[0])).spec.run_id == ids[0]
+        short = await failure(stub.CompareEvaluations(asked, timeout=1).read())
+        assert short.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        slow.cancel()
+        await asyncio.wait([reading])
+        held.held = False
+        found, _ = await there.compare(ids, Wished(flips=0))
+    assert len(found.candidates) == 1
