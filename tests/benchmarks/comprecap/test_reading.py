@@ -122,15 +122,48 @@ def test_options_stand_inside_the_question() -> None:
         ("A white and black clock.", False),
         ("A", False),
         ("Option C", False),
+        ("option (b)", True),
+        ("**B**", True),
+        ('{"answer": "B"}', True),
+        ("<think>At first sight the answer is A, but no.</think>B", True),
+        ("<think>I think B</think>\n\nA", False),
+        ("The answer is a bit unclear, but B.", True),
+        ("Answer: not option A; the answer is B", True),
+        ("The clock is large. I choose B", True),
+        ("I would say that it is a red, digital clock, as it glows.", True),
     ],
 )
 def test_a_letter_or_an_option_is_read(reply: str, *, right: bool) -> None:
     assert read_letter(CLOCK, "B", reply).outcome == Scored(Fraction(int(right)))
 
 
-@pytest.mark.parametrize("reply", ["D", "A clock is there", "I do not know", ""])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "D",
+        "A clock is there",
+        "I do not know",
+        "The answer is a bit unclear.",
+        "<think>The answer is B, as",
+        "It is A or B",
+        "",
+    ],
+)
 def test_what_chooses_no_option_is_unreadable(reply: str) -> None:
     assert read_letter(CLOCK, "B", reply).outcome == UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("Based on the picture, no.", Scored(Fraction(1))),
+        ("There is no way to tell", UNREADABLE),
+        ("I have no idea", UNREADABLE),
+    ],
+)
+def test_no_before_a_word_is_not_the_option_no(reply: str, outcome: Scored | Unscored) -> None:
+    question = "Can the dog be seen? A. Yes. B. No."
+    assert read_letter(question, "B", reply).outcome == outcome
 
 
 @given(st.text(), st.text())

@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 
 from caliper.benchmarks.capability.literals import Literal, literal_list, read_literal
 from caliper.benchmarks.capability.tasks import NOT_STATED
+from caliper.benchmarks.replies import told
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
@@ -50,7 +51,7 @@ def read_score(text: str, *, lenient: bool) -> Read[int] | None:
     """The score of an open task, -1, 0 or 1; None when the reply holds none."""
     found = _from_objects(text, partial(_score, lenient=lenient), lenient=lenient)
     if found is None and lenient:
-        bare = _LOOSE_SCORES.get(unfenced(_answer(text)).strip(_WRAPPING))
+        bare = _LOOSE_SCORES.get(unfenced(told(text)).strip(_WRAPPING))
         return None if bare is None else Read(bare, repaired=True)
     return found
 
@@ -69,7 +70,7 @@ def read_labels(
 
     found = _from_objects(text, extract, lenient=lenient)
     if found is None and lenient:
-        bare = _labels(unfenced(_answer(text)), known, lenient=True)
+        bare = _labels(unfenced(told(text)), known, lenient=True)
         if bare and set(bare.value) <= {*known, NOT_STATED}:
             return Read(bare.value, repaired=True)
     return found
@@ -86,12 +87,6 @@ def unfenced(text: str) -> str:
     return text[3:-3].removeprefix("json").strip()
 
 
-def _answer(text: str) -> str:
-    """What stands behind a reasoning judge's thoughts; nothing when it never finished them."""
-    answer = text.rsplit("</think>", 1)[-1]
-    return "" if "<think>" in answer else answer
-
-
 def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[Value] | None:
     inner = unfenced(text)
     whole = read_literal(inner)
@@ -101,7 +96,7 @@ def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[
             return found
     if not lenient:
         return None
-    answer = _answer(text)
+    answer = told(text)
     verdicts = list(_verdicts(answer, extract))
     if not verdicts:
         return None

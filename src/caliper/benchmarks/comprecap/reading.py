@@ -7,17 +7,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from caliper.benchmarks.asking import UNREADABLE, Reading
+from caliper.benchmarks.letters import chosen
 from caliper.core.outcome import Scored
 
 _INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
 _LONGEST = 18
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[.):]\s+")
-_ANSWER = re.compile(
-    r"\b(?:answer|option|choice)\b(?:\s+is)?\s*[:=]?\s*\(?([A-Z])\b", re.IGNORECASE
-)
-_LEADING = re.compile(r"\(?([A-Za-z])(?:[.):](?:\s|$)|\s*$|\n)")
-
-
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _QUOTED = re.compile(_OBJECT.pattern + r"|\"[^\"\n]*\"|\u201c[^\u201c\u201d\n]*\u201d")
 _LETTER = re.compile(r"[A-Za-z]")
@@ -112,20 +107,12 @@ def options(question: str) -> dict[str, str]:
 def read_letter(question: str, answer: str, reply: str) -> Reading:
     """Whether the reply chooses the option `answer`.
 
-    Read in this order: an option's full text, a letter at the start that stands for itself
-    ("B", "b.", "(B) No"), a letter after "answer", "option" or "choice". Anything else is
-    unreadable. (The released example counts what it cannot read as wrong.)
+    Read as CaptionQA's default reading does (`letters.chosen`); anything else is unreadable. (The
+    released example counts what it cannot read as wrong.)
     """
     shown = options(question)
-    text = reply.strip()
-    letter = next((key for key, words in shown.items() if _same(words, text)), None)
-    if letter is None:
-        found = _LEADING.match(text) or _ANSWER.search(text)
-        letter = found.group(1).upper() if found else None
-    if letter not in shown:
+    place = chosen(reply, tuple(shown.values()))
+    if place is None:
         return Reading(UNREADABLE, "the reply chooses none of the options")
-    return Reading(Scored(Fraction(int(letter == answer))), repaired=text != letter)
-
-
-def _same(words: str, reply: str) -> bool:
-    return words.casefold() == reply.rstrip(".").casefold()
+    letter = tuple(shown)[place]
+    return Reading(Scored(Fraction(int(letter == answer))), repaired=reply.strip() != letter)
