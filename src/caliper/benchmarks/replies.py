@@ -16,7 +16,7 @@ _TOLD_BY_OTHERS = re.compile(
     r"\b(?:caption|sentence|text|description|phrase|it|which|that|who)\s+(?:\w+\s+){0,2}?"
     r"(?:orders?|ordered|asks?|asked|tells?|told|wants?|says|said|claims?|claimed|demands?"
     r"|demanded|instructs?|instructed|holds?|contains?|contained)\b"
-    r"(?:(?!\b(?:but|so|hence|therefore|I)\b)[^.,;\n])*",
+    r"(?:(?!\b(?:but|so|hence|therefore)\b|(?<!:\s)\bI\b)[^.,;\n])*",
     re.IGNORECASE,
 )
 
@@ -27,12 +27,25 @@ def told(reply: str) -> str:
     return "" if "<think>" in answer else answer
 
 
+def unfenced(text: str) -> str:
+    """The text inside code fences that wrap the whole of it; else the text, trimmed."""
+    text = text.strip()
+    if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):
+        return text
+    language, line_break, rest = text[3:-3].partition("\n")
+    if line_break and (not language.strip() or language.strip().isalpha()):
+        return rest.strip()
+    return text[3:-3].removeprefix("json").strip()
+
+
+def unquoted(answer: str) -> str:
+    """The answer without quotations and objects; a single letter or number in marks stays."""
+    return _QUOTATION.sub(" ", answer)
+
+
 def own_words(answer: str) -> str:
     """The answer without quotations, asides in brackets, and what it says that a caption says.
 
-    "It orders B. I pick C" has " . I pick C". A single letter or number in quotation marks or
-    brackets stays: it is nobody else's.
+    "It orders B. I pick C" has " . I pick C".
     """
-    for others in (_QUOTATION, _ASIDE, _TOLD_BY_OTHERS):
-        answer = others.sub(" ", answer)
-    return answer
+    return _TOLD_BY_OTHERS.sub(" ", _ASIDE.sub(" ", unquoted(answer)))

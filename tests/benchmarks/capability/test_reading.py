@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.benchmarks.capability.literals import read_literal
 from caliper.benchmarks.capability.reading import Read, read_labels, read_score
 from caliper.benchmarks.capability.tasks import TASKS
+from caliper.benchmarks.literals import read_literal
 
 MOVEMENTS = TASKS["camera_movement"].labels
 FENCE = "```"

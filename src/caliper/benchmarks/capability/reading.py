@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from caliper.benchmarks.capability.literals import Literal, literal_list, read_literal
 from caliper.benchmarks.capability.tasks import NOT_STATED
-from caliper.benchmarks.replies import told
+from caliper.benchmarks.literals import Literal, literal_list, read_literal
+from caliper.benchmarks.replies import told, unfenced
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
@@ -74,17 +74,6 @@ def read_labels(
         if bare and set(bare.value) <= {*known, NOT_STATED}:
             return Read(bare.value, repaired=True)
     return found
-
-
-def unfenced(text: str) -> str:
-    """The text inside code fences that wrap the whole of it; else the text, trimmed."""
-    text = text.strip()
-    if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):
-        return text
-    language, line_break, rest = text[3:-3].partition("\n")
-    if line_break and (not language.strip() or language.strip().isalpha()):
-        return rest.strip()
-    return text[3:-3].removeprefix("json").strip()
 
 
 def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[Value] | None:
