@@ -12,7 +12,7 @@ from caliper.core.caption import Caption
 from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored
 from caliper.core.preparation import Preparation
-from caliper.core.question import Source
+from caliper.core.question import Failure, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.caption import MAX_TOKENS, Captioner
 from caliper.ports.codec import CaptionJob, Verdicts
@@ -36,7 +36,7 @@ async def captioned(
     spec: RunSpec = SPEC,
     place: int = 0,
     pack: OpenPack | None = None,
-) -> Caption:
+) -> Caption | Failure:
     found = {"captionqa": runs.sources(runs.choice_rows(2, 1), None)}
     item = (await runs.planned(spec, found, MemoryStore())).items[place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
@@ -134,7 +134,7 @@ async def test_a_truncated_caption_stays_one() -> None:
     store = MemoryStore()
     model = ScriptedModel(lambda text, before: Completion("A c", "length"))
     for _ in range(2):
-        assert (await captioned(model, store)).truncated
+        assert await captioned(model, store) == Caption("nat_000", "A c", truncated=True)
     assert len(model.calls) == 1
 
 
@@ -169,9 +169,21 @@ async def test_a_taxonomy_of_its_own_is_what_the_prompt_lists() -> None:
     assert "Color" not in listed
 
 
-async def test_an_empty_caption_is_not_kept() -> None:
-    store, model = MemoryStore(), ScriptedModel(lambda text, before: " \n")
-    assert await captioned(model, store) == Caption("nat_000", "")
+@pytest.mark.parametrize(
+    ("completion", "reason"),
+    [
+        (Completion("I cannot help with that", "refusal"), Reason.REFUSED),
+        (Completion("The image shows", "content_filter"), Reason.REFUSED),
+        (Completion("x", "tool_calls"), Reason.NO_CAPTION),
+        (Completion(" \n"), Reason.NO_CAPTION),
+        (Completion("", "length"), Reason.TRUNCATED),
+    ],
+)
+async def test_what_is_no_caption_is_not_kept(completion: Completion, reason: Reason) -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: completion)
+    found = await captioned(model, store)
+    assert isinstance(found, Failure)
+    assert found.reason is reason
     assert store.objects == {}
 
 
@@ -204,6 +216,6 @@ async def test_a_broken_object_is_asked_for_again(broken: bytes) -> None:
     await captioned(model, store)
     (key,) = store.objects
     whole, store.objects[key] = store.objects[key], broken
-    assert (await captioned(model, store)).text == "A cat."
+    assert await captioned(model, store) == Caption("nat_000", "A cat.")
     assert store.objects[key] == whole
     assert len(model.calls) == 2

@@ -13,16 +13,17 @@ from typing import Any
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
+from caliper.core.outcome import Reason
 from caliper.core.preparation import Preparation
-from caliper.core.question import Decoding
+from caliper.core.question import Decoding, Failure
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.answerer import PromptingAnswerer, affinity_of
+from caliper.pipeline.answerer import PromptingAnswerer, affinity_of, read_completion
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
 from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
 from caliper.ports.media import Media
-from caliper.ports.models import ChatModel, Message
+from caliper.ports.models import ChatModel, Completion, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 
@@ -50,8 +51,8 @@ class Captioner:
         self._media = media
         self._store = store
 
-    async def caption(self, job: CaptionJob) -> Caption:
-        """The caption of a sample. An empty one leaves its questions Unscored(no_caption).
+    async def caption(self, job: CaptionJob) -> Caption | Failure:
+        """The caption of a sample, or why the model wrote none. Only captions are kept.
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
@@ -79,10 +80,10 @@ class Captioner:
         if kept is not None:
             return kept
         completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
-        caption = Caption(job.sample, completion.text.strip(), completion.finish == "length")
-        if caption.text:
-            await self._store.put(key, _write(caption))
-        return caption
+        found = read_caption(job.sample, completion)
+        if isinstance(found, Caption):
+            await self._store.put(key, _write(found))
+        return found
 
     async def answer(self, job: CaptionJob) -> tuple[Verdicts, Exception | None]:
         """The verdicts of a sample's questions from the media, and what went wrong first.
@@ -97,6 +98,16 @@ class Captioner:
         examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
         asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
         return await examiner.conclude(asked)
+
+
+def read_caption(sample: str, completion: Completion) -> Caption | Failure:
+    """A completion as a caption of the sample: what is no answer of a judge is no caption."""
+    read = read_completion(completion)
+    if not isinstance(read, Failure):
+        return Caption(sample, read.text.strip(), read.truncated)
+    if read.reason is Reason.NO_REPLY:
+        return Failure(Reason.NO_CAPTION, read.detail)
+    return read
 
 
 def _asked(messages: Sequence[Message], preparation: Preparation) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.wire.enums import encode_reason
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, MediaMissing
-from caliper.core.question import Decoding
-from caliper.pipeline.caption import MAX_TOKENS
+from caliper.core.question import Decoding, Failure
+from caliper.pipeline.caption import MAX_TOKENS, read_caption
 from caliper.pipeline.rendering import render, with_images
 from caliper.ports.models import ChatModel, Image, Message
 from caliper.ports.prompts import PromptPack
@@ -48,7 +49,7 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
     async def Caption(  # noqa: N802 - named in the contract
         self, request: captioner_pb2.CaptionRequest, context: Context
     ) -> captioner_pb2.CaptionResponse:
-        """Ask for a caption; nothing is kept.
+        """Ask for a caption; nothing is kept. A refusal is told as what it is, never as text.
 
         Raises InvalidInput naming the request's field, MediaMissing, BackendError, ModelChanged.
         """
@@ -56,9 +57,12 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         words = self._words(request)
         messages = with_images(words, await self._images(request.media))
         completion = await self._model.complete(messages, Decoding(max_tokens=MAX_TOKENS))
-        return captioner_pb2.CaptionResponse(
-            text=to_wire(completion.text.strip()), truncated=completion.finish == "length"
-        )
+        found = read_caption("", completion)
+        if isinstance(found, Failure):
+            return captioner_pb2.CaptionResponse(
+                unscored=encode_reason(found.reason), explanation=to_wire(found.detail)
+            )
+        return captioner_pb2.CaptionResponse(text=to_wire(found.text), truncated=found.truncated)
 
     async def Describe(  # noqa: N802 - named in the contract
         self, request: captioner_pb2.DescribeRequest, context: Context
