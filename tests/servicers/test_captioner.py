@@ -111,6 +111,14 @@ async def test_a_caption_that_was_cut_off(captioner: Any, model: Seeing) -> None
     assert (answer.text, answer.truncated) == ("A red", True)
 
 
+async def test_a_caption_of_so_many_tokens_at_most(captioner: Any, model: Seeing) -> None:
+    await captioner.Caption(request(inline(picture()), caption_tokens=512))
+    assert model.decoding == Decoding(max_tokens=512)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await captioner.Caption(request(inline(picture()), caption_tokens=0))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
 async def test_a_refusal_is_no_caption(captioner: Any, model: Seeing) -> None:
     model.completion = Completion("I cannot help with that", finish="refusal")
     answer = await captioner.Caption(request(inline(picture())))

@@ -55,21 +55,19 @@ async def run(server: ChatServer, folder: Path) -> Finished:
         await prepared.room.close()
 
 
-@pytest.mark.parametrize(
-    ("trouble", "reason"),
-    [
-        (fake.answer(None, refusal="I cannot help with that"), "refused"),
-        (fake.answer("The image shows", "content_filter"), "refused"),
-        (fake.answer("The image shows", "tool_calls"), "no_caption"),
-        (fake.answer(""), "no_caption"),
-        (fake.answer(None), "no_caption"),
-        (fake.answer("", "length"), "truncated"),
-    ],
-    ids=["refusal", "content filter", "tool calls", "empty", "null", "only thoughts"],
-)
-async def test_what_is_no_caption_scores_nothing(
-    tmp_path: Path, trouble: Step, reason: str
-) -> None:
+UNWRITTEN: dict[str, tuple[Step, str]] = {
+    "refusal": (fake.answer(None, refusal="I cannot help with that"), "refused"),
+    "content filter": (fake.answer("The image shows", "content_filter"), "refused"),
+    "tool calls": (fake.answer("The image shows", "tool_calls"), "no_caption"),
+    "empty": (fake.answer(""), "no_caption"),
+    "null": (fake.answer(None), "no_caption"),
+    "only thoughts": (fake.answer("", "length"), "truncated"),
+}
+
+
+@pytest.mark.parametrize("name", UNWRITTEN)
+async def test_what_is_no_caption_scores_nothing(tmp_path: Path, name: str) -> None:
+    trouble, reason = UNWRITTEN[name]
     async with ChatServer(otherwise=captioning(trouble)) as server:
         found = await run(server, tmp_path)
         assert len(server.requests) == SAMPLES

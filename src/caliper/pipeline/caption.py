@@ -27,9 +27,6 @@ from caliper.ports.models import ChatModel, Completion, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 
-MAX_TOKENS = 8192
-"""At most so many output tokens a caption (CAPability, settings of open models)."""
-
 
 class Captioner:
     """Writes the captions of one run with the checkpoint under test.
@@ -65,7 +62,7 @@ class Captioner:
             fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
         images = await self._media[job.benchmark].images(item.media)
         messages = with_images(render(self._pack.template(template), fields), images)
-        decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)
+        decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.seed)
         key = _object(
             reply_key(
                 self._model.identity.to_json(),

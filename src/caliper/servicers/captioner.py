@@ -13,9 +13,10 @@ from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Decoding, Failure
-from caliper.pipeline.caption import MAX_TOKENS, read_caption
+from caliper.pipeline.caption import read_caption
 from caliper.pipeline.rendering import render, with_images
 from caliper.ports.models import ChatModel, Image, Message
 from caliper.ports.prompts import PromptPack
@@ -54,9 +55,9 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         Raises InvalidInput naming the request's field, MediaMissing, BackendError, ModelChanged.
         """
         del context
-        words = self._words(request)
+        words, decoding = self._words(request), _decoding(request)
         messages = with_images(words, await self._images(request.media))
-        completion = await self._model.complete(messages, Decoding(max_tokens=MAX_TOKENS))
+        completion = await self._model.complete(messages, decoding)
         found = read_caption("", completion)
         if isinstance(found, Failure):
             return captioner_pb2.CaptionResponse(
@@ -105,6 +106,14 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         if data is None:
             raise MediaMissing(f"no {medium.key} in the store")
         return data
+
+
+def _decoding(request: captioner_pb2.CaptionRequest) -> Decoding:
+    if not request.HasField("caption_tokens"):
+        return Decoding(max_tokens=CAPTION_TOKENS)
+    if not 1 <= request.caption_tokens <= MOST_CAPTION_TOKENS:
+        raise InvalidInput(f"not from 1 to {MOST_CAPTION_TOKENS}", field="caption_tokens")
+    return Decoding(max_tokens=request.caption_tokens)
 
 
 def _digest(medium: captioner_pb2.Media, field: str) -> str:

@@ -19,16 +19,18 @@ class Media(_message.Message):
     def __init__(self, key: _Optional[str] = ..., inline: _Optional[bytes] = ..., name: _Optional[str] = ...) -> None: ...
 
 class CaptionRequest(_message.Message):
-    __slots__ = ("media", "benchmark", "prompt", "group")
+    __slots__ = ("media", "benchmark", "prompt", "group", "caption_tokens")
     MEDIA_FIELD_NUMBER: _ClassVar[int]
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
+    CAPTION_TOKENS_FIELD_NUMBER: _ClassVar[int]
     media: _containers.RepeatedCompositeFieldContainer[Media]
     benchmark: str
     prompt: str
     group: str
-    def __init__(self, media: _Optional[_Iterable[_Union[Media, _Mapping]]] = ..., benchmark: _Optional[str] = ..., prompt: _Optional[str] = ..., group: _Optional[str] = ...) -> None: ...
+    caption_tokens: int
+    def __init__(self, media: _Optional[_Iterable[_Union[Media, _Mapping]]] = ..., benchmark: _Optional[str] = ..., prompt: _Optional[str] = ..., group: _Optional[str] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class CaptionResponse(_message.Message):
     __slots__ = ("text", "truncated", "unscored", "explanation")
