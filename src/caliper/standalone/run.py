@@ -62,6 +62,8 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     directory = run_directory(prepared)
     begun = clock.monotonic()
     started = clock.now()
+    allowance = prepared.room.allowance
+    allowance.tell = watcher.warned
     with directory.claim(prepared.spec):
         summary = await plan(prepared.spec, prepared.sources, directory.store)
         # Only now: rows that cannot be planned will be mended, and then it is another run.
@@ -93,6 +95,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
+                "warnings": list(allowance.warnings.values()),
                 **_surroundings(),
             }
         )
