@@ -19,11 +19,12 @@ from caliper.core.question import Decoding, Failure
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.answerer import PromptingAnswerer, affinity_of, read_completion
 from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
 from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
 from caliper.ports.media import Media
-from caliper.ports.models import ChatModel, Completion, Message
+from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 
@@ -31,7 +32,8 @@ from caliper.ports.storage import ObjectStore
 class Captioner:
     """Writes the captions of one run with the checkpoint under test.
 
-    `media` opens what a benchmark's samples show, by benchmark name.
+    `media` opens what a benchmark's samples show, by benchmark name; `holding` bounds how much
+    of it all captioners of a process have in memory.
     """
 
     def __init__(
@@ -41,18 +43,26 @@ class Captioner:
         pack: PromptPack,
         media: Mapping[str, Media],
         store: ObjectStore,
+        holding: Holding | None = None,
     ) -> None:
         self._spec = spec
         self._model = model
         self._pack = pack
         self._media = media
         self._store = store
+        self._holding = holding or Holding()
 
     async def caption(self, job: CaptionJob) -> Caption | Failure:
         """The caption of a sample, or why the model wrote none. Only captions are kept.
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
+        async with self._holding.place() as holds:
+            images = await self._media[job.benchmark].images(job.items[0].media)
+            holds(images)
+            return await self._caption(job, images)
+
+    async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
         item = job.items[0]
         part = self._spec.benchmark(job.benchmark)
         chosen = benchmark(job.benchmark)
@@ -60,7 +70,6 @@ class Captioner:
         template, fields = chosen.caption_prompt(group, part.prompt)
         if group in part.taxonomy:
             fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
-        images = await self._media[job.benchmark].images(item.media)
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.seed)
         key = _object(
@@ -90,11 +99,14 @@ class Captioner:
         raises, MediaMissing, InvalidInput.
         """
         media = self._media[job.benchmark]
-        shown = {paths: await media.images(paths) for paths in {item.media for item in job.items}}
-        seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
-        examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
-        asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
-        return await examiner.conclude(asked)
+        async with self._holding.place() as holds:
+            wanted = {item.media for item in job.items}
+            shown = {paths: await media.images(paths) for paths in wanted}
+            holds(image for images in shown.values() for image in images)
+            seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
+            examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
+            asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
+            return await examiner.conclude(asked)
 
 
 def read_caption(sample: str, completion: Completion) -> Caption | Failure:

@@ -18,6 +18,7 @@ from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
@@ -149,7 +150,7 @@ class Examiners:
 
 @dataclass(frozen=True, slots=True)
 class Captioners:
-    """The captioner of each job's run; `decoders` are those of the process."""
+    """The captioner of each job's run; `decoders` and `holding` are those of the process."""
 
     model: ChatModel
     pack: PromptPack
@@ -157,6 +158,7 @@ class Captioners:
     store: ObjectStore
     index: MediaIndex
     decoders: Decoders
+    holding: Holding
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
@@ -166,7 +168,7 @@ class Captioners:
         part = spec.benchmark(job.benchmark)
         loose = LooseMedia(self.decoders, part.preparation or Preparation())
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        return Captioner(spec, self.model, self.pack, media, self.store)
+        return Captioner(spec, self.model, self.pack, media, self.store, self.holding)
 
 
 @dataclass(frozen=True, slots=True)

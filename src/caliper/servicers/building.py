@@ -21,6 +21,7 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gateway import Gateway, Outside
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.outlets import Outlets
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
@@ -121,7 +122,8 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     pack = _pack(settings)
     room = ModelRoom(settings.access(), ground.clock)
     model = await room.chat_model(settings.model)
-    decoders = Decoders(settings.decoders())
+    options = settings.decoders()
+    decoders, holding = Decoders(options), Holding(options.held_bytes, options.workers)
     identities = {"captioner": model.identity}
     gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
 
@@ -134,7 +136,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     index = MediaIndex(ground.store, ground.clock)
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, Unwritten(ground.store), index, decoders),
+        Captioners(model, pack, gate, Unwritten(ground.store), index, decoders, holding),
         keep,
     )
     working = Working(
