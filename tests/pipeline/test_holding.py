@@ -143,7 +143,12 @@ async def test_behind_a_slow_endpoint_no_more_is_prepared_than_may_be_held() -> 
     found = {"captionqa": runs.sources(runs.choice_rows(12, 1), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
     captioner = Captioner(
-        spec, model, OpenPack(), {"captionqa": media}, MemoryStore(), Holding(100, at_once=1)
+        spec,
+        model,
+        OpenPack(),
+        {"captionqa": media},
+        MemoryStore(),
+        holding=Holding(100, at_once=1),
     )
     jobs = [CaptionJob(spec.run_id, "captionqa", item.sample, (item,)) for item in items]
     tasks = [asyncio.create_task(captioner.caption(job)) for job in jobs]

@@ -27,6 +27,7 @@ from caliper.ports.media import Media
 from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SILENT, StageTelemetry
 
 
 class Captioner:
@@ -36,15 +37,18 @@ class Captioner:
     of it all captioners of a process have in memory.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a port each: grouping them would only hide one
         self,
         spec: RunSpec,
         model: ChatModel,
         pack: PromptPack,
         media: Mapping[str, Media],
         store: ObjectStore,
+        *,
         holding: Holding | None = None,
+        telemetry: StageTelemetry = SILENT,
     ) -> None:
+        self._telemetry = telemetry
         self._spec = spec
         self._model = model
         self._pack = pack
@@ -83,6 +87,7 @@ class Captioner:
         )
         written = await self._store.get(key)
         kept = None if written is None else _read(written, key, job.sample)
+        self._telemetry.replied(cached=kept is not None)
         if kept is not None:
             return kept
         completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
@@ -104,7 +109,8 @@ class Captioner:
             shown = {paths: await media.images(paths) for paths in wanted}
             holds(image for images in shown.values() for image in images)
             seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
-            examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
+            models = Models({f"{job.benchmark}/media": seeing})
+            examiner = Examiner(self._spec, models, self._store, self._telemetry)
             asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
             return await examiner.conclude(asked)
 

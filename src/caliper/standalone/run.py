@@ -164,7 +164,7 @@ class _Run:
             publisher=Publisher(spec.run_id, stream, codec, self._captions),
             examiner=Examiner(spec, prepared.models, store),
             captioners={
-                name: Captioner(spec, model, prepared.pack, media, store, holding)
+                name: Captioner(spec, model, prepared.pack, media, store, holding=holding)
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
