@@ -154,6 +154,10 @@ def test_pictures_stand_for_their_digest() -> None:
         (Completion("B", "content_filter"), Failure(Reason.REFUSED, "B")),
         (Completion("", "refusal"), Failure(Reason.REFUSED, "the model refused to answer")),
         (Completion(" \n"), Failure(Reason.NO_REPLY, "the reply was empty")),
+        (
+            Completion("x", "tool_calls"),
+            Failure(Reason.NO_REPLY, "the model called a tool instead of writing"),
+        ),
     ],
 )
 def test_completions_become_answers(completion: Completion, answer: Answer) -> None:

@@ -135,6 +135,15 @@ Prepare = Annotated[
         rich_help_panel=_WHAT,
     ),
 ]
+CaptionTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--caption-tokens",
+        help="The most output tokens of a caption that the captioner writes: prompt, pictures and "
+        "these have to fit its context. [dim]\\[default: 8192][/dim]",
+        rich_help_panel=_WHAT,
+    ),
+]
 Limit = Annotated[
     int | None,
     typer.Option("--limit", help="Draw that many items a task or domain.", rich_help_panel=_WHAT),

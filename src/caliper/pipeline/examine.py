@@ -107,11 +107,18 @@ class Examiner:
 def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
     """Unscored for every question of a job that is not tried again."""
     reason = handling(error).reason or Reason.INTERNAL
-    evidence = Evidence(explanation=f"{type(error).__name__}: {error}"[:2000])
+    return unscored(job, Failure(reason, f"{type(error).__name__}: {error}"))
+
+
+def unscored(job: ExamineJob, why: Failure) -> Verdicts:
+    """Unscored for every question of a job; what can never be asked keeps a reason of its own."""
+    evidence = Evidence(explanation=why.detail[:2000])
     verdicts = tuple(
-        Verdict(index, Unscored(reason), evidence)
+        Verdict(index, Unscored(question.unscored), Evidence(explanation=question.note))
+        if question.unscored
+        else Verdict(index, Unscored(why.reason), evidence)
         for item in job.items
-        for index, _, _ in item.positions()
+        for index, question, _ in item.positions()
     )
     return Verdicts(job.run, job.benchmark, job.sample, verdicts)
 

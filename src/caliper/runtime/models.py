@@ -69,7 +69,7 @@ class ModelRoom:
     def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
-        self._allowance = Allowance(access.tokens)
+        self.allowance = Allowance(access.tokens)
         self._chat_models: dict[str, MeteredChatModel] = {}
         self._closings: list[Callable[[], Awaitable[None]]] = []
 
@@ -99,7 +99,7 @@ class ModelRoom:
             except BaseException:
                 await pool.close()
                 raise
-            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self._allowance)
+            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self.allowance)
         return self._chat_models[spec]
 
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:

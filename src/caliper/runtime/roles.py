@@ -18,6 +18,7 @@ from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
@@ -155,7 +156,7 @@ class Examiners:
 
 @dataclass(frozen=True, slots=True)
 class Captioners:
-    """The captioner of each job's run; `decoders` are those of the process."""
+    """The captioner of each job's run; `decoders` and `holding` are those of the process."""
 
     model: ChatModel
     pack: PromptPack
@@ -163,6 +164,7 @@ class Captioners:
     store: ObjectStore
     index: MediaIndex
     decoders: Decoders
+    holding: Holding
     telemetry: StageTelemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
@@ -173,7 +175,15 @@ class Captioners:
         part = spec.benchmark(job.benchmark)
         loose = LooseMedia(self.decoders, part.preparation or Preparation())
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        return Captioner(spec, self.model, self.pack, media, self.store, self.telemetry)
+        return Captioner(
+            spec,
+            self.model,
+            self.pack,
+            media,
+            self.store,
+            holding=self.holding,
+            telemetry=self.telemetry,
+        )
 
 
 @dataclass(frozen=True, slots=True)

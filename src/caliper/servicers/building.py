@@ -22,6 +22,7 @@ from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.gauges import Gauges
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.lagging import Lagging
 from caliper.pipeline.outlets import NobodyWatches, Outlets
 from caliper.pipeline.planner import Planner
@@ -148,7 +149,8 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     telemetry = ground.telemetry.stage("captioner")
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     model = await room.chat_model(settings.model)
-    decoders = Decoders(settings.decoders())
+    options = settings.decoders()
+    decoders, holding = Decoders(options), Holding(options.held_bytes, options.workers)
     identities = {"captioner": model.identity}
     gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
 
@@ -161,7 +163,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     index = MediaIndex(ground.store, ground.clock)
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, Unwritten(ground.store), index, decoders, telemetry),
+        Captioners(model, pack, gate, Unwritten(ground.store), index, decoders, holding, telemetry),
         keep,
     )
     working = Working(

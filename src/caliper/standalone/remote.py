@@ -159,4 +159,5 @@ async def _asked(
         media=_asked_from_media(part),
         preparation=part.prepared,
         taxonomy=taxonomy_of(name, part),
+        caption_tokens=part.caption_tokens,
     )

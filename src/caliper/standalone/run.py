@@ -25,6 +25,7 @@ from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
 from caliper.pipeline.budget import affordable, before, leave_out
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import plan, read_plan
@@ -64,6 +65,8 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     directory = run_directory(prepared)
     begun = clock.monotonic()
     started = clock.now()
+    allowance = prepared.room.allowance
+    allowance.tell = watcher.warned
     with directory.claim(prepared.spec):
         summary = await plan(prepared.spec, prepared.sources, directory.store)
         # Only now: rows that cannot be planned will be mended, and then it is another run.
@@ -98,6 +101,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "jobs": missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
                 "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
+                "warnings": list(allowance.warnings.values()),
                 **_surroundings(),
             }
         )
@@ -159,11 +163,13 @@ class _Run:
         (self._directory.path / "execution.json").unlink(missing_ok=True)
         self._directory.write_captions(await self.planned_captions())
         decoders = Decoders(prepared.decoders)
+        media = self._media(decoders)
+        holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         stages = Stages(
             publisher=Publisher(spec.run_id, stream, codec, self._captions),
             examiner=Examiner(spec, prepared.models, store),
             captioners={
-                name: Captioner(spec, model, prepared.pack, self._media(decoders), store)
+                name: Captioner(spec, model, prepared.pack, media, store, holding=holding)
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
