@@ -41,3 +41,10 @@ class Address:
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def refuse_far(address: Address, field: str) -> None:
+    """Raise InvalidInput for an address that other machines can reach."""
+    if not address.loopback:
+        message = f"pages ask for no token, so other machines must not reach {address}"
+        raise InvalidInput(message, field=field)
