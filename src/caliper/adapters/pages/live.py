@@ -235,7 +235,8 @@ def _card(run: str, row: VerdictRow, found: Found) -> Card:
         explanation=_cut(row.explanation),
         reply=_cut(row.reply),
     )
-    glance = f"{caption[:_GLANCE]} ..." if len(caption) > _GLANCE else ""
+    begun = caption[:_GLANCE].rpartition(" ")[0] or caption[:_GLANCE]
+    glance = f"{begun} ..." if len(caption) > _GLANCE else ""
     return Card(cut, caption, glance, pictures)
 
 

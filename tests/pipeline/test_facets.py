@@ -1,0 +1,66 @@
+"""Verdicts by kind: counted and chosen without reading what is not shown."""
+
+from collections import Counter
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.evaluations import House, stored_run, verdict, verdicts_of
+
+from caliper.core.errors import InvalidInput, NotFound
+from caliper.pipeline.reading import RunReader, Wanted
+from caliper.pipeline.runs import RunBook
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+@pytest.fixture
+def reader(house: House) -> RunReader:
+    clock = FakeClock()
+    return RunReader(house.store, RunBook(house.store, clock), clock, lambda *_: ())
+
+
+async def told(house: House, *scores: int | None) -> str:
+    run = await stored_run(house.store)
+    board = await house.aggregator()
+    await board.apply([verdicts_of(run, [verdict(*each) for each in enumerate(scores)])])
+    await board.snapshot()
+    return run.spec.run_id
+
+
+@pytest.mark.parametrize("scores", [(), (1, 0, None, 1), (1, 0, None, 1, 0, 0)])
+async def test_what_is_counted_can_be_asked_for(
+    house: House, reader: RunReader, scores: tuple[int | None, ...]
+) -> None:
+    run = await told(house, *scores)
+    rows, _ = await reader.verdicts(run, Wanted())
+    facets = await reader.facets(run)
+    assert facets == Counter((row.benchmark, row.dimension, row.outcome) for row in rows)
+    assert sum(facets.values()) == len(scores)
+    for facet, count in facets.items():
+        found, _ = await reader.verdicts(run, Wanted(*facet))
+        assert len(found) == count
+        assert {(row.benchmark, row.dimension, row.outcome) for row in found} == {facet}
+
+
+async def test_nothing_is_read_of_verdicts_that_are_not_wanted(
+    house: House, reader: RunReader
+) -> None:
+    run = await told(house, 1, 0, None, 1, 0, 0)
+    facets = await reader.facets(run)
+    for key in [key for key in house.store.objects if "/verdicts/" in key]:
+        house.store.objects[key] = b"what nobody can read"
+    # The segment that was read last is at hand: it is dropped, and still nobody asks for it.
+    held = reader._held[run].run.log._cache
+    held._held.clear()
+    assert await reader.verdicts(run, Wanted(outcome="no such outcome")) == ([], "")
+    assert await reader.facets(run) == facets
+    with pytest.raises(InvalidInput, match="broken segment"):
+        await reader.verdicts(run, Wanted())
+
+
+async def test_nobody(reader: RunReader) -> None:
+    with pytest.raises(NotFound):
+        await reader.facets("0" * 16)
