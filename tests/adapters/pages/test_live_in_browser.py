@@ -2,6 +2,7 @@
 
 import re
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,32 +25,34 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the pages of an installation with two runs, the media of which are there."""
     folder = tmp_path_factory.mktemp("installation")
     caliper = Command(folder, {"CALIPER_STORE": "there"})
-    with (folder / "log").open("w") as log:
-        process = caliper.start(
-            *("serve", "--listen", "127.0.0.1:0", "--page", "127.0.0.1:0", "--store", "there"),
-            stderr=log.fileno(),
-        )
-        try:
-            gateway = said(folder / "log", r"Serving on (\S+)")
-            page = said(folder / "log", r"pages on (http://127\.0\.0\.1:\d+)/")
-            for name, (data, media) in DATA.items():
-                caliper("data", "push", name, "--data", data, "--media", media, code=0)
-            for name in ("careless", "careful"):
-                config = EXAMPLES / f"{name}.yaml"
-                caliper("evaluate", "--config", config, "--server", gateway, "--quiet", code=0)
-            yield page
-        finally:
-            ended = end(process, signal.SIGTERM)
+    process = caliper.start(
+        *("serve", "--listen", "127.0.0.1:0", "--page", "127.0.0.1:0", "--store", "there")
+    )
+    try:
+        gateway, page = told(process, r"Serving on (\S+)", r"pages on (http://127\.0\.0\.1:\d+)/")
+        for name, (data, media) in DATA.items():
+            caliper("data", "push", name, "--data", data, "--media", media, code=0)
+        for name in ("careless", "careful"):
+            config = EXAMPLES / f"{name}.yaml"
+            caliper("evaluate", "--config", config, "--server", gateway, "--quiet", code=0)
+        yield page
+    finally:
+        ended = end(process, signal.SIGTERM)
     assert ended.code == 0
-    assert not re.search("ERROR|Traceback", (folder / "log").read_text("utf-8"))
+    assert not re.search("ERROR|Traceback", ended.err)
 
 
-def said(log: Path, pattern: str) -> str:
-    """What a pattern finds in a log, once it stands there."""
+def told(process: subprocess.Popen[str], *patterns: str) -> list[str]:
+    """What patterns find in what a process says, once it has said all of it."""
+    assert process.stderr is not None
+    said = ""
     while True:
-        found = re.search(pattern, log.read_text("utf-8"))
-        if found is not None:
-            return found[1]
+        line = process.stderr.readline()
+        assert line, f"it did not serve:\n{said}"
+        said += line
+        found = [re.search(pattern, said) for pattern in patterns]
+        if all(found):
+            return [match[1] for match in found if match is not None]
 
 
 @pytest.fixture
