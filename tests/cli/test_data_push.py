@@ -1,6 +1,7 @@
 """Datasets pushed to the store of an installation."""
 
 import hashlib
+import json
 from pathlib import Path
 
 from tests.fakes.command import Command
@@ -50,3 +51,36 @@ def test_what_cannot_be_pushed_is_bad_input(caliper: Command) -> None:
     assert "CALIPER_STORE" in caliper(*PUSH, code=2).err
     nothing = ("data", "push", "captionqa", "--data", "nothing", "--store", "there")
     caliper(*nothing, code=2)
+
+
+def test_questions_from_the_media_are_pushed_with_media_of_their_own(
+    caliper: Command, tmp_path: Path
+) -> None:
+    data, qa = tmp_path / "data", tmp_path / "qa"
+    for source, folder in (("capability", data), ("capability_qa", qa)):
+        folder.mkdir()
+        for file in (EXAMPLES / source).iterdir():
+            rows = file.read_text("utf-8").splitlines(keepends=True)
+            # The last picture of a task is asked about in question form only.
+            kept = rows[:-1] if folder is data else rows
+            (folder / file.name).write_text("".join(kept), "utf-8")
+    push = ("data", "push", "capability", "--data", data, "--media", EXAMPLES / "media")
+    plain = caliper(*push, "--store", "plain", "--json", code=0).told
+    told = caliper(*push, "--qa", qa, "--store", "there", "--json", code=0).told
+    assert told["dataset"] == plain["dataset"]
+    assert told["media"] > plain["media"]
+    assert (told["files"], "qa_data" in plain) == (2 * plain["files"], False)
+    before = written(tmp_path / "there")
+    assert f"datasets/{told['qa_data']}/manifest.json" in before
+    media = json.loads(
+        (tmp_path / "there" / "datasets" / told["dataset"] / "media.json").read_text()
+    )
+    assert len(media["media"]) == told["media"]
+    lines = caliper(*push, "--qa", qa, "--store", "there", code=0).out.split()
+    assert lines == [told["dataset"], told["qa_data"]]
+    assert written(tmp_path / "there") == before
+
+
+def test_a_benchmark_with_questions_of_its_own_takes_no_others(caliper: Command) -> None:
+    ended = caliper(*PUSH, "--qa", DATA, "--store", "there", code=2)
+    assert "captionqa: its own questions are asked from the media" in ended.err

@@ -169,9 +169,11 @@ def test_several_candidates(ran: Command) -> None:
     assert [each["alike"] for each in found] == [True, False, True]
     assert found[2]["flips"]["better"] == 0
     shown = ran(*command, "--anyway", code=0)
-    assert shown.err.count("Differs: careful: capability setting reply_reading") == 1
+    runs = [f"{each['name']} ({each['run']})" for each in (told["base"], *found)]
+    assert f"Differs: {runs[2]}: capability setting reply_reading" in shown.err
     assert shown.out.count("Headline figures") == 3
-    assert "careful, careful, careless against careless" in (ran.folder / "all.html").read_text()
+    page = (ran.folder / "all.html").read_text()
+    assert f"{', '.join(runs[1:])} against {runs[0]}" in page
     assert "Missing argument" in ran("compare", "careful", code=2).err
 
 

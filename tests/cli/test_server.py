@@ -74,7 +74,7 @@ def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     over_there = ("--server", server)
     told = pushing("compare", *there, *over_there, "--anyway", "--json", code=0)
     assert told.out == pushing("compare", *here, "--anyway", "--json", code=0).out
-    assert "Differs: careful: capability setting reply_reading" in told.err
+    assert "capability setting reply_reading: lenient / strict" in told.err
     assert pushing("compare", *there[:2], *over_there, code=0).out.count("CaptionQA") == 2
     refused = pushing("compare", *there, *over_there, code=2)
     assert refused.err == pushing("compare", *here, code=2).err

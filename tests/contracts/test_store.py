@@ -58,6 +58,20 @@ class StoreContract:
         assert await store.get("jobs/ab") is None
         assert await store.get("jobs/ab/abcdef/deeper") is None
 
+    async def test_no_more_is_got_than_is_wanted(self, store: ObjectStore) -> None:
+        data = b"x" * 1000
+        await store.put("media/a", data)
+        assert await store.get_within("media/a", 1000) == data
+        assert await store.get_within("media/b", 1000) is None
+        assert await store.get_within("media", 1000) is None
+        for most in (0, 999):
+            with pytest.raises(InvalidInput, match=f"media/a: larger than {most} bytes"):
+                await store.get_within("media/a", most)
+        await store.put("media/empty", b"")
+        assert await store.get_within("media/empty", 0) == b""
+        with pytest.raises(InvalidInput, match="not a key"):
+            await store.get_within("../a", 1)
+
     async def test_writing_a_key_again_replaces_it(self, store: ObjectStore) -> None:
         await store.put("plan/0", b"a longer first version")
         await store.put("plan/0", b"second")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from caliper.ports.storage import ObjectStore
 
@@ -20,6 +21,18 @@ class CountingStore:
     async def get(self, key: str) -> bytes | None:
         self.calls.append(("GET", key))
         return await self._store.get(key)
+
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        self.calls.append(("GET", key))
+        return await self._store.get_within(key, most)
+
+    async def put_file(self, key: str, file: Path) -> None:
+        self.calls.append(("PUT", key))
+        await self._store.put_file(key, file)
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        self.calls.append(("GET", key))
+        return await self._store.get_file(key, file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         self.calls.append(("LIST", prefix))

@@ -194,6 +194,11 @@ class Installation:
         """
         ended = await self.over(run)
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
+        # What is told beside that is the whole run, as the report has it.
+        told = {part.name: part.coverage for part in ended.benchmarks}
+        assert told.keys() == config.benchmarks.keys()
+        for found in told.values():
+            assert found.scored + sum(found.unscored.values()) == found.planned
         expected, calls = await self.alone(config)
         # A run that was over before is healed at some time: no event says when.
         async with asyncio.timeout(ENDS_WITHIN):

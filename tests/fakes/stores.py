@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from caliper.adapters.keys import checked, checked_prefix
+from caliper.adapters.keys import checked, checked_prefix, too_long
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
 
@@ -29,6 +29,12 @@ class MemoryStore:
 
     async def get(self, key: str) -> bytes | None:
         return self.objects.get(checked(key))
+
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        found = await self.get(key)
+        if found is not None and len(found) > most:
+            raise too_long(key, most)
+        return found
 
     async def get_file(self, key: str, file: Path) -> bool:
         if key in self.objects:

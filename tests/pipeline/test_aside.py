@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.stores import MemoryStore
 
-from caliper.core.errors import StoreUnavailable
+from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.pipeline.aside import RelayedStore, aside
 
 # Never measured: it only ends a test that would hang.
@@ -56,6 +56,8 @@ async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
     thread, keys, data = await aside(work, executor)
     assert thread != threading.get_ident()
     assert home.threads == {threading.get_ident()}
+    with pytest.raises(InvalidInput, match="a/1"):
+        await aside(lambda: store.get_within("a/1", 2), executor)
     assert (keys, data) == (["a/1", "a/2"], b"one")
     assert (tmp_path / "back").read_bytes() == b"two"
 

@@ -1,12 +1,13 @@
 """Following the topics: catching up, outages, and taking over."""
 
 import asyncio
+from collections.abc import Mapping
 
 from tests.fakes.evaluations import House, event_of, scored, standalone, stored_run
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.core.errors import StoreUnavailable
+from caliper.core.errors import StoreUnavailable, StreamUnavailable
 from caliper.pipeline.following import Follower
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.codec import EventKind
@@ -79,3 +80,34 @@ async def test_a_store_that_is_down_for_a_while_costs_nothing() -> None:
         await Follower(await house.aggregator(), stream, house.clock).run()
     assert house.file(run) == (await standalone(run, scored(run)))[0]
     assert house.clock.slept.count(1.0) >= 5
+
+
+async def test_a_stream_that_is_away_is_told_until_it_answers() -> None:
+    class Away(MemoryStream):
+        """Topics that are asked for once more while they are down; what is heard in between."""
+
+        def __init__(self) -> None:
+            super().__init__(logs={VERDICTS, RUNS})
+            self.down, self.heard = {VERDICTS: 3, RUNS: 1}, list[str]()
+
+        async def ends(self, topic: str) -> Mapping[int, int]:
+            try:
+                await follower.check()
+                self.heard.append("ready")
+            except StreamUnavailable as error:
+                self.heard.append(str(error))
+            if self.down[topic]:
+                self.down[topic] -= 1
+                raise StreamUnavailable(f"{topic} is down")
+            return await super().ends(topic)
+
+    house, stream = House(), Away()
+    await close(stream)
+    follower = Follower(await house.aggregator(), stream, house.clock)
+    async with asyncio.timeout(PATIENCE):
+        await follower.run()
+    # Each is asked once before anything is known; that one answers excuses no other.
+    assert stream.heard[0] == "ready"
+    assert "ready" not in stream.heard[2:]
+    assert stream.heard[-1] == f"{VERDICTS} is down"
+    await follower.check()

@@ -56,6 +56,11 @@ async def test_what_a_captioner_is_shown_and_told() -> None:
             "preparation",
             "only a captioner",
         ),
+        ({"prompt": "medium"}, "prompt", "unknown caption prompt 'medium'; known: simple, short"),
+        ({"prompt": "long", "name": "capability"}, "prompt", "known: simple"),
+        ({"prompt": "long", "name": "comprecap"}, "prompt", "known: simple"),
+        # It is part of what captions that were supplied are compared by.
+        ({"prompt": "medium", "captions": DATA, "captioner": None}, "prompt", "'medium'"),
     ],
 )
 async def test_what_fits_no_captioner(changes: dict[str, Any], field: str, message: str) -> None:

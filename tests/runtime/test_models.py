@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.servers.process import free_ports
@@ -89,6 +90,44 @@ async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) 
         assert room.spent == {}
         await room.chat_model(f"tgi:{server.url}")
         await room.close()
+
+
+@pytest.mark.parametrize(
+    ("spec", "way_out"),
+    [
+        ("tgi:http://model.invalid:8080/v1#m", "model.invalid:8080 in plaintext; give https://"),
+        ("tgi:http://127.0.0.1:1,http://192.0.2.1", "192.0.2.1:80 in plaintext; give https://"),
+        ("tgi:http://[2001:db8::1]", r"\[2001:db8::1\]:80 in plaintext"),
+        ("triton:model.invalid:8001/llm", "model.invalid:8001 in plaintext; give #tls=system"),
+        ("triton:127.0.0.1:1,model.invalid:1/llm", "model.invalid:1 in plaintext"),
+    ],
+)
+async def test_a_token_goes_to_no_other_machine_in_plaintext(spec: str, way_out: str) -> None:
+    given = Access(token=SecretStr("a-secret"), timeout=1, retry_budget=0)
+    room = ModelRoom(given, SystemClock())
+    # Nobody is asked: the names would not even be found.
+    with pytest.raises(InvalidInput, match=way_out) as caught:
+        await room.chat_model(spec)
+    assert "a-secret" not in str(caught.value)
+    if spec.startswith("triton:model"):
+        with pytest.raises(InvalidInput, match=way_out):
+            await room.embedder(spec)
+
+
+async def test_a_token_goes_to_this_machine_and_no_token_anywhere() -> None:
+    async with ChatServer() as server:
+        with_token = ModelRoom(Access(token=SecretStr("a-secret")), SystemClock())
+        await with_token.chat_model(f"tgi:{server.url}")
+        await with_token.close()
+    without = ModelRoom(Access(timeout=1, retry_budget=0), SystemClock())
+    with pytest.raises(BackendUnavailable):
+        await without.chat_model("tgi:http://model.invalid:8080")
+
+
+async def test_encrypted_a_token_goes_anywhere() -> None:
+    room = ModelRoom(Access(token=SecretStr("a"), timeout=1, retry_budget=0), SystemClock())
+    with pytest.raises(BackendUnavailable):
+        await room.chat_model("tgi:https://model.invalid:8080")
 
 
 @pytest.mark.parametrize("spec", ["lexical", "replay:x"])

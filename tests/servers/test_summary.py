@@ -1,5 +1,10 @@
 """The end of a test session says what was used, what was left out, and why."""
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -73,3 +78,37 @@ def test_a_component_is_told_with_its_version_or_its_endpoint(
     first, second, *_ = told([], [])
     assert first.startswith(f"Kafka {KAFKA.version}: ")
     assert second.startswith(f"MinIO of {MINIO.variable}: ")
+
+
+def test_what_the_faults_need_is_counted_where_it_is_not_there(tmp_path: Path) -> None:
+    # Neither fetched before, nor the tools to fetch it with.
+    bare = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    promised = ("CI", KAFKA.variable, MINIO.variable)
+    kept = {name: value for name, value in os.environ.items() if name not in promised}
+    root = Path(__file__).resolve().parents[2]
+    faults = sorted(map(str, (root / "tests" / "services").glob("test_faults_*.py")))
+    pytest_alone = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+    ]
+    ended = subprocess.run(
+        [*pytest_alone, *faults],
+        cwd=root,
+        env=kept | bare,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = ended.stdout.partition(" components ")[2]
+    counted = re.search(r"^Kafka .*: left out of (\d+) tests: no Kafka", said, re.MULTILINE)
+    skipped = re.search(r"(\d+) skipped", said)
+    assert counted is not None
+    assert skipped is not None
+    assert counted[1] == skipped[1]
+    assert not re.search("^left out: ", said, re.MULTILINE)

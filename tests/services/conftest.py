@@ -19,6 +19,16 @@ from caliper.adapters.streams.kafka_topics import apply_topics
 Server = tuple[ServerProcess, str]
 
 
+# What the fixtures below give, by name; the summary of a session counts by it.
+GIVES = {"broker": KAFKA.name, "objects": MINIO.name}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Note which components a test has by these fixtures."""
+    given = [GIVES[name] for name in getattr(item, "fixturenames", ()) if name in GIVES]
+    item.add_marker(pytest.mark.components(*given))
+
+
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     for server, address in serve(KAFKA, tmp_path_factory):

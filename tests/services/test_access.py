@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from tests.fakes.certificates import certify
 from tests.fakes.command import Command, Ended, end
 from tests.fakes.grpc_serving import OPTIONS, TOKENS, serving, token_file
+from tests.fakes.methods import PERMITTED, called, methods, path_of
 from tests.servers.process import free_ports
 
 import caliper
@@ -26,6 +27,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, NotFound
+from caliper.pipeline.comparing import Wished
 from caliper.pipeline.reading import Wanted
 from caliper.pipeline.resolve import Asked
 from caliper.runtime.tokens import Role
@@ -96,6 +98,7 @@ CALLS: dict[str, tuple[Role, Call]] = {
     "WatchEvaluation": (Role.READ, watched),
     "GetReport": (Role.READ, lambda there: there.report(NOBODY)),
     "ListVerdicts": (Role.READ, lambda there: there.verdicts(NOBODY, Wanted())),
+    "CompareEvaluations": (Role.READ, lambda there: there.compare([NOBODY, NOBODY], Wished())),
     "StartEvaluation": (Role.EVALUATE, lambda there: there.start(Asked("ours", ()))),
     "UploadCaptions": (Role.EVALUATE, lambda there: there.upload("captionqa", {"1": "A dog."})),
     "CancelEvaluation": (Role.EVALUATE, lambda there: there.cancel(NOBODY)),
@@ -130,6 +133,21 @@ async def test_nobody_may_anything(place: Place, method: str, token: str | None)
         with pytest.raises(BackendRejected, match="a valid bearer token is needed") as refused:
             await CALLS[method][1](gateway)
     assert code(refused.value) is grpc.StatusCode.UNAUTHENTICATED
+
+
+@pytest.mark.parametrize("role", [None, "token-of-nobody", *Role])
+async def test_every_method_of_every_service_is_guarded_here_too(
+    place: Place, role: str | None
+) -> None:
+    target = place.target(role)
+    async with target.channel() as channel:
+        for method in methods():
+            code = await called(channel, method, target.metadata)
+            if role not in TOKENS:
+                assert code is grpc.StatusCode.UNAUTHENTICATED, path_of(method)
+            else:
+                denied = code is grpc.StatusCode.PERMISSION_DENIED
+                assert denied == (role not in PERMITTED[path_of(method)]), path_of(method)
 
 
 async def test_stages_and_scores_are_guarded_as_well(place: Place) -> None:
@@ -238,9 +256,10 @@ def refused(kind: str, folder: Path, given: dict[str, str]) -> Ended:
     return Ended(found.returncode, found.stdout, found.stderr)
 
 
-@pytest.mark.parametrize("kind", ["aggregator", "gateway", "judge", "qa_reader"])
+@pytest.mark.parametrize("kind", ["aggregator", "captioner", "gateway", "judge", "qa_reader"])
 def test_no_service_is_open_to_everybody(kind: str, tmp_path: Path) -> None:
-    ended = refused(kind, tmp_path, {})
+    model = {"MODEL": "tgi:http://127.0.0.1:1"} if kind == "captioner" else {}
+    ended = refused(kind, tmp_path, model)
     assert ended.code == 2
     ours = f"CALIPER_{kind.upper()}"
     needed = " and ".join(f"{ours}_{name}" for name in ("TLS_CERTIFICATE", "TLS_KEY", "TOKENS"))
@@ -290,6 +309,14 @@ def test_the_gateway_sends_none_either(tmp_path: Path) -> None:
     assert ended.code == 2
     expected = "CALIPER_GATEWAY_JUDGE: the token would go to judge.invalid:50053 in plaintext"
     assert expected in ended.err
+    assert "a-secret" not in ended.err
+
+
+def test_a_stage_sends_its_model_none_either(tmp_path: Path) -> None:
+    model = {"MODEL": "tgi:http://model.invalid:8080", "MODEL_TOKEN": "a-secret"}
+    ended = refused("judge", tmp_path, {"LISTEN": "127.0.0.1:0", **model})
+    assert ended.code == 2
+    assert "the token would go to model.invalid:8080 in plaintext; give https://" in ended.err
     assert "a-secret" not in ended.err
 
 

@@ -7,21 +7,19 @@ import asyncio
 from collections.abc import Mapping
 
 from tests.fakes.readiness import flapped, ready
-from tests.fakes.separate import AGAIN, SERVICES, STAGES, Calls, Installation, example
+from tests.fakes.separate import AGAIN, SERVICES, Calls, Installation, example
 from tests.servers.process import ServerProcess
 
 Server = tuple[ServerProcess, str]
 MIDDLE = 12
 AWAY = 20.0
-# Who works on topics.
-WORKERS = (*STAGES, "gateway")
 
 
 async def test_a_broker_that_is_away_for_a_while(there: Installation, broker: Server) -> None:
     config = example("broker")
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
-    async with there.readiness(WORKERS) as told:
+    async with there.readiness(SERVICES) as told:
         await _outage(broker[0])
         calls = await there.same_as_alone(run, config)
         await ready(told)

@@ -20,6 +20,11 @@ def checked(key: str) -> str:
     return key
 
 
+def too_long(key: str, most: int) -> InvalidInput:
+    """What is raised for an object that has more bytes than were wanted."""
+    return InvalidInput(f"larger than {most} bytes", file=key)
+
+
 def checked_prefix(prefix: str) -> str:
     """`prefix`, when keys can begin with it. The part after its last slash may be anything,
     for then nothing is found. Raises InvalidInput.

@@ -117,7 +117,9 @@ class ReportLayout:
 
 
 class Benchmark(Protocol):
-    """One benchmark. `role` says who answers questions about a caption: judge or reader."""
+    """One benchmark. `role` says who answers questions about a caption: judge or reader.
+    `caption_prompts` names what `caption_prompt` knows.
+    """
 
     name: str
     title: str
@@ -125,6 +127,7 @@ class Benchmark(Protocol):
     settings: tuple[Setting, ...]
     data: Layout
     captions: Layout
+    caption_prompts: tuple[str, ...]
     replies: Layout
     qa_data: Layout | None
     qa_replies: Layout | None

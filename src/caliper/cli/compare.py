@@ -24,7 +24,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
-from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Side, Wished
+from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
 
 HELP = """Set runs beside the first: the difference of every figure, each run minus BASE.
 
@@ -89,24 +89,21 @@ def compare(wanted: Wanted) -> int:
 
 
 def _show(found: Comparison) -> None:
-    _warn(found.base)
-    for candidate in found.candidates:
-        _warn(candidate.side)
-        _show_one(found.base, candidate)
+    names = found.names
+    for name, side in zip(names, found.sides, strict=True):
+        if side.state not in (RunState.COMPLETE, RunState.FINISHED):
+            OUT.print(f"[yellow]{escape(name)} is {side.state}.[/yellow]")
+    for name, candidate in zip(names[1:], found.candidates, strict=True):
+        _show_one((names[0], name), candidate)
 
 
-def _warn(side: Side) -> None:
-    if side.state not in (RunState.COMPLETE, RunState.FINISHED):
-        OUT.print(f"[yellow]{escape(side.name)} is {side.state}.[/yellow]")
-
-
-def _show_one(base: Side, candidate: Against) -> None:
+def _show_one(names: tuple[str, str], candidate: Against) -> None:
     """The headlines come last: a terminal shows the end."""
     found = sections(candidate)
     if not found:
         OUT.print("The runs have no benchmark in common: there is nothing to compare.")
     for section in (*found[1:], *found[:1]):
-        OUT.print(_table(section, (base.name, candidate.side.name)))
+        OUT.print(_table(section, names))
         OUT.print()
     if found:
         OUT.print(_flipped(candidate.flips))

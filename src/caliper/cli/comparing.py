@@ -52,8 +52,8 @@ def compared(
         shown = thumbnails_below(places)
     else:
         found, shown = asyncio.run(_compared_there(runs, server, wished, pictures=pictures))
-    for candidate in found.candidates:
-        _name(candidate.differing, candidate.side.name if len(found.candidates) > 1 else "")
+    for name, candidate in zip(found.names[1:], found.candidates, strict=True):
+        _name(candidate.differing, name if len(found.candidates) > 1 else "")
     return found, shown
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +15,15 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Data, Json, Quiet
-from caliper.pipeline.supplies import push_dataset
+from caliper.cli.flags import Data
+from caliper.cli.options import Shown, taking
+from caliper.pipeline.supplies import Parcel, push_dataset
+from caliper.ports.storage import ObjectStore
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
 from caliper.servicers.grounds import open_store
 from caliper.standalone.config import checked
-from caliper.standalone.remote import parcel_at
+from caliper.standalone.remote import parcel_of, parcels_from_media
 
 Benchmark = Annotated[
     str, typer.Argument(metavar="BENCHMARK", help="capability, captionqa or comprecap.")
@@ -27,6 +31,15 @@ Benchmark = Annotated[
 MediaRoot = Annotated[
     Path | None,
     typer.Option("--media", help="Folder that media paths are relative to. Default: the data's."),
+]
+Qa = Annotated[
+    Path | None,
+    typer.Option(
+        "--qa",
+        metavar="PATH",
+        help="The dataset in question form, for the questions from the media, with the media "
+        "that only it names.",
+    ),
 ]
 Store = Annotated[
     str | None,
@@ -39,6 +52,13 @@ Store = Annotated[
     ),
 ]
 
+HELP = """Put a dataset into the store, with the media that it names as far as they are here.
+
+Prints the digest that names the dataset in evaluations, and with --qa that of the questions on a
+line of its own. Media are kept once by content, whatever datasets name them. Cut short, the same
+command goes on: what is there is not sent again.
+"""
+
 app = typer.Typer(help="Datasets in the store of an installation.", no_args_is_help=True)
 
 
@@ -48,47 +68,63 @@ def _group() -> None:
     pass
 
 
-@app.command("push")
-def push(
-    benchmark: Benchmark,
-    data: Data,
-    media: MediaRoot = None,
-    store: Store = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> int:
-    """Put a dataset into the store, with the media that it names as far as they are here.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be pushed, and where to."""
 
-    Prints the digest that names the dataset in evaluations. Media are kept once by content,
-    whatever datasets name them. Cut short, the same command goes on: what is there is not
-    sent again.
-    """
-    written = {"benchmarks": {benchmark: {"data": data, "media": media, "captions": data}}}
-    part = checked(written, file="command line").benchmarks[benchmark]
-    parcel = parcel_at(benchmark, part.data, part.media_root)
-    settings = read_settings(ClientSettings)
-    if store is not None:
-        settings = settings.model_copy(update={"store": store})
-    there = open_store(settings)
+    benchmark: Benchmark
+    data: Data
+    media: MediaRoot = None
+    qa: Qa = None
+    store: Store = None
+
+    def parcels(self) -> dict[str, Parcel]:
+        """All that a run needs whose checkpoint captions. Raises InvalidInput."""
+        given = {"data": self.data, "media": self.media, "qa": self.qa, "captioner": "any"}
+        config = checked({"benchmarks": {self.benchmark: given}}, file="command line")
+        part = config.benchmarks[self.benchmark]
+        dataset = parcel_of(self.benchmark, part)
+        return {"dataset": dataset, **parcels_from_media(self.benchmark, part)}
+
+    def there(self) -> ObjectStore:
+        """The installation's store. Raises InvalidInput where none is named."""
+        settings = read_settings(ClientSettings)
+        if self.store is not None:
+            settings = settings.model_copy(update={"store": self.store})
+        return open_store(settings)
+
+
+def push(wanted: Wanted, shown: Shown) -> int:
+    """Put a dataset into the store."""
+    parcels, there = wanted.parcels(), wanted.there()
+    size = sum(one.size for one in parcels.values())
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         DownloadColumn(),
         TimeRemainingColumn(),
         console=ERR,
-        disable=quiet or not sys.stderr.isatty(),
+        disable=shown.quiet or not sys.stderr.isatty(),
     )
     with bar:
-        task = bar.add_task("pushing", total=parcel.size)
-        asyncio.run(push_dataset(there, parcel, lambda size: bar.advance(task, size)))
-    told = {
-        "dataset": parcel.digest,
-        "files": len(parcel.files),
-        "media": len(parcel.media),
-        "bytes": parcel.size,
-    }
-    if json:
-        sys.stdout.write(json_module.dumps(told, indent=2) + "\n")
+        task = bar.add_task("pushing", total=size)
+        asyncio.run(_push(there, parcels.values(), lambda sent: bar.advance(task, sent)))
+    digests = {field: one.digest for field, one in parcels.items()}
+    if shown.json:
+        counts = {
+            "files": sum(len(one.files) for one in parcels.values()),
+            "media": sum(len(one.media) for one in parcels.values()),
+            "bytes": size,
+        }
+        sys.stdout.write(json_module.dumps(digests | counts, indent=2) + "\n")
     else:
-        OUT.print(parcel.digest, highlight=False)
+        OUT.print(*digests.values(), sep="\n", highlight=False)
     return Exit.DONE
+
+
+app.command("push", help=HELP)(taking(push, Wanted, Shown))
+
+
+async def _push(store: ObjectStore, parcels: Iterable[Parcel], told: Callable[[int], None]) -> None:
+    for parcel in parcels:
+        await push_dataset(store, parcel, told)

@@ -254,8 +254,9 @@ class Aggregator:
             await save(self._store, self._number, data)
             self._number += 1
 
-    async def scores(self, run: str) -> Scores | None:
-        """Where a run stands, with its figures so far; None for a run that nobody stored.
+    async def scores(self, run: str, *, patient: bool = False) -> Scores | None:
+        """Where a run stands, with its figures so far; None for a run that nobody stored. With
+        `patient` those of its end are waited for.
 
         Figures are computed anew at most so often that it costs a tenth of the time.
         Raises StoreUnavailable, InvalidInput when the plan is lost.
@@ -268,11 +269,11 @@ class Aggregator:
             if found is None:
                 planning = await self._planning(run)
                 return Scores(RunState.PLANNING, ()) if planning else None
-        return await self._rolling.scores(found)
+        return await self._rolling.scores(found, patient=patient)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
         """What `scores` gives, and whenever that has changed; ends with the run."""
-        return changes_of(partial(self.scores, run), interval, self._clock)
+        return changes_of(partial(self.scores, run, patient=True), interval, self._clock)
 
     def _trouble(self, kind: Trouble, text: str) -> None:
         self.troubles[kind] += 1

@@ -7,6 +7,7 @@ time, and what is told of those that came before: figures, counts, and the large
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -80,6 +81,20 @@ class Comparison:
 
     base: Side
     candidates: tuple[Against, ...]
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The base and the candidates."""
+        return (self.base, *(candidate.side for candidate in self.candidates))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What `sides` are called: their labels, with the run id where one label is several's."""
+        labels = Counter(side.name for side in self.sides)
+        return tuple(
+            side.name if labels[side.name] == 1 else f"{side.name} ({side.run})"
+            for side in self.sides
+        )
 
 
 def refuse(specs: Sequence[RunSpec], wished: Wished) -> list[tuple[Distinction, ...]]:

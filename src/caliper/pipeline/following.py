@@ -33,7 +33,7 @@ class Follower:
     """Reads the topics into the aggregator until they are closed.
 
     `current` is set once everything is entered that had been published before it began:
-    from then on runs are ended. `trouble` is what it waits for to go away.
+    from then on runs are ended. `check` fails as long as store or stream do not answer.
     """
 
     def __init__(
@@ -43,16 +43,17 @@ class Follower:
         self._pace = pace or Pace()
         self._behind = set(_TOPICS)
         self.current = asyncio.Event()
-        self.trouble: Exception | None = None
+        # By what it has to do: that one thing goes well says nothing of the others.
+        self._troubles: dict[str, Exception] = {}
 
     async def check(self) -> None:
         """Raises what keeps it from following."""
-        if self.trouble is not None:
-            raise self.trouble
+        for trouble in self._troubles.values():
+            raise trouble
 
     async def run(self) -> None:
         """Resume, follow, and keep a last snapshot when the topics end or this is cancelled."""
-        await self._patiently(self._aggregator.resume)
+        await self._patiently("resume", self._aggregator.resume)
         try:
             async with asyncio.TaskGroup() as house:
                 keeping = house.create_task(self._keep_house())
@@ -60,25 +61,26 @@ class Follower:
                     for topic in _TOPICS:
                         topics.create_task(self._follow(topic))
                 keeping.cancel()
-            await self._patiently(self._aggregator.conclude)
+            await self._patiently("conclude", self._aggregator.conclude)
         finally:
             await self._aggregator.snapshot()
 
     async def _follow(self, topic: str) -> None:
         async def read() -> None:
             ends = dict(await self._reader.ends(topic))
+            self._troubles.pop(topic, None)
             self._look(topic, ends)
             offsets = self._aggregator.offsets.get(topic, {})
             turn = 0
             async for record in self._reader.read(topic, dict(offsets)):
-                await self._patiently(partial(self._aggregator.apply, [record]))
+                await self._patiently(f"enter {topic}", partial(self._aggregator.apply, [record]))
                 turn += 1
                 if topic in self._behind:
                     self._look(topic, ends)
                 if turn % _TURN == 0:
                     await asyncio.sleep(0)
 
-        await self._patiently(read)
+        await self._patiently(topic, read)
 
     def _look(self, topic: str, ends: dict[int, int]) -> None:
         reached = self._aggregator.offsets.get(topic, {})
@@ -92,20 +94,20 @@ class Follower:
         while True:
             await self._clock.sleep(self._pace.conclude)
             if self.current.is_set():
-                await self._patiently(self._aggregator.conclude)
+                await self._patiently("conclude", self._aggregator.conclude)
             if self._clock.monotonic() >= next_snapshot:
-                await self._patiently(self._aggregator.snapshot)
+                await self._patiently("snapshot", self._aggregator.snapshot)
                 next_snapshot = self._clock.monotonic() + self._pace.snapshot
 
-    async def _patiently(self, step: Callable[[], Awaitable[None]]) -> None:
+    async def _patiently(self, what: str, step: Callable[[], Awaitable[None]]) -> None:
         """Do a step, and again as long as store or stream are down."""
         while True:
             try:
                 await step()
             except (StoreUnavailable, StreamUnavailable) as error:
-                self.trouble = error
+                # Held against it until it is answered, and not only until it is tried again.
+                self._troubles[what] = error
                 await self._clock.sleep(self._pace.patience)
-                # Held against nobody: the next try says so if it is still down.
-                self.trouble = None
             else:
+                self._troubles.pop(what, None)
                 return

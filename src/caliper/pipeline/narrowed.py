@@ -30,6 +30,10 @@ class Narrowed:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
         return await self._store.get(self._before + key)
 
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        """As `get`. Raises InvalidInput for an object of more than `most` bytes."""
+        return await self._store.get_within(self._before + key, most)
+
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file; False when there are none."""
         return await self._store.get_file(self._before + key, file)

@@ -136,6 +136,9 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
     await _check_media(part, needs_data=chosen.qa_data is not None, store=store)
     if part.preparation is not None and part.captioner is None:
         raise InvalidInput("only a captioner is shown media", field="preparation")
+    if part.prompt and part.prompt not in chosen.caption_prompts:
+        unknown = UnknownName("caption prompt", part.prompt, chosen.caption_prompts)
+        raise InvalidInput(str(unknown), field="prompt")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
     try:

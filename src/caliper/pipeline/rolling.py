@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from caliper.core.report import BenchmarkReport
 from caliper.core.run import OVER
@@ -17,6 +18,7 @@ _SHARE = 10
 """What a task costs is a tenth, at most, of the time until it is begun anew."""
 _PATIENCE = 3.0
 """Seconds that who asks waits for scores to be computed: less than any caller's deadline."""
+_NONE: tuple[int, tuple[BenchmarkReport, ...]] = (-1, ())
 
 
 class RollingScores:
@@ -48,26 +50,37 @@ class RollingScores:
             if task in self._ready:
                 self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
 
-    async def scores(self, run: TrackedRun) -> Scores:
+    async def scores(self, run: TrackedRun, *, patient: bool = False) -> Scores:
         """The scores of a run, as old as `affordable` makes them. While those of a large run are
         computed, the last ones are told, or none.
 
+        Of a run that is over they are those of all that it holds, or none: nobody asks again.
+        Who is `patient` waits for them however long that takes.
+
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
-        changes, _ = self._held.get(run.run, (-1, ()))
-        computing = self._computing.get(run.run)
-        outdated = changes != run.ledger.changes and self.affordable(run.run)
-        if computing is None and outdated:
-            computing = self._computing[run.run] = asyncio.create_task(self._compute(run))
-        if computing is not None:
+        # All of one moment: figures may be newer than the state, and never older than an end.
+        told, known = Scores(run.state, (), run.error, run.start), run.ledger.changes
+        last = told.state in OVER and not run.broken
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if last and patient else self._patience):
+                await self._computed(run, known, last=last)
+        changes, figures = self._held.get(run.run, _NONE)
+        return told if last and changes < known else replace(told, benchmarks=figures)
+
+    async def _computed(self, run: TrackedRun, known: int, *, last: bool) -> None:
+        """Wait until the figures of so many changes are there, as long as somebody computes any."""
+        while self._held.get(run.run, _NONE)[0] < known:
+            computing = self._computing.get(run.run)
+            if computing is None:
+                if not last and not self.affordable(run.run):
+                    return
+                computing = self._computing[run.run] = asyncio.create_task(self._compute(run))
             # Who gives up waiting does not end it: the next one finds what came of it.
-            await asyncio.wait({computing}, timeout=self._patience)
-            if computing.done():
-                if self._computing.get(run.run) is computing:
-                    del self._computing[run.run]
-                computing.result()
-        _, figures = self._held.get(run.run, (-1, ()))
-        return Scores(run.state, figures, run.error, run.start)
+            await asyncio.wait({computing})
+            if self._computing.get(run.run) is computing:
+                del self._computing[run.run]
+            computing.result()
 
     async def _compute(self, run: TrackedRun) -> None:
         changes = run.ledger.changes

@@ -42,6 +42,12 @@ class Unwritten:
         await self.put(key, held)
         return held
 
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        """The bytes under `key`, `most` of them. Raises InvalidInput for more, else as `get`."""
+        if key in self._held:
+            await self.put(key, self._held[key])
+        return await self._store.get_within(key, most)
+
     async def put_file(self, key: str, file: Path) -> None:
         """Store what a file holds; it is not held. Raises StoreUnavailable or StoreFull."""
         await self._store.put_file(key, file)

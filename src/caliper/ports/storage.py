@@ -27,6 +27,12 @@ class ObjectStore(Protocol):
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
         ...
 
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        """As `get`, of an object that nobody vouches for. Raises InvalidInput naming it when it
+        is longer than `most` bytes: the rest of it is not read.
+        """
+        ...
+
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file, a part in memory at a time. False, with nothing
         written, when there are none. Raises StoreUnavailable.

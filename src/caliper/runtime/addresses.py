@@ -1,9 +1,11 @@
-"""Addresses to listen on."""
+"""Addresses, and what is never sent to those of other machines."""
 
 from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+
+from pydantic import SecretStr
 
 from caliper.core.errors import InvalidInput
 
@@ -47,4 +49,15 @@ def refuse_far(address: Address, field: str) -> None:
     """Raise InvalidInput for an address that other machines can reach."""
     if not address.loopback:
         message = f"pages ask for no token, so other machines must not reach {address}"
+        raise InvalidInput(message, field=field)
+
+
+def refuse_plaintext(
+    token: SecretStr | None, address: Address, *, encrypted: bool, way_out: str, field: str
+) -> None:
+    """Raise InvalidInput naming `field` for a token that would leave this machine in plaintext;
+    `way_out` says what to give instead.
+    """
+    if token is not None and not encrypted and not address.loopback:
+        message = f"the token would go to {address} in plaintext; give {way_out}"
         raise InvalidInput(message, field=field)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.pool import Endpoint, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.retrying import Budget
-from caliper.adapters.models.triton_address import SYNTAX
+from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import BackendError, InvalidInput, UnknownName
 from caliper.core.question import Source
@@ -25,6 +25,7 @@ from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
+from caliper.runtime.addresses import Address, refuse_plaintext
 from caliper.runtime.metering import MeteredChatModel, Spent
 
 KINDS = ("lexical", "tgi:URL[,URL...][#model]", f"triton:{SYNTAX}", "replay:DIR")
@@ -74,8 +75,8 @@ class ModelRoom:
     async def chat_model(self, spec: str) -> MeteredChatModel:
         """The chat model behind a SPEC, its identity resolved.
 
-        Raises UnknownName, InvalidInput for a SPEC that is no chat model, BackendError when
-        the endpoint does not answer.
+        Raises UnknownName, InvalidInput for a SPEC that is no chat model and for a token that
+        would go to another machine in plaintext, BackendError when the endpoint does not answer.
         """
         kind, rest = split_spec(spec)
         if kind not in ("tgi", "triton"):
@@ -104,16 +105,37 @@ class ModelRoom:
                 parse_chat_addresses,
             )
 
+            addresses = parse_chat_addresses(rest)
+            self._check_triton(addresses)
             return [
                 (address.target, TritonModel(address, access.token, access.timeout))
-                for address in parse_chat_addresses(rest)
+                for address in addresses
             ]
         from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
 
+        endpoints = parse_endpoints(rest)
+        for one in endpoints:
+            refuse_plaintext(
+                access.token,
+                Address(*one.address),
+                encrypted=one.encrypted,
+                way_out=f"https://{one.host}",
+                field=kind,
+            )
         return [
             (endpoint.host, TgiModel(endpoint, access.token, access.timeout))
-            for endpoint in parse_endpoints(rest)
+            for endpoint in endpoints
         ]
+
+    def _check_triton(self, addresses: Iterable[TritonAddress]) -> None:
+        for one in addresses:
+            refuse_plaintext(
+                self.access.token,
+                Address.parse(one.target),
+                encrypted=one.encrypted,
+                way_out="#tls=system, or #tls=FILE with the certificates to trust",
+                field="triton",
+            )
 
     async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
         """Who answers the questions about captions of benchmark `name` in a run of that seed.
@@ -176,6 +198,7 @@ class ModelRoom:
         )
 
         address = parse_embedder_address(rest)
+        self._check_triton([address])
         embedder = TritonEmbedder(address, self.access.token, self.access.timeout)
         self._closings.append(embedder.close)
         try:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from caliper.adapters.media import clips
+from caliper.adapters.media.bounds import Limits
 from caliper.adapters.media.thumbnails import Thumbnails
+from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.pipeline.supplies import MediaIndex
 from caliper.ports.storage import ObjectStore
@@ -24,6 +27,7 @@ class StoredPictures:
 
     def __init__(self, store: ObjectStore, index: MediaIndex, spec: RunSpec) -> None:
         self._store, self._index, self._spec = store, index, spec
+        self._limits = Limits()
         self._loop = asyncio.get_running_loop()
 
     def __call__(self, benchmark: str, path: str) -> bytes | None:
@@ -31,19 +35,24 @@ class StoredPictures:
 
         Raises StoreUnavailable.
         """
-        data = self._wait(self._data(benchmark, path))
+        ending = PurePosixPath(path).suffix.lower()
+        most = self._limits.most_bytes(clip=ending in clips.SUFFIXES)
+        data = self._wait(self._data(benchmark, path, most))
         if data is None:
             return None
-        ending = PurePosixPath(path).suffix.lower()
         # Clips are opened by their path, and told from pictures by its ending.
         name = f"clip{ending}" if ending in clips.SUFFIXES else "picture"
         with TemporaryDirectory(prefix="caliper-picture-") as folder:
             Path(folder, name).write_bytes(data)
-            return Thumbnails(Path(folder)).jpeg(name)
+            return Thumbnails(Path(folder), self._limits).jpeg(name)
 
-    async def _data(self, benchmark: str, path: str) -> bytes | None:
+    async def _data(self, benchmark: str, path: str, most: int) -> bytes | None:
         key = await self._index.key(self._spec.benchmark(benchmark).data, path)
-        return None if key is None else await self._store.get(key)
+        if key is None:
+            return None
+        with suppress(InvalidInput):
+            return await self._store.get_within(key, most)
+        return None
 
     def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -189,8 +189,8 @@ class StoredMedia:
             found += await self.loose.images(PurePosixPath(key).name, path, fetch)
         return found
 
-    async def _fetch(self, key: str, path: str) -> bytes:
-        data = await self.store.get(key)
+    async def _fetch(self, key: str, path: str, most: int) -> bytes:
+        data = await self.store.get_within(key, most)
         if data is None:
             raise _not_pushed(path)
         return data

@@ -7,8 +7,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from caliper.adapters.remote.channel import Target
-from caliper.core.errors import InvalidInput
-from caliper.runtime.addresses import Address
+from caliper.runtime.addresses import Address, refuse_plaintext
 
 _TLS = "https://"
 
@@ -24,10 +23,9 @@ def target(
     """
     address = Address.parse(server.removeprefix(_TLS), field)
     encrypted = server.startswith(_TLS) or ca is not None
-    if token is not None and not encrypted and not address.loopback:
-        message = (
-            f"the token would go to {address} in plaintext; give {_TLS}{address}, and {ca_field} "
-            "where this machine does not trust who signed its certificate"
-        )
-        raise InvalidInput(message, field=field)
+    way_out = (
+        f"{_TLS}{address}, and {ca_field} where this machine does not trust who signed its "
+        "certificate"
+    )
+    refuse_plaintext(token, address, encrypted=encrypted, way_out=way_out, field=field)
     return Target(str(address), token, ca, tls=encrypted)

@@ -94,10 +94,10 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
                 raise InvalidInput(error.message, field=field) from error
         return images
 
-    async def _data(self, medium: captioner_pb2.Media) -> bytes:
+    async def _data(self, medium: captioner_pb2.Media, most: int) -> bytes:
         if medium.WhichOneof("place") != "key":
             return medium.inline
-        data = await self._store.get(medium.key)
+        data = await self._store.get_within(medium.key, most)
         if data is None:
             raise MediaMissing(f"no {medium.key} in the store")
         return data

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image as Picture
 
-from caliper.adapters.media.bounds import DecoderOptions
+from caliper.adapters.media.bounds import DecoderOptions, Limits
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
 from caliper.adapters.media.loose import LooseMedia
@@ -136,7 +136,7 @@ async def test_bytes_are_fetched_once_and_only_when_needed(tmp_path: Path) -> No
     Picture.new("RGB", (40, 20)).save(tmp_path / "a.png")
     fetched = 0
 
-    async def fetch() -> bytes:
+    async def fetch(_: int) -> bytes:
         nonlocal fetched
         fetched += 1
         return (tmp_path / "a.png").read_bytes()
@@ -149,3 +149,18 @@ async def test_bytes_are_fetched_once_and_only_when_needed(tmp_path: Path) -> No
     # The ending tells clips from pictures, so it is part of what was made of the bytes.
     with pytest.raises(InvalidInput, match=r"^a\.mp4: not a readable clip: [^/]*$"):
         await loose.images("0" * 64, "a.mp4", fetch)
+
+
+async def test_no_more_bytes_are_fetched_than_may_be_decoded() -> None:
+    wanted = []
+
+    async def fetch(most: int) -> bytes:
+        wanted.append(most)
+        raise InvalidInput(f"larger than {most} bytes", file="media/0")
+
+    limits = Limits(picture_bytes=10, clip_bytes=20)
+    loose = LooseMedia(Decoders(DecoderOptions(limits)), Preparation())
+    for name in ("x/a.png", "x/a.MP4"):
+        with pytest.raises(InvalidInput, match=f"^{name}: larger than"):
+            await loose.images("0" * 64, name, fetch)
+    assert wanted == [10, 20]

@@ -29,6 +29,10 @@ class Limits:
     frames: int = 216_000
     seconds: float = 3600.0
 
+    def most_bytes(self, *, clip: bool) -> int:
+        """The longest that a file may be."""
+        return self.clip_bytes if clip else self.picture_bytes
+
     def check_size(self, width: int, height: int, most: int, path: Path) -> None:
         """Raise InvalidInput when a picture or frame has more than `most` pixels."""
         if width * height > most:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from caliper.adapters.media.clips import SUFFIXES
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.prepare import prepared_bytes
+from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.ports.models import Image
 
-Fetch = Callable[[], Awaitable[bytes]]
+Fetch = Callable[[int], Awaitable[bytes]]
+"""Gives bytes of which there may be so many at most. Raises InvalidInput for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,16 @@ class LooseMedia:
         Only the ending of `name` counts: it tells clips from pictures. Raises InvalidInput for
         what cannot be decoded or is too large, and what `fetch` raises.
         """
+        ending = name.rpartition(".")[2].lower()
 
         async def make() -> list[Image]:
-            data = await fetch()
+            most = self.decoders.limits.most_bytes(clip=f".{ending}" in SUFFIXES)
+            try:
+                data = await fetch(most)
+            except InvalidInput as error:
+                raise InvalidInput(error.message, file=name) from error
             return await self.decoders.run(
                 lambda: prepared_bytes(data, name, self.preparation, self.decoders.limits)
             )
 
-        ending = name.rpartition(".")[2].lower()
         return await self.decoders.images((digest, ending, self.preparation), make)

@@ -35,6 +35,17 @@ class Endpoint:
         """The host, with its port if one was given: what people may be told of the URL."""
         return urlsplit(self.base).netloc
 
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        url = urlsplit(self.base)
+        return url.hostname or "", url.port or (443 if self.encrypted else 80)
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether nobody on the way can read what is sent."""
+        return self.base.startswith("https://")
+
 
 _ENDINGS = re.compile(r"(/v1)?(/chat/completions)?/*$")
 

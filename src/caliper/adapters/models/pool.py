@@ -83,9 +83,15 @@ class Pool:
         self._clock, self._budget = clock, budget or Budget()
         share = -(-in_flight // len(endpoints))
         pace, patience = pace or Pace(), self._budget.seconds
-        # Where patience is short, a shut gate must be probed before it ends.
-        first_wait = min(pace.first_wait, patience / 10)
-        pace = replace(pace, most=share, patience=patience, first_wait=first_wait)
+        # Where patience is short, a shut gate must be probed before it ends, and again soon: who
+        # has not tried yet waits for that.
+        pace = replace(
+            pace,
+            most=share,
+            patience=patience,
+            first_wait=min(pace.first_wait, patience / 10),
+            longest_wait=min(pace.longest_wait, patience / 4),
+        )
         self._replicas = tuple(_Replica(name, model, Gate(pace)) for name, model in endpoints)
         self._admission = Admission([replica.gate for replica in self._replicas], clock)
         self._homes: OrderedDict[str, int] = OrderedDict()

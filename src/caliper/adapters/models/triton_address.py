@@ -41,6 +41,11 @@ class TritonAddress:
         return self.options.get(name, default)
 
     @property
+    def encrypted(self) -> bool:
+        """Whether nobody on the way can read what is sent."""
+        return "tls" in self.options
+
+    @property
     def certificates(self) -> bytes | None:
         """What the connection trusts: PEM, or nothing for those that the system trusts.
 

@@ -61,10 +61,11 @@ class TritonClient:
         """Raises InvalidInput for certificates that cannot be read."""
         self._address, self._seconds, self._check_every = address, seconds, check_every
         self._headers = {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
-        secure = "tls" in address.options
-        credentials = ssl_channel_credentials(address.certificates) if secure else None
+        credentials = ssl_channel_credentials(address.certificates) if address.encrypted else None
+        # In plaintext not by way of a proxy, which would read all of it.
+        direct = [] if address.encrypted else [("grpc.enable_http_proxy", 0)]
         self._client = InferenceServerClient(
-            address.target, creds=credentials, channel_args=_CHANNEL
+            address.target, creds=credentials, channel_args=[*_CHANNEL, *direct]
         )
         self._served: Served | None = None
         self._sure_until = 0.0

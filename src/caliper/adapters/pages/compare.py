@@ -61,16 +61,16 @@ def render_comparison(
     so.
     """
     album = _Album(thumbnail, room)
-    candidates = [_candidate(candidate, album) for candidate in found.candidates]
+    names = found.names
+    candidates = [
+        _candidate(name, candidate, album)
+        for name, candidate in zip(names[1:], found.candidates, strict=True)
+    ]
     return render(
         "compare.html",
-        base=found.base,
+        base=names[0],
         candidates=candidates,
-        unfinished=[
-            side
-            for side in (found.base, *(each.side for each in found.candidates))
-            if side.state not in _WHOLE
-        ],
+        unfinished=[side for side in found.sides if side.state not in _WHOLE],
         pictures_left_out=album.left_out,
         axis_of=_axis,
         estimate_of=_estimate,
@@ -109,6 +109,7 @@ class _Card:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
+    name: str
     against: Against
     alike: bool
     differing: tuple[str, ...]
@@ -116,17 +117,18 @@ class _Shown:
     directions: tuple[tuple[str, int, tuple[_Card, ...]], ...]
 
 
-def _candidate(candidate: Against, album: _Album) -> _Shown:
+def _candidate(name: str, candidate: Against, album: _Album) -> _Shown:
     flips = candidate.flips
     directions = (("worse", flips.worse, False), ("better", flips.better, True))
     return _Shown(
+        name,
         candidate,
         not unlike(candidate.differing),
         tuple(map(said, candidate.differing)),
         sections(candidate),
         tuple(
-            (name, count, tuple(_card(flip, album) for flip in flips.of(better=better)))
-            for name, count, better in directions
+            (direction, count, tuple(_card(flip, album) for flip in flips.of(better=better)))
+            for direction, count, better in directions
         ),
     )
 

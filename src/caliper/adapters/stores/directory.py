@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from caliper.adapters.files import replacing, store_error, write_atomically
-from caliper.adapters.keys import checked, checked_prefix
+from caliper.adapters.keys import checked, checked_prefix, too_long
 
 # A disk that makes sure of many files at once takes hardly longer than for one.
 _AT_ONCE = 32
@@ -42,6 +42,13 @@ class DirectoryStore:
     async def get(self, key: str) -> bytes | None:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
         return await self._call(_read, self._file(key))
+
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        """As `get`. Raises InvalidInput when there are more than `most`."""
+        found = await self._call(_read, self._file(key), most + 1)
+        if found is not None and len(found) > most:
+            raise too_long(key, most)
+        return found
 
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file, a part in memory at a time; False when there
@@ -84,9 +91,11 @@ def _copied(source: Path, target: Path) -> bool:
     return True
 
 
-def _read(file: Path) -> bytes | None:
+def _read(file: Path, first: int = -1) -> bytes | None:
+    """So many bytes of a file from its beginning, or all."""
     try:
-        return file.read_bytes()
+        with file.open("rb") as read:
+            return read.read(first)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:

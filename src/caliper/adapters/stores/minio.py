@@ -22,7 +22,7 @@ from minio.error import MinioException, S3Error, ServerError
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
 
-from caliper.adapters.keys import checked, checked_prefix
+from caliper.adapters.keys import checked, checked_prefix, too_long
 from caliper.adapters.trust import trusting
 from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
 
@@ -132,6 +132,14 @@ class MinioStore:
         name = checked(key)
         return await self._call(lambda: self._read(name))
 
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        """As `get`, in one request. Raises InvalidInput when there are more than `most`."""
+        name = checked(key)
+        found = await self._call(lambda: self._read(name, most + 1))
+        if found is not None and len(found) > most:
+            raise too_long(key, most)
+        return found
+
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file, a part in memory at a time; False when there
         are none. Raises StoreUnavailable.
@@ -158,9 +166,10 @@ class MinioStore:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: _told_apart(work, self._bucket))
 
-    def _read(self, name: str) -> bytes | None:
+    def _read(self, name: str, first: int | None = None) -> bytes | None:
+        """All bytes of an object, or the first of them."""
         with self._response(name) as response:
-            return None if response is None else response.read()
+            return None if response is None else response.read(first)
 
     def _write(self, name: str, file: Path) -> bool:
         with self._response(name) as response:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from kafka import TopicPartition
@@ -13,6 +15,8 @@ from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
 from caliper.core.errors import StreamUnavailable
 from caliper.ports.stream import Message, Record
 
+# Seconds between signs of life, while there is nothing to read.
+_PROBE = 2.0
 _POLL_MS = 500
 _Result = TypeVar("_Result")
 
@@ -26,18 +30,30 @@ class KafkaLog:
     async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
         """Every record from the offsets on, and then what comes, without an end.
 
-        Raises StreamUnavailable.
+        Raises StreamUnavailable, also where nothing is read and the cluster is away: whoever
+        reads on begins anew.
         """
-        client = await _call(topic, lambda: self._opened(topic, offsets))
+        # Its own: the client blocks, and only ever one thread may use it.
+        thread = ThreadPoolExecutor(1, thread_name_prefix=f"log-{topic}")
         try:
-            while True:
-                # In a thread: the client blocks, and only ever one thread uses it.
-                polled = await _call(topic, lambda: client.poll(timeout_ms=_POLL_MS))
-                for records in polled.values():
-                    for record in records:
-                        yield _record(record)
+            client = await _call(topic, lambda: self._opened(topic, offsets), thread)
+            try:
+                heard_at = time.monotonic()
+                while True:
+                    polled = await _call(topic, lambda: client.poll(timeout_ms=_POLL_MS), thread)
+                    for records in polled.values():
+                        for record in records:
+                            yield _record(record)
+                    if not polled and time.monotonic() < heard_at + _PROBE:
+                        continue
+                    if not polled:
+                        await _call(topic, lambda: self._probe(client), thread)
+                    heard_at = time.monotonic()
+            finally:
+                closing = asyncio.get_running_loop().run_in_executor(thread, client.close)
+                await asyncio.shield(closing)
         finally:
-            await asyncio.shield(asyncio.to_thread(client.close))
+            thread.shutdown(wait=False)
 
     async def ends(self, topic: str) -> Mapping[int, int]:
         """The offset after the last record of every partition that keeps any.
@@ -59,6 +75,10 @@ class KafkaLog:
             raise
         return client
 
+    def _probe(self, client: Any) -> None:
+        """Ask something: a poll tells of no broker that is away."""
+        client.end_offsets(client.assignment(), int(self._access.patience * 500))
+
     def _ends(self, topic: str) -> dict[int, int]:
         client = self._access.reader()
         try:
@@ -77,9 +97,11 @@ def _partitions(client: Any, topic: str) -> list[Any]:
     return [TopicPartition(topic, partition) for partition in sorted(partitions)]
 
 
-async def _call(topic: str, work: Callable[[], _Result]) -> _Result:
+async def _call(
+    topic: str, work: Callable[[], _Result], thread: ThreadPoolExecutor | None = None
+) -> _Result:
     try:
-        return await asyncio.to_thread(work)
+        return await asyncio.get_running_loop().run_in_executor(thread, work)
     except KafkaError as error:
         raise unavailable(f"topic {topic} cannot be read", error) from error
 

@@ -26,7 +26,6 @@ from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
 _FOLDER = Layout(FileFormat.JSONL_FOLDER, NAMES)
-_PROMPTS = ("simple",)
 _CAPTION_LABELS = {1: "correct", -1: "wrong", 0: "not mentioned"}
 _MEDIA_LABELS = {1: "correct", 0: "wrong"}
 
@@ -40,6 +39,7 @@ class Capability:
     settings = SETTINGS
     data = _FOLDER
     captions = _FOLDER
+    caption_prompts: tuple[str, ...] = ("simple",)
     replies = _FOLDER
     qa_data: Layout | None = _FOLDER
     qa_replies: Layout | None = _FOLDER
@@ -69,8 +69,8 @@ class Capability:
         """
         if group not in TASKS:
             raise UnknownName("task", group, NAMES)
-        if prompt not in _PROMPTS:
-            raise UnknownName("caption prompt of capability", prompt, _PROMPTS)
+        if prompt not in self.caption_prompts:
+            raise UnknownName("caption prompt of capability", prompt, self.caption_prompts)
         return f"capability/caption_{TASKS[group].media}", {}
 
     def encode(self, question: Question[Any]) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class CaptionQA:
     settings = SETTINGS
     data = Layout(FileFormat.TABLE)
     captions = Layout(FileFormat.OBJECT)
+    caption_prompts: tuple[str, ...] = prompting.CAPTION_PROMPTS
     replies = Layout(FileFormat.OBJECT_FOLDER)
     # Its own questions are asked on the image: there is no other file of them.
     qa_data: Layout | None = None

@@ -35,6 +35,7 @@ class CompreCap:
     settings = SETTINGS
     data = Layout(FileFormat.TABLE, ("anno",))
     captions = Layout(FileFormat.OBJECT)
+    caption_prompts: tuple[str, ...] = ("simple",)
     replies = Layout(FileFormat.TABLE)
     qa_data: Layout | None = Layout(FileFormat.TABLE, tuple(STEMS))
     qa_replies: Layout | None = Layout(FileFormat.TABLE, tuple(STEMS))
@@ -59,8 +60,8 @@ class CompreCap:
     def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
         """The prompt printed in the paper (4.1); CompreCap knows no other."""
         del group  # Every picture is captioned with the same words.
-        if prompt != "simple":
-            raise UnknownName("caption prompt of CompreCap", prompt, ("simple",))
+        if prompt not in self.caption_prompts:
+            raise UnknownName("caption prompt of CompreCap", prompt, self.caption_prompts)
         return "comprecap/caption", {}
 
     def encode(self, question: Question[Any]) -> dict[str, Any]:

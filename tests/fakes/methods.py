@@ -1,0 +1,79 @@
+"""Every method of every service, who may call it, and calling it with no message worth reading."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+
+import caliper.api
+
+ALL = ("read", "evaluate", "admin")
+TEAMS = ("evaluate", "admin")
+PERMITTED = {
+    "/caliper.api.aggregator.v1.AggregatorService/GetScores": ALL,
+    "/caliper.api.aggregator.v1.AggregatorService/WatchScores": ALL,
+    "/caliper.api.captioner.v1.CaptionerService/Caption": TEAMS,
+    "/caliper.api.captioner.v1.CaptionerService/Describe": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/CancelEvaluation": TEAMS,
+    "/caliper.api.evaluate.v1.EvaluateService/CompareEvaluations": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/GetEvaluation": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/GetReport": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/ListEvaluations": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/ListVerdicts": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/StartEvaluation": TEAMS,
+    "/caliper.api.evaluate.v1.EvaluateService/UploadCaptions": TEAMS,
+    "/caliper.api.evaluate.v1.EvaluateService/WatchEvaluation": ALL,
+    "/caliper.api.judge.v1.JudgeService/Describe": ALL,
+    "/caliper.api.judge.v1.JudgeService/Judge": TEAMS,
+    "/caliper.api.qa_reader.v1.QaReaderService/Answer": TEAMS,
+    "/caliper.api.qa_reader.v1.QaReaderService/Describe": ALL,
+    "/grpc.health.v1.Health/Check": ALL,
+    "/grpc.health.v1.Health/Watch": ALL,
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": ("admin",),
+}
+
+
+def contract() -> Iterator[Any]:
+    """The descriptor of every service of the contract, with the module that serves it."""
+    for module in pkgutil.walk_packages(caliper.api.__path__, "caliper.api."):
+        if module.name.endswith("_pb2"):
+            messages = importlib.import_module(module.name)
+            for service in messages.DESCRIPTOR.services_by_name.values():
+                yield service, importlib.import_module(f"{module.name}_grpc")
+
+
+def methods() -> list[Any]:
+    found = [service for service, _ in contract()]
+    found += health_pb2.DESCRIPTOR.services_by_name.values()
+    found += reflection_pb2.DESCRIPTOR.services_by_name.values()
+    return [method for service in found for method in service.methods]
+
+
+def path_of(method: Any) -> str:
+    return f"/{method.containing_service.full_name}/{method.name}"
+
+
+async def called(channel: grpc.aio.Channel, method: Any, metadata: Any) -> grpc.StatusCode:
+    """How a call goes as far as its first answer.
+
+    A stream of requests ends at once: gRPC tells a caller whose message comes after the
+    refusal that sending failed, and not why.
+    """
+    if method.client_streaming:
+        call = channel.stream_stream(path_of(method))(iter(()), metadata=metadata)
+    else:
+        call = channel.unary_stream(path_of(method))(b"", metadata=metadata)
+    try:
+        answer = await call.read()
+        assert isinstance(answer, bytes) or answer is grpc.aio.EOF
+    except grpc.aio.AioRpcError as error:
+        return error.code()
+    if isinstance(answer, bytes):
+        call.cancel()
+        return grpc.StatusCode.OK
+    code: grpc.StatusCode = await call.code()
+    return code

@@ -1,0 +1,81 @@
+"""Rolling scores: old while they are dear, and whole when a run is over."""
+
+import asyncio
+
+from tests.fakes.clock import FakeClock
+from tests.fakes.evaluations import SIZE, House, scored, stored_run
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.run import RunState
+from caliper.pipeline.rolling import RollingScores
+from caliper.pipeline.tracked import Runs
+from caliper.ports.stages import Scores
+
+
+class SlowStore(MemoryStore):
+    """Every shard of a plan that is read takes a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = FakeClock()
+
+    async def get(self, key: str) -> bytes | None:
+        if "/plan/" in key:
+            await self.clock.sleep(1)
+        return await super().get(key)
+
+
+def known(found: Scores | None) -> int:
+    assert found is not None
+    return sum(part.coverage.scored for part in found.benchmarks)
+
+
+async def test_figures_wait_until_they_are_cheap_but_not_those_of_the_end() -> None:
+    store = SlowStore()
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    first, second, *others = scored(run)
+    aggregator = await house.aggregator()
+    await aggregator.apply([first])
+    begun = known(await aggregator.scores(run.spec.run_id))
+    await aggregator.apply([second])
+    assert known(await aggregator.scores(run.spec.run_id)) == begun < SIZE
+    await aggregator.apply(others)
+    await aggregator.conclude()
+    # Several ask at once, and none of them is told less than the report has.
+    found = await asyncio.gather(*(aggregator.scores(run.spec.run_id) for _ in range(3)))
+    for one in found:
+        assert one is not None
+        assert (one.state, known(one)) == (RunState.COMPLETE, SIZE)
+
+
+async def test_the_figures_of_the_end_are_computed_once() -> None:
+    store = SlowStore()
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    aggregator = await house.aggregator()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    before = store.clock.seconds
+    await asyncio.gather(*(aggregator.scores(run.spec.run_id) for _ in range(3)))
+    once = store.clock.seconds - before
+    for _ in range(3):
+        await aggregator.scores(run.spec.run_id)
+    assert store.clock.seconds - before == once == 1
+
+
+async def test_nobody_is_told_old_figures_of_a_run_that_is_over() -> None:
+    store = SlowStore()
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    aggregator = await house.aggregator()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    ended = await Runs(store).open(run.spec.run_id, 0.0)
+    assert ended is not None
+    # It takes longer than anybody waits.
+    rolling = RollingScores(store.clock, patience=0)
+    hasty = await rolling.scores(ended)
+    assert (hasty.state, hasty.benchmarks) == (RunState.COMPLETE, ())
+    assert known(await rolling.scores(ended, patient=True)) == SIZE
+    assert known(await rolling.scores(ended)) == SIZE
