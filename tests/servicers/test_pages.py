@@ -59,6 +59,24 @@ async def test_runs_are_listed_and_chosen_by_checkpoint(both: Both) -> None:
     assert other.spec.run_id in chosen
 
 
+async def test_the_list_has_the_headline_figures_of_what_is_over(both: Both) -> None:
+    there, browser = both
+    over, going = await there.begin("over"), await there.begin("going")
+    await there.tell(over, scored(1, 0, 1, 1, 0, 1))
+    await there.tell(going, scored(1, 0))
+    report = json.loads(await browser(f"/runs/{over.spec.run_id}/files/report.json"))
+    bounds = report["benchmarks"]["captionqa"]["intervals"]["overall"]["score"]
+    page = await browser("/")
+    figure = (
+        f'<span class="value">{report["benchmarks"]["captionqa"]["overall"]["score"]:.2f}</span>'
+    )
+    assert page.count(figure) == 1
+    assert f"{bounds['low']:.2f} to {bounds['high']:.2f}" in page
+    assert page.count('<span class="value') == 1
+    there.house.store.objects[f"runs/{over.spec.run_id}/report/report.json"] = b"[]"
+    assert '<span class="value' not in await browser("/")
+
+
 async def test_a_run_that_goes_on_shows_how_far_it_is_and_comes_again(both: Both) -> None:
     there, browser = both
     run = await there.begin("ours")

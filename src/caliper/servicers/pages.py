@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -15,12 +16,13 @@ from caliper.adapters.pages import live
 from caliper.adapters.pages.compare import render_comparison
 from caliper.adapters.pages.page import live_policy
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
-from caliper.core.report import VerdictRow
-from caliper.core.run import RunSpec
+from caliper.core.report import Estimate, VerdictRow
+from caliper.core.run import OVER, RunSpec
 from caliper.pipeline.caption_book import CaptionBook
 from caliper.pipeline.comparing import Wished
 from caliper.pipeline.comparisons import Comparer, PicturesOf
 from caliper.pipeline.gateway import Gateway
+from caliper.pipeline.headlines import headlines
 from caliper.pipeline.reading import RunReader, Wanted
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
@@ -78,7 +80,18 @@ class Pages:
         """Runs, the newest first."""
         name, token = (request.query.get(field, "") for field in ("name", "token"))
         found = await self._from.gateway.list(_RUNS, token, name)
-        return _page(live.render_runs(found, name, token))
+        figures = {
+            each.spec.run_id: await self._headlines(each.spec.run_id)
+            for each in found.evaluations
+            if each.state in OVER
+        }
+        return _page(live.render_runs(found, figures, name, token))
+
+    async def _headlines(self, run: str) -> Mapping[str, Estimate]:
+        # One report that cannot be read leaves the others to be seen.
+        with suppress(InvalidInput):
+            return await headlines(self._from.store, run)
+        return {}
 
     async def run(self, request: web.Request) -> web.Response:
         """Where a run stands, with its figures so far."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from caliper.adapters.pages.page import render
-from caliper.core.report import BenchmarkReport, Report, Table, TableRow, VerdictRow
+from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.core.report import BenchmarkReport, Estimate, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
 from caliper.pipeline.aggregate import declared
 from caliper.pipeline.facets import Facets
@@ -41,14 +42,21 @@ def trail(run: str = "", name: str = "") -> Trail:
     return (RUNS, (name, f"/runs/{run}")) if run else (RUNS,)
 
 
-def render_runs(found: RunsPage, name: str, token: str) -> str:
+Headlines = Mapping[str, Mapping[str, Estimate]]
+"""The headline figures of runs that are over, by run id and benchmark."""
+
+
+def render_runs(found: RunsPage, headlines: Headlines, name: str, token: str) -> str:
     """Runs, the newest first, to look at and to compare; `name` is that of the one checkpoint
     that is listed, `token` that of this page.
     """
+    ran = {part.name for each in found.evaluations for part in each.spec.benchmarks}
     return render(
         "runs.html",
         live=True,
         runs=found.evaluations,
+        benchmarks={each: benchmark(each).title for each in NAMES if each in ran},
+        headlines=headlines,
         name=name,
         first=address("/", name=name) if token else "",
         next=address("/", name=name, token=found.next) if found.next else "",
@@ -212,8 +220,8 @@ def choices(facets: Facets, wanted: Wanted, place: int) -> list[Choice]:
     """
     chosen = wanted.filters[place]
     filters = ("" if at == place else value for at, value in enumerate(wanted.filters))
-    benchmark, dimension, outcome = filters
-    others = Wanted(benchmark, dimension, outcome)
+    name, dimension, outcome = filters
+    others = Wanted(name, dimension, outcome)
     counts = {chosen: 0} if chosen else {}
     for facet, count in facets.items():
         if others.takes(facet):
