@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from caliper.pipeline.aggregate import Captions, report, verdict_rows
 from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
-from caliper.pipeline.plan import read_plan
+from caliper.pipeline.plan import read_shard
 from caliper.pipeline.report_files import captions_of_run
 from caliper.pipeline.runs import RunBook, run_store, starts_of
 from caliper.pipeline.tracked import END, Runs, TrackedRun
@@ -157,10 +157,12 @@ class RunReader:
         except NotReady:
             return [], ""
         size = min(wanted.size or _PAGE, _LARGEST_PAGE)
+        there = self._shards(found, wanted)
 
         async def plan() -> AsyncIterator[list[Item]]:
-            # Evidence is read of what is wanted alone.
-            async for items in read_plan(found.store, found.summary, shard):
+            # What holds nothing that is wanted is not read, neither plan nor evidence.
+            for number in range(shard, found.summary.shards):
+                items = await read_shard(found.store, number) if number in there else []
                 yield [item for item in items if _wants(wanted, after, item, found.ledger)]
 
         rows: list[VerdictRow] = []
@@ -177,6 +179,14 @@ class RunReader:
             shard += 1
         return rows, ""
 
+    def _shards(self, found: TrackedRun, wanted: Wanted) -> Container[int]:
+        """The shards where there may be what is wanted: all of them, unless they were counted."""
+        held = self._counted.get(found.run)
+        if held is None or held.digest != found.ledger.digest():
+            return range(found.summary.shards)
+        shards = held.facets.shards
+        return {number for facet in shards if wanted.takes(facet) for number in shards[facet]}
+
     async def facets(self, run: str) -> Facets:
         """How many verdicts there are of each benchmark, dimension and outcome: of a run that
         goes on as of a moment ago, so that counting takes a tenth of the time at most.
@@ -187,7 +197,7 @@ class RunReader:
         try:
             found = await self._open(run)
         except NotReady:
-            return {}
+            return Facets()
         async with self._counting:
             begun, digest = self._clock.monotonic(), found.ledger.digest()
             held = self._counted.get(run)

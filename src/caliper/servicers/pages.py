@@ -105,12 +105,13 @@ class Pages:
         benchmark, dimension, outcome, token = (request.query.get(field, "") for field in fields)
         wanted = Wanted(benchmark, dimension, outcome, _SAMPLES, token)
         spec = await self._from.runs.spec(run)
+        counted = await self._from.reader.facets(run)
         rows, following = await self._from.reader.verdicts(run, wanted)
         found = live.Found(
             rows,
             await self._captions.captions(spec, ((row.benchmark, row.sample) for row in rows)),
             await self._there(spec, rows),
-            await self._from.reader.facets(run),
+            counted.counts,
             following,
         )
         return _page(live.render_samples((run, spec.name), wanted, found))

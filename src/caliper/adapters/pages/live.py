@@ -11,7 +11,7 @@ from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
 from caliper.pipeline.aggregate import declared
-from caliper.pipeline.facets import Facets
+from caliper.pipeline.facets import Facet
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.gateway import Page as RunsPage
 from caliper.pipeline.reading import FILES, Wanted
@@ -189,7 +189,7 @@ class Found:
     rows: Sequence[VerdictRow]
     captions: Mapping[tuple[str, str], str]
     pictures: Collection[tuple[str, str]]
-    facets: Facets
+    counts: Mapping[Facet, int]
     next: str
 
 
@@ -204,17 +204,17 @@ def render_samples(run: tuple[str, str], wanted: Wanted, found: Found) -> str:
         trail=trail(ident, name),
         name=name,
         path=path,
-        filters={each: choices(found.facets, wanted, place) for place, each in enumerate(_FILTERS)},
+        filters={each: choices(found.counts, wanted, place) for place, each in enumerate(_FILTERS)},
         filtered=any(wanted.filters),
         cards=[_card(ident, row, found) for row in found.rows],
-        matching=sum(count for facet, count in found.facets.items() if wanted.takes(facet)),
-        all=sum(found.facets.values()),
+        matching=sum(count for facet, count in found.counts.items() if wanted.takes(facet)),
+        all=sum(found.counts.values()),
         first=address(path, **asked) if wanted.token else "",
         next=address(path, **asked, token=found.next) if found.next else "",
     )
 
 
-def choices(facets: Facets, wanted: Wanted, place: int) -> list[Choice]:
+def choices(counted: Mapping[Facet, int], wanted: Wanted, place: int) -> list[Choice]:
     """The values of one filter that the other filters leave, with how many there are; a value
     that was chosen is among them even if none is left.
     """
@@ -223,7 +223,7 @@ def choices(facets: Facets, wanted: Wanted, place: int) -> list[Choice]:
     name, dimension, outcome = filters
     others = Wanted(name, dimension, outcome)
     counts = {chosen: 0} if chosen else {}
-    for facet, count in facets.items():
+    for facet, count in counted.items():
         if others.takes(facet):
             counts[facet[place]] = counts.get(facet[place], 0) + count
     return [Choice(value, counts[value], value == chosen) for value in sorted(counts)]
