@@ -16,6 +16,7 @@ BENCHES = {
     "aggregator_rate": "bench.aggregator_rate",
     "standalone_run": "bench.standalone_run",
     "media_memory": "bench.media_memory",
+    "pages": "bench.pages",
 }
 
 
