@@ -53,14 +53,13 @@ async def test_nothing_is_read_of_verdicts_that_are_not_wanted(
     house: House, reader: RunReader
 ) -> None:
     run = await told(house, 1, 0, None, 1, 0, 0)
-    facets = await reader.facets(run)
+    await reader.verdicts(run, Wanted())
     for key in [key for key in house.store.objects if "/verdicts/" in key]:
         house.store.objects[key] = b"what nobody can read"
     # The segment that was read last is at hand: it is dropped, and still nobody asks for it.
-    held = reader._held[run].run.log._cache
-    held._held.clear()
+    reader._held[run].run.log._cache._held.clear()
     assert await reader.verdicts(run, Wanted(outcome="no such outcome")) == ([], "")
-    assert (await reader.facets(run)).counts == facets.counts
+    assert sum((await reader.facets(run)).counts.values()) == 6
     with pytest.raises(InvalidInput, match="broken segment"):
         await reader.verdicts(run, Wanted())
 

@@ -26,6 +26,7 @@ from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagge
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
+from caliper.ports.telemetry import SILENT, StageTelemetry
 from caliper.runtime.models import ModelRoom, split_spec
 from caliper.runtime.recordings import Recordings
 
@@ -132,6 +133,7 @@ class Examiners:
     gate: Gate
     store: ObjectStore
     recordings: Recordings
+    telemetry: StageTelemetry = SILENT
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` and
@@ -144,7 +146,7 @@ class Examiners:
         if job.items[0].source is Source.MEDIA:
             media = await self.recordings.answerer(spec, job.benchmark)
             models = replace(models, answerers={f"{job.benchmark}/media": media})
-        return Examiner(spec, models, self.store)
+        return Examiner(spec, models, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,7 @@ class Captioners:
     store: ObjectStore
     index: MediaIndex
     decoders: Decoders
+    telemetry: StageTelemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
@@ -166,7 +169,7 @@ class Captioners:
         part = spec.benchmark(job.benchmark)
         loose = LooseMedia(self.decoders, part.preparation or Preparation())
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        return Captioner(spec, self.model, self.pack, media, self.store)
+        return Captioner(spec, self.model, self.pack, media, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
