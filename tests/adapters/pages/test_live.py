@@ -9,18 +9,23 @@ from tests.fakes import reports, runs
 
 from caliper.adapters.pages.live import Found, choices, render_run, render_samples, render_trouble
 from caliper.adapters.pages.page import live_policy
+from caliper.core.report import Estimate
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import Wanted
 
 STARTED = datetime(2026, 11, 21, tzinfo=UTC)
+COUNT = Estimate(117.0)
 SPEC = runs.spec(runs.part("capability"), runs.part("captionqa"))
 
 
 def page(state: RunState, *, tables: bool = True, error: str = "") -> str:
     parts = (reports.capability(), reports.captionqa())
     if not tables:
-        parts = tuple(replace(part, tables=(), models={}, settings={}) for part in parts)
+        bare = replace(parts[0], estimates={**parts[0].estimates, ("average", "n_new"): COUNT})
+        parts = tuple(
+            replace(part, tables=(), models={}, settings={}) for part in (bare, *parts[1:])
+        )
     return render_run(Evaluation(SPEC, state, STARTED, parts, error), refreshing=True)
 
 
@@ -32,6 +37,7 @@ def test_figures_that_came_without_tables_are_shown_in_tables() -> None:
         assert f"{value:.2f}" in bare
     assert bare.count('<svg class="bar"') >= page(RunState.RUNNING).count('<svg class="bar"')
     assert "scripted (scripted, 1)" in bare
+    assert '<span class="value">117</span>' in bare
 
 
 @pytest.mark.parametrize("state", RunState)

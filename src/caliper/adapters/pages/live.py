@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from caliper.adapters.pages.page import render
 from caliper.benchmarks.registry import NAMES, benchmark
-from caliper.core.report import BenchmarkReport, Estimate, Report, Table, TableRow, VerdictRow
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
 from caliper.pipeline.aggregate import declared
 from caliper.pipeline.facets import Facet
@@ -103,15 +103,24 @@ def _progress(part: BenchmarkReport) -> Progress:
 
 def _complete(part: BenchmarkReport, said: Report) -> BenchmarkReport:
     """A part with models and settings, and with tables: figures that came over the wire have
-    none.
+    none, and their counts are no whole numbers.
     """
+    if part.tables:
+        return part
     known = next(each for each in said.benchmarks if each.name == part.name)
     return replace(
         part,
         settings=known.settings,
         models=known.models,
-        tables=part.tables or _tables(part),
+        tables=_tables(part),
+        estimates={path: _counted(path, found) for path, found in part.estimates.items()},
     )
+
+
+def _counted(path: Path, found: Estimate) -> Estimate:
+    if path[-1].startswith("n_") and found.value is not None:
+        return Estimate(int(found.value))
+    return found
 
 
 def _tables(part: BenchmarkReport) -> tuple[Table, ...]:
