@@ -39,7 +39,7 @@ def test_each_alert_fires_when_it_should_and_not_when_it_should_not(cases: Path)
 def test_a_case_that_is_wrong_would_be_told(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "prometheus")
     cases = tmp_path / "prometheus" / "tests" / CASES[0].name
-    cases.write_text(cases.read_text("utf-8").replace("0.9x10", "0.99x10"), "utf-8")
+    cases.write_text(cases.read_text("utf-8").replace("0.8x10", "0.99x10"), "utf-8")
     with pytest.raises(AssertionError, match="FAILED"):
         promtool("test", "rules", cases)
 

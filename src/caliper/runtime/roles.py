@@ -27,6 +27,7 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
 from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
 from caliper.runtime.recordings import Recordings
 
@@ -127,13 +128,14 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Examiners:
-    """The examiner of each job's run."""
+    """The examiner of each job's run; `anchors` are told of every run that is met."""
 
     answering: Answering
     gate: Gate
     store: ObjectStore
     recordings: Recordings
     telemetry: StageTelemetry = SILENT
+    anchors: StandingAnchors | None = None
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` and
@@ -146,6 +148,8 @@ class Examiners:
         if job.items[0].source is Source.MEDIA:
             media = await self.recordings.answerer(spec, job.benchmark)
             models = replace(models, answerers={f"{job.benchmark}/media": media})
+        elif self.anchors is not None:
+            self.anchors.meet(spec, job.benchmark)
         return Examiner(spec, models, self.store, self.telemetry)
 
 

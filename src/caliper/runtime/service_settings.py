@@ -195,6 +195,14 @@ class EndpointSettings(Settings):
         return Access(self.model_token, self.timeout, self.in_flight, self.retry_budget)
 
 
+class ExaminingSettings(EndpointSettings):
+    """Of a judge or a reader: with `anchors` known captions are judged beside every run, and how
+    many were judged as known is told in the metrics.
+    """
+
+    anchors: bool = False
+
+
 class CaptionerSettings(
     EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
 ):
@@ -206,7 +214,7 @@ class CaptionerSettings(
     model: str
 
 
-class JudgeSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
     """The judge: CALIPER_JUDGE_... `tagger` and `embedder` are those of CompreCap."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}JUDGE_")
@@ -215,7 +223,7 @@ class JudgeSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSetti
     embedder: str = "ngram"
 
 
-class QaReaderSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
     """The reader: CALIPER_QA_READER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")

@@ -39,13 +39,18 @@ from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.stream import Consumer, JobStream, LogReader, Message
 from caliper.ports.telemetry import SilentTelemetry, StageTelemetry, Telemetry
 from caliper.runtime.addresses import Address
+from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.lifecycle import Parts, Working, store_check, together
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.pictures import StoredPictures
 from caliper.runtime.recordings import Recordings
 from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
-from caliper.runtime.service_settings import CaptionerSettings, EndpointSettings
+from caliper.runtime.service_settings import (
+    CaptionerSettings,
+    EndpointSettings,
+    ExaminingSettings,
+)
 from caliper.runtime.sinks import sink_of, sinks
 from caliper.runtime.stages import Captioning, Examining
 from caliper.runtime.web import web_parts
@@ -89,7 +94,7 @@ class Ground:
 
 
 async def examining_parts(
-    role: str, settings: EndpointSettings, ground: Ground, language: tuple[str, str] | None = None
+    role: str, settings: ExaminingSettings, ground: Ground, language: tuple[str, str] | None = None
 ) -> tuple[Parts, Described]:
     """A judge (role judge) or a QA reader (role reader), and what it tells of itself;
     `language` names tagger and embedder.
@@ -105,13 +110,15 @@ async def examining_parts(
     return together([parts, closing]), Described(answering.identities, pack.digest)
 
 
-def answering_parts(answering: Answering, settings: EndpointSettings, ground: Ground) -> Parts:
+def answering_parts(answering: Answering, settings: ExaminingSettings, ground: Ground) -> Parts:
     """A judge or a QA reader around those who answer; who opened them closes them."""
     role, pack = answering.role, answering.pack
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     held = Unwritten(ground.store)
     telemetry = ground.telemetry.stage(_STAGES[role])
-    examiners = Examiners(answering, gate, held, Recordings(ground.store), telemetry)
+    scores = ground.telemetry.scores if settings.anchors else None
+    anchors = None if scores is None else StandingAnchors(answering, scores)
+    examiners = Examiners(answering, gate, held, Recordings(ground.store), telemetry, anchors)
     stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
     topic = _TOPICS[role]
     working = Working(
@@ -124,6 +131,7 @@ def answering_parts(answering: Answering, settings: EndpointSettings, ground: Gr
     return Parts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
+        tasks=() if anchors is None else (anchors.run,),
         checks={"store": store_check(ground.store)},
         close=ground.close,
     )

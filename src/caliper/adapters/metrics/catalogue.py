@@ -161,7 +161,7 @@ GATE_IN_FLIGHT = Metric(
 ANCHOR = Metric(
     "caliper_anchor_agreement",
     Type.GAUGE,
-    "Share of the anchor set on which the judge says what it said when the set was frozen, 0 to 1",
+    "Share of the anchors with a verdict that the judge or reader judged as known, 0 to 1",
     ("judge", "benchmark"),
 )
 BUILD = Metric("caliper_build_info", Type.GAUGE, "1, with the version of Caliper", ("version",))
