@@ -17,6 +17,7 @@ BENCHES = {
     "metrics_freshness": "bench.metrics_freshness",
     "standalone_run": "bench.standalone_run",
     "media_memory": "bench.media_memory",
+    "pages": "bench.pages",
 }
 
 

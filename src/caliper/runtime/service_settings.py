@@ -17,7 +17,7 @@ from pydantic_settings import SettingsConfigDict
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
-from caliper.runtime.addresses import Address
+from caliper.runtime.addresses import Address, refuse_far
 from caliper.runtime.grpc_server import ServerOptions, Tls, refuse_open
 from caliper.runtime.models import Access
 from caliper.runtime.settings import (
@@ -240,7 +240,8 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     https://host:port for TLS; a stage that is not given is not there. `peer_token` is the bearer
     token that they are called with, `peer_ca` a PEM file of certificates to trust instead of
     those that this machine trusts: with it, all calls are TLS. A token is sent in plaintext to
-    this machine only.
+    this machine only. `page_address` is where people look at runs with a browser: host:port of
+    this machine alone, over plain HTTP without tokens; nowhere when it is empty.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -252,6 +253,18 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     peer_token: SecretStr | None = None
     peer_token_file: Path | None = None
     peer_ca: Path | None = None
+    page_address: str = ""
+
+    def page(self) -> Address | None:
+        """Where pages are read. Raises InvalidInput naming the variable, for what is no address
+        and for one that other machines can reach.
+        """
+        if not self.page_address:
+            return None
+        field = variable(type(self), "page_address")
+        found = Address.parse(self.page_address, field)
+        refuse_far(found, field)
+        return found
 
     def peer(self, service: str, address: str) -> Target:
         """Another service, by the field that says where it is. Raises InvalidInput naming the

@@ -39,6 +39,7 @@ from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.stream import Consumer, JobStream, LogReader, Message
 from caliper.ports.telemetry import SilentTelemetry, StageTelemetry, Telemetry
+from caliper.runtime.addresses import Address
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.lifecycle import Parts, Working, store_check, together
@@ -53,8 +54,9 @@ from caliper.runtime.service_settings import (
 )
 from caliper.runtime.sinks import sink_of, sinks
 from caliper.runtime.stages import Captioning, Examining
+from caliper.runtime.web import web_parts
 from caliper.runtime.worker import Attempt, Limits
-from caliper.servicers import aggregator, captioner, gateway, judge, qa_reader
+from caliper.servicers import aggregator, captioner, gateway, judge, pages, qa_reader
 
 _LOG = logging.getLogger(__name__)
 _PLANS_AT_ONCE = 2
@@ -184,8 +186,10 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     return parts, Described(identities, pack.digest)
 
 
-def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) -> Parts:
-    """The gateway, with the planner."""
+def gateway_parts(
+    ground: Ground, stages: StageDirectory, scores: ScoreBoard, page: Address | None = None
+) -> Parts:
+    """The gateway, with the planner, and with pages for people where an address is given."""
     runs = ground.runs
     outside = Outside(
         ground.store, ground.stream, ground.codec, ground.clock, stages=stages, scores=scores
@@ -215,14 +219,18 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
         return sink_of(file, texts, StoredPictures(ground.store, index, spec))
 
     reader = RunReader(ground.store, runs, ground.clock, file_of)
-    comparer = Comparer(ground.store, runs, partial(StoredPictures, ground.store, index))
-    servicer = gateway.GatewayServicer(Gateway(outside, runs), reader, comparer, ground.store)
-    return Parts(
+    pictures = partial(StoredPictures, ground.store, index)
+    comparer = Comparer(ground.store, runs, pictures)
+    front = Gateway(outside, runs)
+    servicer = gateway.GatewayServicer(front, reader, comparer, ground.store)
+    shown = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
+    parts = Parts(
         services=(gateway.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
+    return together([parts, web_parts(page, pages.Pages(shown).routes(), pages.trouble)])
 
 
 def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:

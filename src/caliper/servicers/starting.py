@@ -14,6 +14,7 @@ import uvloop
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.ports.stages import Described
+from caliper.runtime.addresses import Address
 from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, together, until_told
@@ -87,7 +88,7 @@ async def gateway(settings: GatewaySettings) -> Parts:
     )
     scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
     ground = ground_of(settings, settings)
-    parts = gateway_parts(ground, stages, scores)
+    parts = gateway_parts(ground, stages, scores, settings.page())
     closing = Parts((), close=(stages.close, scores.close))
     return measured(together([parts, closing]), ground, settings)
 
@@ -146,8 +147,12 @@ async def everything(
     judging: JudgeSettings,
     reading: QaReaderSettings,
     captioning: CaptionerSettings | None,
+    page: Address | None = None,
 ) -> Parts:
-    """All services in one process, behind one port. Raises what opening their models raises."""
+    """All services in one process, behind one port, and their pages at `page`, if anywhere.
+
+    Raises what opening their models raises.
+    """
     language = (judging.tagger, judging.embedder)
     judge_parts, judge_described = await examining_parts("judge", judging, ground, language)
     reader_parts, reader_described = await examining_parts("reader", reading, ground)
@@ -157,7 +162,7 @@ async def everything(
         found, described["captioner"] = await captioner_parts(captioning, ground)
         parts.append(found)
     scores_parts, board = aggregator_parts(ground)
-    front = gateway_parts(ground, LocalStages(described), board)
+    front = gateway_parts(ground, LocalStages(described), board, page)
     return together([*parts, scores_parts, front])
 
 
