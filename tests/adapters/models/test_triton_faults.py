@@ -99,6 +99,25 @@ async def test_a_full_queue_of_a_decoupled_model_is_overload(lent: Own) -> None:
         assert (await ask(model, "after it")).text
 
 
+@pytest.mark.parametrize("form", ["guided_decoding", "none"])
+async def test_other_releases_of_the_vllm_backend_take_schemas_otherwise(
+    lent: Own, form: str
+) -> None:
+    server, address = lent
+    async with model_at(address, VLLM) as model:
+        newest = model.identity
+    config = models_of(server) / "vllm_like" / "config.pbtxt"
+    config.write_text(config.read_text("utf-8").replace('"structured_outputs"', f'"{form}"'))
+    control = client_of(address, VLLM)
+    await control.load()
+    await control.close()
+    schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
+    async with model_at(address, VLLM) as model:
+        judged = await model.complete([Message("user", ("Judge.",))], Decoding(), schema)
+        assert model.identity != newest
+    assert (judged.text == '{"score": 1}') is (form == "guided_decoding")
+
+
 @pytest.mark.parametrize("fault", ["fail out of memory", "crash out of memory"])
 async def test_a_model_that_fails_may_be_asked_again(triton: str, fault: str) -> None:
     async with model_at(triton, "trouble") as model:
