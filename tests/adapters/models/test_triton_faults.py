@@ -12,6 +12,7 @@ from tests.servers.triton_server import change_checkpoint, models_of, put_back
 from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
+from caliper.adapters.models.triton_served import Served
 from caliper.adapters.models.triton_tensors import bytes_input
 from caliper.core.errors import (
     BackendOverloaded,
@@ -70,6 +71,30 @@ async def until_cancelled(model: TritonModel, before: int) -> bool:
         if await cancelled_at(model) == before + 1:
             return True
     return False
+
+
+class LookedAt(TritonClient):
+    """A client that counts how often it had the model described."""
+
+    looks = 0
+
+    async def _described(self) -> Served:
+        self.looks += 1
+        return await super()._described()
+
+
+async def test_calls_in_flight_share_one_description(triton: str) -> None:
+    client = LookedAt(address_of(f"{triton}/captioner"), None, 10, check_every=0.0)
+    try:
+        await client.open()
+        inputs = [
+            bytes_input("image", [b""], [1, 1]),
+            bytes_input("prompt", [b"What is it?"], [1, 1]),
+        ]
+        await asyncio.gather(*(client.infer(inputs) for _ in range(20)))
+        assert client.looks == 2
+    finally:
+        await client.close()
 
 
 async def test_a_full_queue_is_overload(triton: str) -> None:

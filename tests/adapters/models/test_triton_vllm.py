@@ -46,7 +46,7 @@ class Backend:
     async def stream(self, inputs: Sequence[InferInput]) -> AsyncIterator[Told]:
         given = next(each for each in inputs if each.name() == "sampling_parameters")
         # As the client sends it: behind the length, in four bytes.
-        sampling = json.loads(given._get_content()[4:])  # noqa: SLF001 - nothing else tells it
+        sampling = json.loads(given._get_content()[4:])
         self.sampling.append(sampling)
         if self.troubles:
             raise self.troubles.pop(0)
