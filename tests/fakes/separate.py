@@ -42,8 +42,10 @@ SERVICES = (*STAGES, "aggregator", "gateway")
 IN_FLIGHT = 4
 # A job of the reader holds all questions about one caption, so many at most in the examples.
 _LONGEST = 7
+# A stage takes a few jobs more than calls: they are read, saved and published meanwhile.
+_JOBS = IN_FLIGHT + 1
 # Requests that jobs in flight at a stage have made and may have to make once more.
-AGAIN = {"judge": IN_FLIGHT, "captioner": IN_FLIGHT, "qa_reader": IN_FLIGHT * _LONGEST}
+AGAIN = {"judge": _JOBS, "captioner": _JOBS, "qa_reader": _JOBS * _LONGEST}
 # Seconds, generous: a run that never ends fails its test instead of holding everything up.
 ENDS_WITHIN = 180.0
 

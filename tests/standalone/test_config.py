@@ -38,7 +38,7 @@ def test_defaults() -> None:
 
 def test_unknown_keys_list_the_known_ones() -> None:
     told = refused({**config(), "sede": 3})
-    assert told.startswith("run.yaml: sede: unknown key; known: benchmarks, ")
+    assert told.startswith("run.yaml: sede: unknown key; known: anchors, benchmarks, ")
     assert "seed" in told
     told = refused(config(promt="long"))
     assert told.startswith("run.yaml: benchmarks.captionqa.promt: unknown key; known: captioner, ")

@@ -201,6 +201,15 @@ MaxTokens = Annotated[
         rich_help_panel=_HOW,
     ),
 ]
+Anchors = Annotated[
+    bool | None,
+    typer.Option(
+        "--anchors",
+        help="Have known captions judged beside the run, never from the cache, to tell a "
+        "judge's drift from a checkpoint's change. No figure depends on them.",
+        rich_help_panel=_HOW,
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(

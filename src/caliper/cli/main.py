@@ -18,6 +18,7 @@ from caliper.cli import (
     apply,
     canary,
     compare,
+    correlation,
     data,
     dead_letters,
     doctor,
@@ -67,6 +68,7 @@ app.command("leaderboard", help=leaderboard.HELP)(
     taking(leaderboard.leaderboard, leaderboard.Wanted)
 )
 app.command("agreement")(agreement.agreement)
+app.command("correlation")(correlation.correlation)
 app.command("validate")(validate.validate)
 app.command("canary", help=canary.HELP)(canary.command)
 app.command("doctor", help=doctor.HELP)(doctor.command)

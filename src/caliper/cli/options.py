@@ -32,6 +32,7 @@ class Shared:
     concurrency: flags.Concurrency = None
     max_calls: flags.MaxCalls = None
     max_tokens: flags.MaxTokens = None
+    anchors: flags.Anchors = None
     out: flags.Out = None
     store: flags.Store = None
 

@@ -20,7 +20,7 @@ from caliper.runtime.service_settings import (
 )
 from caliper.runtime.settings import read_settings
 from caliper.servicers.grounds import kafka_access, kafka_ground, memory_ground, open_store
-from caliper.servicers.starting import everything, log
+from caliper.servicers.starting import everything, log, measured
 from caliper.servicers.starting import serve as serve_parts
 
 Listen = Annotated[
@@ -66,9 +66,9 @@ def serve(
 ) -> int:
     """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
 
-    TLS, tokens and the health port come from the environment, as those of the gateway
-    (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
-    again.
+    TLS, tokens, the health port and that of the metrics come from the environment, as those of
+    the gateway (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by
+    starting the run again.
     """
     log("%(levelname)s %(name)s %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -96,7 +96,7 @@ async def _serve(
         captioning,
     )
     settings = read_settings(GatewaySettings).model_copy(update={"listen": listen})
-    await serve_parts(settings.server(), parts, _tell)
+    await serve_parts(settings.server(), measured(parts, ground, settings), _tell)
 
 
 def _tell(running: Running) -> None:

@@ -25,6 +25,7 @@ from caliper.ports.media import Media
 from caliper.ports.models import ChatModel, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SILENT, StageTelemetry
 
 MAX_TOKENS = 8192
 """At most so many output tokens a caption (CAPability, settings of open models)."""
@@ -43,7 +44,9 @@ class Captioner:
         pack: PromptPack,
         media: Mapping[str, Media],
         store: ObjectStore,
+        telemetry: StageTelemetry = SILENT,
     ) -> None:
+        self._telemetry = telemetry
         self._spec = spec
         self._model = model
         self._pack = pack
@@ -76,6 +79,7 @@ class Captioner:
         )
         written = await self._store.get(key)
         kept = None if written is None else _read(written, key, job.sample)
+        self._telemetry.replied(cached=kept is not None)
         if kept is not None:
             return kept
         completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
@@ -94,7 +98,8 @@ class Captioner:
         media = self._media[job.benchmark]
         shown = {paths: await media.images(paths) for paths in {item.media for item in job.items}}
         seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
-        examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
+        models = Models({f"{job.benchmark}/media": seeing})
+        examiner = Examiner(self._spec, models, self._store, self._telemetry)
         asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
         return await examiner.conclude(asked)
 

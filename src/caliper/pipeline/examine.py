@@ -29,6 +29,7 @@ from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job, salt_of
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SILENT, StageTelemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,14 @@ class Models:
 class Examiner:
     """Examines the jobs of one run. `store` keeps replies; None keeps nothing."""
 
-    def __init__(self, spec: RunSpec, models: Models, store: ObjectStore | None = None) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        models: Models,
+        store: ObjectStore | None = None,
+        telemetry: StageTelemetry = SILENT,
+    ) -> None:
+        self._telemetry = telemetry
         self._spec = spec
         self._models = models
         self._store = store
@@ -70,7 +78,7 @@ class Examiner:
         store = self._store if kept else None
         key = key_of_job(self._spec, job) if store else ""
         book = await ReplyBook.open(store, key, salt_of(self._spec))
-        outside = _Outside(answerer, self._models, book)
+        outside = _Outside(answerer, self._models, book, self._telemetry)
         verdicts: list[Verdict] = []
         try:
             for item in job.items:
@@ -131,7 +139,10 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
 class _Outside:
     """The ports of one job, with its book of replies between them and the examination."""
 
-    def __init__(self, answerer: Answerer, models: Models, book: ReplyBook) -> None:
+    def __init__(
+        self, answerer: Answerer, models: Models, book: ReplyBook, telemetry: StageTelemetry
+    ) -> None:
+        self._telemetry = telemetry
         self._answerer = answerer
         self._models = models
         self._book = book
@@ -150,6 +161,7 @@ class _Outside:
             return await self._answerer.answer(ask)
         key = self._book.key_of_ask(identity, ask, self._answerer.request(ask))
         kept = self._book.reply(key)
+        self._telemetry.replied(cached=kept is not None)
         if kept is not None:
             return kept
         answer = await self._answerer.answer(ask)

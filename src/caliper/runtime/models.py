@@ -25,6 +25,7 @@ from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
+from caliper.ports.telemetry import SILENT, CallTelemetry
 from caliper.runtime.addresses import Address, refuse_plaintext
 from caliper.runtime.metering import MeteredChatModel, Spent
 
@@ -65,8 +66,8 @@ def split_spec(spec: str) -> tuple[str, str]:
 class ModelRoom:
     """The models of one process. Asked twice for the same SPEC, it gives the same model."""
 
-    def __init__(self, access: Access, clock: Clock) -> None:
-        self.access = access
+    def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
+        self.access, self._telemetry = access, telemetry
         self._clock = clock
         self._allowance = Allowance(access.tokens)
         self._chat_models: dict[str, MeteredChatModel] = {}
@@ -86,7 +87,13 @@ class ModelRoom:
         if spec not in self._chat_models:
             access = self.access
             budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
-            pool = Pool(self._endpoints(kind, rest), self._clock, access.in_flight, budget)
+            pool = Pool(
+                self._endpoints(kind, rest),
+                self._clock,
+                access.in_flight,
+                budget,
+                telemetry=self._telemetry,
+            )
             try:
                 await pool.resolve()
             except BaseException:

@@ -40,10 +40,13 @@ class ServerSettings(Settings):
     and is off when it is not given. `tls_certificate` and `tls_key` are PEM files, `tokens` is
     a file of tokens (runtime.tokens); on a loopback address they may be left out. `deadline` is
     that of calls without one, `grace` what calls in flight get when the service stops.
+    `metrics_address` is where Prometheus reads, over plain HTTP without tokens: this machine
+    alone unless set, at a port that the log tells; nowhere when it is empty.
     """
 
     listen: str = "127.0.0.1:50051"
     health_listen: str | None = None
+    metrics_address: str = "127.0.0.1:0"
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     tokens: Path | None = None
@@ -69,6 +72,12 @@ class ServerSettings(Settings):
         )
         refuse_open(options, lambda field: variable(type(self), field))
         return options
+
+    def metrics(self) -> Address | None:
+        """Where metrics are read. Raises InvalidInput naming the variable."""
+        if not self.metrics_address:
+            return None
+        return Address.parse(self.metrics_address, variable(type(self), "metrics_address"))
 
     def _tls(self) -> Tls | None:
         if self.tls_certificate is not None and self.tls_key is not None:
@@ -186,6 +195,14 @@ class EndpointSettings(Settings):
         return Access(self.model_token, self.timeout, self.in_flight, self.retry_budget)
 
 
+class ExaminingSettings(EndpointSettings):
+    """Of a judge or a reader: with `anchors` known captions are judged beside every run, and how
+    many were judged as known is told in the metrics.
+    """
+
+    anchors: bool = False
+
+
 class CaptionerSettings(
     EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
 ):
@@ -197,7 +214,7 @@ class CaptionerSettings(
     model: str
 
 
-class JudgeSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
     """The judge: CALIPER_JUDGE_... `tagger` and `embedder` are those of CompreCap."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}JUDGE_")
@@ -206,7 +223,7 @@ class JudgeSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSetti
     embedder: str = "ngram"
 
 
-class QaReaderSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
     """The reader: CALIPER_QA_READER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")

@@ -17,6 +17,7 @@ from caliper.ports.stages import Described
 from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, together, until_told
+from caliper.runtime.metrics import metrics_parts
 from caliper.runtime.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -45,25 +46,28 @@ async def judge(settings: JudgeSettings) -> Parts:
     ground = ground_of(settings, settings)
     language = (settings.tagger, settings.embedder)
     parts, _ = await examining_parts("judge", settings, ground, language)
-    return parts
+    return measured(parts, ground, settings)
 
 
 async def qa_reader(settings: QaReaderSettings) -> Parts:
     """A QA reader in a process of its own."""
-    parts, _ = await examining_parts("reader", settings, ground_of(settings, settings))
-    return parts
+    ground = ground_of(settings, settings)
+    parts, _ = await examining_parts("reader", settings, ground)
+    return measured(parts, ground, settings)
 
 
 async def captioner(settings: CaptionerSettings) -> Parts:
     """A captioner in a process of its own."""
-    parts, _ = await captioner_parts(settings, ground_of(settings, settings))
-    return parts
+    ground = ground_of(settings, settings)
+    parts, _ = await captioner_parts(settings, ground)
+    return measured(parts, ground, settings)
 
 
 async def aggregator(settings: AggregatorSettings) -> Parts:
     """The aggregator in a process of its own."""
-    parts, _ = aggregator_parts(ground_of(settings, settings))
-    return parts
+    ground = ground_of(settings, settings)
+    parts, _ = aggregator_parts(ground)
+    return measured(parts, ground, settings)
 
 
 async def gateway(settings: GatewaySettings) -> Parts:
@@ -82,8 +86,15 @@ async def gateway(settings: GatewaySettings) -> Parts:
         remaining_of_call,
     )
     scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
-    parts = gateway_parts(ground_of(settings, settings), stages, scores)
-    return together([parts, Parts((), close=(stages.close, scores.close))])
+    ground = ground_of(settings, settings)
+    parts = gateway_parts(ground, stages, scores)
+    closing = Parts((), close=(stages.close, scores.close))
+    return measured(together([parts, closing]), ground, settings)
+
+
+def measured(parts: Parts, ground: Ground, settings: ServerSettings) -> Parts:
+    """A service that serves its metrics too, where its settings say."""
+    return together([parts, metrics_parts(ground.telemetry, settings.metrics())])
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:

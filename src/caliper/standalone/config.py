@@ -99,7 +99,8 @@ class RunConfig(_Strict):
 
     `name` is the checkpoint's label, `limit` draws that many items a task or domain by
     `seed`, `out` the run's directory and `store` where replies are kept between runs.
-    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget.
+    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` has known
+    captions judged beside it; see runtime.anchors.
     """
 
     benchmarks: Mapping[str, BenchmarkConfig] = Field(min_length=1)
@@ -111,6 +112,7 @@ class RunConfig(_Strict):
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
+    anchors: bool = False
     pack: Path | None = None
     out: Path | None = None
     store: Path | None = None
@@ -203,7 +205,7 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
     return written
 
 
-_OF_ONE_TIME = {"out", "store", "concurrency", "max_calls", "max_tokens"}
+_OF_ONE_TIME = {"out", "store", "concurrency", "max_calls", "max_tokens", "anchors"}
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")

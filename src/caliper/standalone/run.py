@@ -34,6 +34,7 @@ from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
+from caliper.standalone.anchored import Sittings, kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
@@ -44,13 +45,14 @@ from caliper.standalone.stages import Stages
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a run ended: its report, where it is kept, how many jobs it still had to do, and what
-    they cost by model.
+    they cost by model. `anchors` are those that were judged beside it.
     """
 
     report: Report
     directory: Path
     worked: int
     spent: Mapping[str, Spent] = field(default_factory=dict)
+    anchors: Sittings = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -79,7 +81,9 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             await run.cut()
             missing = await run.missing()
             if missing == 0 and run.written:
-                return Finished(await run.report(), directory.path, 0)
+                kept = kept_sittings(directory)
+                return Finished(await run.report(), directory.path, 0, anchors=kept)
+            sittings = await sit(prepared, watcher)
             await run.work(watcher, clock)
             journal.sync()
             found = await run.report()
@@ -93,10 +97,11 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
+                "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, missing, prepared.room.spent)
+    return Finished(found, directory.path, missing, prepared.room.spent, sittings)
 
 
 def run_directory(prepared: Prepared) -> RunDirectory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -27,6 +27,7 @@ from caliper.core.errors import (
 from caliper.core.question import Decoding
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.telemetry import SILENT, CallTelemetry
 
 _HOMES = 10_000
 """So many captions are remembered with the endpoint that their questions go to."""
@@ -75,8 +76,9 @@ class Pool:
         in_flight: int = 64,
         budget: Budget | None = None,
         pace: Pace | None = None,
+        telemetry: CallTelemetry = SILENT,
     ) -> None:
-        self._clock, self._budget = clock, budget or Budget()
+        self._clock, self._budget, self._telemetry = clock, budget or Budget(), telemetry
         share = -(-in_flight // len(endpoints))
         pace, patience = pace or Pace(), self._budget.seconds
         # Where patience is short, a shut gate must be probed before it ends, and again soon: who
@@ -137,6 +139,8 @@ class Pool:
                 f"the endpoints of one model serve different ones: {'; '.join(told)}"
             )
         self._identity = identities[0]
+        for replica in self._replicas:
+            self._telemetry.gated(self._label(replica), replica.gate)
         return self._identity
 
     async def complete(
@@ -156,45 +160,53 @@ class Pool:
         """
         effort = Effort(self._budget, self._clock)
         tried: set[int] = set()
+        failed: list[tuple[str, BaseException]] = []
 
         def elsewhere() -> bool:
             return len(tried) < len(self._replicas) and self._admission.healthy(tried)
 
-        async def proved(replica: _Replica) -> Completion:
-            replica.asked += 1
-            try:
-                reply = await replica.model.complete(messages, decoding, schema, affinity)
-            except BaseException as failure:
-                replica.asked -= 1
-                if isinstance(failure, BackendError) and replica.asked == 0:
-                    await replica.proof.settle()
-                raise
-            replica.asked -= 1
-            await replica.proof.after(last=replica.asked == 0)
-            return reply
-
         async def attempt() -> Completion:
+            if failed:
+                self._telemetry.asked_again(*failed.pop())
             if not elsewhere():
                 tried.clear()
             turn = await self._turn(affinity, tried, effort.tries)
             tried.add(turn.place)
             replica = self._replicas[turn.place]
             error: BaseException | None = None
+            begun = self._clock.monotonic()
             try:
                 with effort:
                     await replica.proof.before()
-                    return await proved(replica)
+                    call = replica.model.complete(messages, decoding, schema, affinity)
+                    found = await _proved(replica, call)
             except BaseException as failure:
                 error = failure
+                failed.append((self._label(replica), failure))
                 self._note(replica, failure)
                 raise
+            else:
+                self._telemetry.used(self._label(replica), found.usage)
+                return found
             finally:
                 self._admission.leave(turn, error)
+                self._tell(replica, error, self._clock.monotonic() - begun)
 
         try:
             return await effort.retried(attempt, elsewhere)
         except EndpointsLost:
             raise self._last_trouble() from None
+
+    def _label(self, replica: _Replica) -> str:
+        """The model's name, with the endpoint's number where there are several; no host."""
+        name = self.identity.name
+        if len(self._replicas) == 1:
+            return name
+        return f"{name}/{self._replicas.index(replica) + 1}"
+
+    def _tell(self, replica: _Replica, error: BaseException | None, seconds: float) -> None:
+        if not isinstance(error, asyncio.CancelledError):
+            self._telemetry.called(self._label(replica), error, seconds)
 
     async def close(self) -> None:
         """Close all endpoints."""
@@ -239,3 +251,18 @@ class Pool:
             replica.trouble = failure
         if isinstance(failure, BackendUnavailable | ModelChanged):
             replica.proof.doubt()
+
+
+async def _proved(replica: _Replica, call: Awaitable[Completion]) -> Completion:
+    """The reply to a call, with the proof that it needs. Raises what the call and `Proof` raise."""
+    replica.asked += 1
+    try:
+        reply = await call
+    except BaseException as failure:
+        replica.asked -= 1
+        if isinstance(failure, BackendError) and replica.asked == 0:
+            await replica.proof.settle()
+        raise
+    replica.asked -= 1
+    await replica.proof.after(last=replica.asked == 0)
+    return reply
