@@ -166,7 +166,7 @@ def test_neither_captions_nor_a_captioner(caliper: Command, config: Path) -> Non
     [
         ("benchmarks: {}", "benchmarks: "),
         ("benchmarks: {caption: {data: a, captions: b}}", "unknown benchmark 'caption'; known: "),
-        ("benchmarks: {capability: {data: a, caption: b}}", "unknown key; known: captioner, "),
+        ("benchmarks: {capability: {data: a, caption: b}}", "unknown key; known: "),
         ("seed: 0\nbenchmarks: [", "all.yaml:2"),
         ("just words", "expected a mapping"),
         ("benchmarks: {comprecap: {data: anno.json, captioner: 'tgi:x', reader: lexical}}",
@@ -203,12 +203,12 @@ def test_a_kept_run_is_found_shown_and_compared(caliper: Command, config: Path) 
     shown = caliper("compare", "first", "second", "--anyway", code=0)
     assert "Differs: captionqa model reader" in shown.err
     compared = caliper("compare", "first", "second", "--anyway", "--json", code=0).told
-    score = compared["figures"]["captionqa"]["overall.score"]
+    score = compared["candidates"][0]["figures"]["captionqa"]["overall.score"]
     assert score["value"] == score["second"] - score["first"]
     assert score["first"] == 31.25
 
     apart = caliper("compare", "second", "elsewhere", "--json", code=3)
-    assert apart.told["figures"] == {}
+    assert apart.told["candidates"][0]["figures"] == {}
     assert "no benchmark in common" in caliper("compare", "second", "elsewhere", code=3).out
     lost = caliper("report", "third", code=2)
     assert "below runs/ there are: first, second" in lost.err

@@ -245,6 +245,26 @@ async def test_another_model_in_mid_run_stops_it(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "report.json").exists()
 
 
+@pytest.mark.parametrize("switched", [1, SAMPLES // 2, SAMPLES])
+async def test_another_revision_without_a_break_stops_the_run(
+    tmp_path: Path, switched: int
+) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        # The server goes over to it when that many were asked, the last one at the latest.
+        if len(server.requests) >= switched:
+            server.revision = "another"
+        return await judging()(server, request, asked)
+
+    async with ChatServer(otherwise=step) as server:
+        with pytest.raises(ModelChanged, match="now serves fake/judge-8b"):
+            await run(server, tmp_path, "run")
+    assert not (tmp_path / "run" / "report.json").exists()
+
+
 async def test_one_of_two_endpoints_dies(tmp_path: Path, quiet: dict[int, Any]) -> None:
     async with ChatServer(otherwise=judging()) as sound:
         async with ChatServer([judging()] * 2, otherwise=fake.never()) as dying:

@@ -89,22 +89,10 @@ async def test_a_schema_guides_the_decoding(opened: Opening) -> None:
     assert free.text != guided.text
 
 
-async def test_a_backend_without_guided_decoding_is_asked_without_it(opened: Opening) -> None:
+async def test_a_failure_is_no_reason_to_leave_the_schema_out(opened: Opening) -> None:
     model = await opened("vllm_like#template=chatml")
-    first = await model.complete(asked("[unguided] Judge."), Decoding(), SCHEMA)
-    # From then on at once: this prompt alone would be guided.
-    second = await model.complete(asked("Judge."), Decoding(), SCHEMA)
-    assert first.text
-    assert second == await model.complete(asked("Judge."), Decoding())
-
-
-async def test_a_failure_after_a_schema_was_kept_to_is_no_reason_to_leave_it(
-    opened: Opening,
-) -> None:
-    model = await opened("vllm_like#template=chatml")
-    await model.complete(asked("Judge."), Decoding(), SCHEMA)
     with pytest.raises(BackendUnavailable):
-        await model.complete(asked("[unguided] Judge."), Decoding(), SCHEMA)
+        await model.complete(asked("[fail] Judge."), Decoding(), SCHEMA)
     guided = await model.complete(asked("Judge."), Decoding(), SCHEMA)
     assert json.loads(guided.text) == {"score": 1}
 

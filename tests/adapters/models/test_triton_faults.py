@@ -12,6 +12,7 @@ from tests.servers.triton_server import change_checkpoint, models_of, put_back
 from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
+from caliper.adapters.models.triton_served import Served
 from caliper.adapters.models.triton_tensors import bytes_input
 from caliper.core.errors import (
     BackendOverloaded,
@@ -72,6 +73,30 @@ async def until_cancelled(model: TritonModel, before: int) -> bool:
     return False
 
 
+class LookedAt(TritonClient):
+    """A client that counts how often it had the model described."""
+
+    looks = 0
+
+    async def _described(self) -> Served:
+        self.looks += 1
+        return await super()._described()
+
+
+async def test_calls_in_flight_share_one_description(triton: str) -> None:
+    client = LookedAt(address_of(f"{triton}/captioner"), None, 10, check_every=0.0)
+    try:
+        await client.open()
+        inputs = [
+            bytes_input("image", [b""], [1, 1]),
+            bytes_input("prompt", [b"What is it?"], [1, 1]),
+        ]
+        await asyncio.gather(*(client.infer(inputs) for _ in range(20)))
+        assert client.looks == 2
+    finally:
+        await client.close()
+
+
 async def test_a_full_queue_is_overload(triton: str) -> None:
     async with model_at(triton, "trouble") as model:
         many = await asyncio.gather(
@@ -97,6 +122,25 @@ async def test_a_full_queue_of_a_decoupled_model_is_overload(lent: Own) -> None:
         )
         assert {type(one) for one in many} == {BackendOverloaded, BackendTimeout}
         assert (await ask(model, "after it")).text
+
+
+@pytest.mark.parametrize("form", ["guided_decoding", "none"])
+async def test_other_releases_of_the_vllm_backend_take_schemas_otherwise(
+    lent: Own, form: str
+) -> None:
+    server, address = lent
+    async with model_at(address, VLLM) as model:
+        newest = model.identity
+    config = models_of(server) / "vllm_like" / "config.pbtxt"
+    config.write_text(config.read_text("utf-8").replace('"structured_outputs"', f'"{form}"'))
+    control = client_of(address, VLLM)
+    await control.load()
+    await control.close()
+    schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
+    async with model_at(address, VLLM) as model:
+        judged = await model.complete([Message("user", ("Judge.",))], Decoding(), schema)
+        assert model.identity != newest
+    assert (judged.text == '{"score": 1}') is (form == "guided_decoding")
 
 
 @pytest.mark.parametrize("fault", ["fail out of memory", "crash out of memory"])

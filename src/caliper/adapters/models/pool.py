@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
 from caliper.adapters.models.gate import Gate, Pace
+from caliper.adapters.models.proving import Proof
 from caliper.adapters.models.retrying import PASSING, Budget, Effort
 from caliper.core.errors import (
     BackendError,
-    BackendTimeout,
     BackendUnavailable,
     CaliperError,
     InvalidInput,
@@ -31,10 +31,6 @@ from caliper.ports.telemetry import SILENT, CallTelemetry
 
 _HOMES = 10_000
 """So many captions are remembered with the endpoint that their questions go to."""
-_CHECKED_FOR = 60.0
-"""Seconds for which the identity of an endpoint is taken for granted while all goes well."""
-_CHECK_SECONDS = 15.0
-"""An endpoint that takes longer to say who it is does not answer."""
 
 
 class Endpoint(ChatModel, Protocol):
@@ -54,15 +50,15 @@ class Endpoint(ChatModel, Protocol):
 
 @dataclass(slots=True)
 class _Replica:
-    """An endpoint under a name that people may be told. `checked` is when it last proved its
-    identity, None when that has to be proved before its next call.
+    """An endpoint under a name that people may be told, with the proof of its identity; `asked`
+    are the calls that it has not answered yet.
     """
 
     name: str
     model: Endpoint
     gate: Gate
-    checked: float | None = None
-    checking: asyncio.Task[None] | None = None
+    proof: Proof
+    asked: int = 0
     trouble: BackendError | None = None
 
 
@@ -94,7 +90,10 @@ class Pool:
             first_wait=min(pace.first_wait, patience / 10),
             longest_wait=min(pace.longest_wait, patience / 4),
         )
-        self._replicas = tuple(_Replica(name, model, Gate(pace)) for name, model in endpoints)
+        self._replicas = tuple(
+            _Replica(name, model, Gate(pace), Proof(model.resolve, lambda: self.identity, clock))
+            for name, model in endpoints
+        )
         self._admission = Admission([replica.gate for replica in self._replicas], clock)
         self._homes: OrderedDict[str, int] = OrderedDict()
         self._identity: Identity | None = None
@@ -157,7 +156,7 @@ class Pool:
         have in common is then in its cache. Raises the last BackendOverloaded,
         BackendUnavailable or BackendTimeout when the budget is spent, BackendRejected for what
         will never be accepted, ModelChanged when an endpoint serves another model than
-        `resolve` found.
+        `resolve` found: for a reply that was given before, the call that is last tells it.
         """
         effort = Effort(self._budget, self._clock)
         tried: set[int] = set()
@@ -178,8 +177,9 @@ class Pool:
             begun = self._clock.monotonic()
             try:
                 with effort:
-                    await self._same_as_ever(replica)
-                    found = await replica.model.complete(messages, decoding, schema, affinity)
+                    await replica.proof.before()
+                    call = replica.model.complete(messages, decoding, schema, affinity)
+                    found = await _proved(replica, call)
             except BaseException as failure:
                 error = failure
                 failed.append((self._label(replica), failure))
@@ -212,9 +212,7 @@ class Pool:
         """Close all endpoints."""
         await self._admission.close()
         for replica in self._replicas:
-            if replica.checking is not None:
-                replica.checking.cancel()
-                await asyncio.wait([replica.checking])
+            await replica.proof.close()
             await replica.model.close()
 
     async def _resolved(self, replica: _Replica) -> Identity:
@@ -229,7 +227,7 @@ class Pool:
         except BackendError as error:
             # Only here: what single calls say stands beside verdicts, without the host.
             raise type(error)(f"{replica.name}: {error}") from error
-        replica.checked = self._clock.monotonic()
+        replica.proof.given()
         return found
 
     async def _turn(self, affinity: str, tried: set[int], tries: int) -> Turn:
@@ -252,43 +250,19 @@ class Pool:
         if isinstance(failure, PASSING):
             replica.trouble = failure
         if isinstance(failure, BackendUnavailable | ModelChanged):
-            # It may have been started anew, with another model under the same name.
-            replica.checked = None
-
-    async def _same_as_ever(self, replica: _Replica) -> None:
-        """Have the endpoint prove its identity where that is due; calls share one proof.
-
-        Raises ModelChanged, BackendError.
-        """
-        checked = replica.checked
-        if checked is not None and self._clock.monotonic() - checked < _CHECKED_FOR:
-            return
-        if replica.checking is None:
-            replica.checking = asyncio.ensure_future(self._check(replica))
-            replica.checking.add_done_callback(lambda task: _forget(replica, task))
-        # One caller who goes away must not take the proof from the others.
-        await asyncio.shield(replica.checking)
-
-    async def _check(self, replica: _Replica) -> None:
-        try:
-            async with asyncio.timeout(_CHECK_SECONDS):
-                found = await replica.model.resolve()
-        except TimeoutError as error:
-            raise BackendTimeout(
-                f"the endpoint did not say within {_CHECK_SECONDS:g} s which model it serves"
-            ) from error
-        except InvalidInput as error:
-            raise ModelChanged(f"the endpoint no longer serves the run's model: {error}") from error
-        if found != self.identity:
-            raise ModelChanged(
-                f"the endpoint now serves {found.label}; "
-                f"the run was resolved with {self.identity.label}"
-            )
-        replica.checked = self._clock.monotonic()
+            replica.proof.doubt()
 
 
-def _forget(replica: _Replica, task: asyncio.Task[None]) -> None:
-    replica.checking = None
-    if not task.cancelled():
-        # Whoever waited has been told; if all went away, nobody needs to be.
-        task.exception()
+async def _proved(replica: _Replica, call: Awaitable[Completion]) -> Completion:
+    """The reply to a call, with the proof that it needs. Raises what the call and `Proof` raise."""
+    replica.asked += 1
+    try:
+        reply = await call
+    except BaseException as failure:
+        replica.asked -= 1
+        if isinstance(failure, BackendError) and replica.asked == 0:
+            await replica.proof.settle()
+        raise
+    replica.asked -= 1
+    await replica.proof.after(last=replica.asked == 0)
+    return reply

@@ -54,6 +54,7 @@ class TritonModel:
         """Raises InvalidInput for certificates that cannot be read."""
         self._address = address
         self._client = TritonClient(address, token, seconds, check_every)
+        self._form: str | None = None
         self._resolved: tuple[VllmShape | PlainShape, Identity] | None = None
 
     @property
@@ -65,13 +66,18 @@ class TritonModel:
         return self._known[1]
 
     async def resolve(self) -> Identity:
-        """Ask the server, once, for the model that it has now, and check its tensors.
+        """Ask the server, once, for the model that it has now, and check its tensors. One of
+        the vLLM backend is asked, the first time, how it takes schemas.
 
         Raises InvalidInput that names model, tensor, what is expected and what was found,
         UnknownName when the server has no such model or version, BackendError subclasses.
         """
         served = await self._client.open()
         shape = self._shape(served)
+        if isinstance(shape, VllmShape):
+            if self._form is None:
+                self._form = await shape.find_form()
+            shape.form = self._form
         revision = f"{served.version}-{digest([served.revision, shape.rendering])}"
         identity = Identity("triton", served.name, revision, cached=True)
         if self._resolved is None:

@@ -69,6 +69,7 @@ class TritonClient:
         )
         self._served: Served | None = None
         self._sure_until = 0.0
+        self._looking: asyncio.Task[None] | None = None
 
     @property
     def served(self) -> Served:
@@ -146,6 +147,9 @@ class TritonClient:
 
     async def close(self) -> None:
         """Close the connection."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
         await self._client.close()
 
     @property
@@ -171,10 +175,25 @@ class TritonClient:
         return served
 
     async def _be_sure(self) -> None:
-        """Look again, after trouble and once in a while, whether it is still the same model."""
-        opened = self.served
+        """Look again, after trouble and once in a while, whether it is still the same model.
+        Calls in flight share one look.
+        """
         if self._connected and asyncio.get_running_loop().time() < self._sure_until:
             return
+        if self._looking is None:
+            self._looking = asyncio.ensure_future(self._look())
+            self._looking.add_done_callback(self._looked)
+        # One caller who goes away must not take it from the others.
+        await asyncio.shield(self._looking)
+
+    def _looked(self, task: asyncio.Task[None]) -> None:
+        self._looking = None
+        if not task.cancelled():
+            # Whoever waited has been told; if all went away, nobody needs to be.
+            task.exception()
+
+    async def _look(self) -> None:
+        opened = self.served
         found = await self._described()
         if found.revision != opened.revision:
             self._sure_until = 0.0

@@ -46,6 +46,15 @@ _OUTPUTS = (
     Expected("num_input_tokens", ("UINT32",), ((1,), (ANY,)), optional=True),
     Expected("num_output_tokens", ("UINT32",), ((ANY,),), optional=True),
 )
+_FORMS = ("structured_outputs", "guided_decoding")
+"""How sampling parameters name a schema: vLLM renamed it, and dropped the older name."""
+_PROBE = (Message("user", ("Answer with a JSON object.",)),)
+_PROBE_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"answer": {"type": "boolean"}},
+    "required": ["answer"],
+}
+_PROBE_DECODING = Decoding(max_tokens=16)
 _BROKEN_OFF = frozenset({b"abort", b"error"})
 _BYTES_A_TOKEN = 256
 """No token is longer: a text that is has no end of its own."""
@@ -59,38 +68,50 @@ class VllmShape:
         self._client, self._template = client, template
         self._sees = "image" in served.inputs
         self._counts = [name for name in _COUNTS if name in served.inputs]
-        # None until an answer has told whether the backend keeps to schemas.
-        self._guides: bool | None = None
+        self.form = ""
 
     @property
     def rendering(self) -> str:
-        """Tells apart what a model is asked with: the digest of the chat template."""
-        return self._template.digest
+        """Tells apart what a model is asked with: the digest of the chat template, and the form
+        of schemas, so that replies that kept to one never count as replies that did not.
+        """
+        return f"{self._template.digest} {self.form}".rstrip()
+
+    async def find_form(self) -> str:
+        """By what name the backend takes schemas, empty where it takes none; set it as `form`.
+
+        It tells nobody, and answers what it does not know with the status of a broken engine:
+        so it is tried out, with a few tokens a name. A name that fails counts as unknown once a
+        request without a schema went well, and the name failed again. Raises BackendError.
+        """
+        for last in (False, True):
+            for form in _FORMS:
+                if await self._keeps_to(form):
+                    return form
+            if not last:
+                await self._once(_PROBE, _PROBE_DECODING, {})
+        return ""
+
+    async def _keeps_to(self, form: str) -> bool:
+        try:
+            completion = await self._once(_PROBE, _PROBE_DECODING, _guide(form, _PROBE_SCHEMA))
+        except (BackendUnavailable, BackendRejected):
+            return False
+        return completion.text.lstrip().startswith("{")
 
     async def complete(
         self, messages: Sequence[Message], decoding: Decoding, schema: Mapping[str, Any] | None
     ) -> Completion:
-        """One completion. A backend that fails on the first schema, and not without it, is
-        asked without one from then on. Raises BackendError subclasses, ModelChanged.
+        """One completion, kept to the schema where the backend can. Raises BackendError
+        subclasses, ModelChanged.
         """
-        if schema is None or self._guides is False:
-            return await self._once(messages, decoding, None)
-        try:
-            completion = await self._once(messages, decoding, schema)
-        except BackendUnavailable:
-            if self._guides:
-                raise
-            # An older backend gives the status of a broken engine to what it does not know.
-            completion = await self._once(messages, decoding, None)
-            self._guides = False
-            return completion
-        self._guides = True
-        return completion
+        guide = {} if schema is None or not self.form else _guide(self.form, schema)
+        return await self._once(messages, decoding, guide)
 
     async def _once(
-        self, messages: Sequence[Message], decoding: Decoding, schema: Mapping[str, Any] | None
+        self, messages: Sequence[Message], decoding: Decoding, guide: Mapping[str, str]
     ) -> Completion:
-        inputs = self._inputs(messages, _sampling(decoding, schema))
+        inputs = self._inputs(messages, _sampling(decoding, guide))
         written, reason, usage = b"", b"stop", Usage()
         async with aclosing(self._client.stream(inputs)) as answers:
             async for answer in answers:
@@ -128,16 +149,20 @@ class VllmShape:
         ]
 
 
-def _sampling(decoding: Decoding, schema: Mapping[str, Any] | None) -> str:
-    """`sampling_parameters`. The schema goes as JSON within JSON, which every version takes."""
+def _guide(form: str, schema: Mapping[str, Any]) -> dict[str, str]:
+    """The sampling parameter for a schema: JSON within JSON, which every version takes."""
+    return {form: json.dumps({"json": dict(schema)})}
+
+
+def _sampling(decoding: Decoding, guide: Mapping[str, str]) -> str:
+    """`sampling_parameters`."""
     given: dict[str, Any] = {
         "max_tokens": decoding.max_tokens,
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,
         "seed": decoding.seed,
+        **guide,
     }
     if decoding.stop:
         given["stop"] = list(decoding.stop)
-    if schema is not None:
-        given["guided_decoding"] = json.dumps({"json": dict(schema)})
     return json.dumps(given)

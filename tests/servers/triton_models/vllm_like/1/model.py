@@ -12,7 +12,7 @@ import time
 import numpy as np
 import triton_python_backend_utils as pb_utils
 
-SAMPLING = {"max_tokens", "temperature", "top_p", "seed", "stop", "guided_decoding"}
+SAMPLING = {"max_tokens", "temperature", "top_p", "seed", "stop"}
 """Those of vLLM's sampling parameters that are known here; its default of max_tokens is 16."""
 RETURNS = ("return_finish_reason", "return_num_input_tokens", "return_num_output_tokens")
 WORDS = ("dog", "car", "tree", "table", "person", "boat", "house", "street")
@@ -22,12 +22,15 @@ FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 class TritonPythonModel:
     def initialize(self, args):
         self._threads = []
+        # By what name schemas are known here, which differs between releases of the backend.
+        config = json.loads(args["model_config"])
+        self._form = config["parameters"]["schemas"]["string_value"]
         self._cancelled = 0
 
     def execute(self, requests):
         for request in requests:
             sender = request.get_response_sender()
-            thread = threading.Thread(target=self._infer, args=(Asked(request), sender))
+            thread = threading.Thread(target=self._infer, args=(Asked(request, self._form), sender))
             thread.start()
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
 
@@ -72,8 +75,8 @@ class TritonPythonModel:
 class Asked:
     """A request of the vLLM backend."""
 
-    def __init__(self, request):
-        self._request = request
+    def __init__(self, request, form):
+        self._request, self._form = request, form
         self.prompt, self.stream, self.exclude_input = "", False, False
         self._images, self._returns, self._sampling = [], {}, None
 
@@ -102,8 +105,7 @@ class Asked:
             given = json.loads(written[0].decode("utf-8")) if written is not None else {}
         except ValueError:
             return None
-        known = SAMPLING - {"guided_decoding"} if "[unguided]" in self.prompt else SAMPLING
-        return given if set(given) <= known else None
+        return given if set(given) <= SAMPLING | {self._form} else None
 
     def generated(self, cancelled):
         if "[fail]" in self.prompt:
@@ -117,8 +119,8 @@ class Asked:
         if "[prompt]" in self.prompt:
             told = {"prompt": self.prompt, "images": len(self._images), **self._sampling}
             return [json.dumps(told)], "stop"
-        if "guided_decoding" in self._sampling:
-            guided = json.loads(self._sampling["guided_decoding"])
+        if self._form in self._sampling:
+            guided = json.loads(self._sampling[self._form])
             return [json.dumps(dict.fromkeys(guided["json"]["properties"], 1))], "stop"
         state = hashlib.sha256("\0".join([self.prompt, *map(str, self._images)]).encode()).digest()
         words = [WORDS[byte % 8] for byte in state[: 8 + state[0] % 8]]
