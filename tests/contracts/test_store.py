@@ -9,12 +9,14 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
 from tests.servers.access import access_to
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.core.errors import InvalidInput
+from caliper.pipeline.aside import RelayedStore
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.unwritten import Unwritten
 from caliper.ports.storage import ObjectStore
@@ -152,6 +154,22 @@ class TestNarrowedStore(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
         return Narrowed(DirectoryStore(tmp_path), "runs/abc")
+
+
+class TestRelayedStore(StoreContract):
+    kind = RelayedStore
+
+    @pytest.fixture
+    async def store(self, tmp_path: Path) -> ObjectStore:
+        return RelayedStore(DirectoryStore(tmp_path))
+
+
+class TestCountingStore(StoreContract):
+    kind = CountingStore
+
+    @pytest.fixture
+    def store(self) -> ObjectStore:
+        return CountingStore(MemoryStore())
 
 
 SEGMENTS = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,8}", fullmatch=True)
