@@ -33,7 +33,7 @@ _OPTIONS = (
     ("grpc.so_reuseport", 0),
     # Finds out within 40 s that a caller is gone, and lets callers ask as often.
     ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
 )
