@@ -159,3 +159,9 @@ async def test_a_partial_report_tells_how_far_it_goes(going: Running) -> None:
     # At once: who waited for the end finds it.
     report = json.loads(await going.gateway.report(going.run))
     assert (report["state"], report["partial"]) == ("complete", False)
+
+
+async def test_a_run_that_is_being_cancelled_is_listed_so(going: Running) -> None:
+    cancelled = await going.gateway.cancel(going.run)
+    (listed,) = (await going.gateway.list()).evaluations
+    assert (cancelled.state, listed.state) == (RunState.CANCELLING, RunState.CANCELLING)
