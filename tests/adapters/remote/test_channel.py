@@ -1,4 +1,4 @@
-"""Connections whose other end stands still: nothing tells of it but asking."""
+"""Connections without a word: nothing but asking tells whether the other end stands still."""
 
 import asyncio
 import os
@@ -93,3 +93,17 @@ async def test_listening_to_an_aggregator_that_stands_still_ends() -> None:
         listening = asyncio.ensure_future(anext(scores.watch("run", 1.0)))
         assert (await ended(process, listening)).startswith(f"{address}: ")
         await scores.close()
+
+
+async def test_a_service_without_news_is_listened_to() -> None:
+    async with (
+        asyncio.timeout(PATIENCE),
+        serving() as (process, address),
+        RemoteGateway(Target(address, silence=1.0)) as gateway,
+    ):
+        listening = asyncio.ensure_future(anext(gateway.watch("run", 1.0)))
+        assert await said(process) == "listened to"
+        # A server that does not permit it ends the connection when it is asked for the fifth time.
+        assert await asyncio.wait({listening}, timeout=6.5) == (set(), {listening})
+        listening.cancel()
+        await asyncio.wait({listening})

@@ -48,8 +48,7 @@ class Target:
     with `tls` it is too, on the certificates that this machine trusts.
 
     `silence`: seconds without a word until it is asked for a sign of life while calls are open;
-    they fail as BackendUnavailable when none comes in another third of that. Servers of ours
-    permit it from 10 s on.
+    they fail as BackendUnavailable when none comes in another third of that.
     """
 
     address: str
