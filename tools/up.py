@@ -101,7 +101,7 @@ class Up:
         self._note("minio", minio)
         parts = urlsplit(url)
         user, store = parts.username or "", f"{parts.scheme}://{parts.hostname}:{parts.port}"
-        apply_topics(KafkaAccess(servers), partitions=4)
+        apply_topics(KafkaAccess(servers))
         apply_storage(StoreAccess(store, BUCKET, user, password))
         keeping = {
             "STORE": store,

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import AheadClock
+from tests.fakes.command import Command
 from tests.fakes.installation import listening, over
 from tests.fakes.metered import Meter
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.exits import Exit
 from caliper.core.errors import NotReady
 from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
@@ -159,3 +161,26 @@ async def test_a_partial_report_tells_how_far_it_goes(going: Running) -> None:
     # At once: who waited for the end finds it.
     report = json.loads(await going.gateway.report(going.run))
     assert (report["state"], report["partial"]) == ("complete", False)
+
+
+async def test_a_run_that_is_being_cancelled_is_listed_so(going: Running) -> None:
+    cancelled = await going.gateway.cancel(going.run)
+    (listed,) = (await going.gateway.list()).evaluations
+    assert (cancelled.state, listed.state) == (RunState.CANCELLING, RunState.CANCELLING)
+
+
+async def test_whoever_loses_the_gateway_is_told_how_to_go_on(tmp_path: Path) -> None:
+    ground = memory_ground(DirectoryStore(tmp_path / "store"))
+    caliper = Command(tmp_path, {"CALIPER_STORE": str(tmp_path / "store")})
+    async with ChatServer(otherwise=Meter(FIRST)) as chat:
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4)
+        parts = await everything(ground, judging, QaReaderSettings(), None)
+        async with listening(parts) as address:
+            config = EXAMPLES / "careful.yaml"
+            watching = caliper.start("evaluate", "--config", config, "--server", address)
+            assert watching.stdout is not None
+            first = await asyncio.to_thread(watching.stdout.readline)
+        _, err = await asyncio.to_thread(watching.communicate)
+    assert watching.returncode == Exit.SURROUNDINGS
+    said = f"Run {first.split()[0]} goes on there all the same: the same command takes it up again."
+    assert said in err

@@ -1,6 +1,7 @@
 """`make up` and `make down`, as they are run: everything real, on free ports."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -118,6 +119,13 @@ def test_a_second_time_changes_nothing(up: Up, tmp_path: Path) -> None:
     assert up.processes() == before
     assert len(before) == len(PROCESSES)
     Command(tmp_path)("runs", "--server", up.gateway, code=0)
+
+
+def test_its_topics_are_those_of_topics_apply(up: Up, tmp_path: Path) -> None:
+    properties = (up.folder / "kafka" / "server.properties").read_text("utf-8")
+    [address] = re.findall(r"^listeners=PLAINTEXT://([^,]+)", properties, re.MULTILINE)
+    told = Command(tmp_path)("topics", "apply", "--kafka", address, "--json", code=0).told
+    assert told == {"changes": []}
 
 
 def test_a_port_that_is_taken_is_named_and_nothing_is_started(up: Up, tmp_path: Path) -> None:

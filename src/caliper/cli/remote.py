@@ -19,6 +19,7 @@ from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
+from caliper.core.errors import BackendTimeout, BackendUnavailable
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
@@ -47,7 +48,13 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     store = open_store(settings) if settings.store else None
     async with RemoteGateway(settings.gateway(server)) as gateway:
         begun = await send(config, gateway, store)
-        ended = await _watch(gateway, begun.spec.run_id, shown)
+        try:
+            ended = await _watch(gateway, begun.spec.run_id, shown)
+        except (BackendUnavailable, BackendTimeout) as error:
+            raise BackendUnavailable(
+                f"{error}\nRun {begun.spec.run_id} goes on there all the same: the same command "
+                "takes it up again."
+            ) from error
         if ended.state in (RunState.COMPLETE, RunState.FINISHED):
             if config.out is not None:
                 await _write(gateway, begun.spec.run_id, config.out)

@@ -200,7 +200,11 @@ class Gateway:
             if state not in _TRIED_AGAIN or end.get("start", 0) >= await starts_of(kept):
                 return state, str(end.get("error", ""))
         planned = await kept.get("plan/summary.json") is not None
-        return RunState.RUNNING if planned else RunState.PLANNING, ""
+        cancelled = await read_json(kept, CANCELLED)
+        return _state(
+            RunState.RUNNING if planned else RunState.PLANNING,
+            cancelled=cancelled is not None and cancelled["cancelled"],
+        ), ""
 
     async def _take_key(self, key: str, run: str) -> None:
         if not key:

@@ -31,11 +31,12 @@ _OPTIONS = (
     ("grpc.max_send_message_length", MAX_SENT),
     # Two servers on one port would share its calls without a word.
     ("grpc.so_reuseport", 0),
-    # Finds out within 40 s that a caller is gone, and lets callers ask as often.
+    # Finds out within 40 s that a caller is gone.
     ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+    # Lets callers ask too. By default five times within five minutes end the connection.
+    ("grpc.http2.min_ping_interval_without_data_ms", 200),
 )
 _MOST_CALLS = 1000
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name

@@ -1,9 +1,10 @@
-"""What only a real broker can show of a log that is read: that it went away."""
+"""What only a real broker can show of a log that is read: that it grew, or went away."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import cast
+from uuid import uuid4
 
 import pytest
 from tests.servers.process import ServerProcess
@@ -43,3 +44,26 @@ async def test_whoever_waits_for_records_hears_that_the_broker_is_away(
     async with asyncio.timeout(PATIENCE), aclosing(reading(log, 1)) as records:
         assert (await anext(records)).message.value == b"second"
     await stream.close()
+
+
+async def test_partitions_that_are_added_under_a_reader_are_read_from_their_start(
+    kafka: str,
+) -> None:
+    access = KafkaAccess(kafka)
+    topic, keys = f"verdicts-{uuid4().hex[:8]}", [f"run-{number}" for number in range(32)]
+    await asyncio.to_thread(apply_topics, access, (Topic(topic, 1, {}),))
+    before, after, log = KafkaStream(access), KafkaStream(access), KafkaLog(access)
+    await before.publish(Message(topic, "a", b"before"))
+    reading = cast("AsyncGenerator[Record]", log.read(topic, {}))
+    async with asyncio.timeout(PATIENCE), aclosing(reading):
+        assert (await anext(reading)).message.value == b"before"
+        await asyncio.to_thread(apply_topics, access, (Topic(topic, 4, {}),))
+        for key in keys:
+            await after.publish(Message(topic, key, key.encode()))
+        found = [await anext(reading) for _ in keys]
+    assert sorted(record.message.key for record in found) == sorted(keys)
+    assert {record.partition for record in found} == {0, 1, 2, 3}
+    for partition in (1, 2, 3):
+        assert min(record.offset for record in found if record.partition == partition) == 0
+    await before.close()
+    await after.close()

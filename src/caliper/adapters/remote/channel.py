@@ -46,12 +46,16 @@ _CODES: dict[grpc.StatusCode, type[Exception]] = {
 class Target:
     """A service at `address` (host:port). `ca` is a PEM file: with it the connection is TLS, and
     with `tls` it is too, on the certificates that this machine trusts.
+
+    `silence`: seconds without a word until it is asked for a sign of life while calls are open;
+    they fail as BackendUnavailable when none comes in another third of that.
     """
 
     address: str
     token: SecretStr | None = None
     ca: Path | None = None
     tls: bool = False
+    silence: float = 30.0
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
@@ -68,6 +72,12 @@ class Target:
             ("grpc.max_receive_message_length", _LARGEST),
             # A service that was away is tried again within a second or two.
             ("grpc.max_reconnect_backoff_ms", 2000),
+            # A machine or a process that stands still closes no connection.
+            ("grpc.keepalive_time_ms", round(self.silence * 1000)),
+            # What ends the wait for an answer; grpc.keepalive_timeout_ms does not.
+            ("grpc.http2.ping_timeout_ms", round(self.silence * 1000 / 3)),
+            # By default it is no longer asked for once two answers brought no news.
+            ("grpc.http2.max_pings_without_data", 0),
         )
         if self.ca is None and not self.tls:
             # Not by way of a proxy, which would read all of it.

@@ -2,7 +2,8 @@
 
 Messages pass through three places: staged (taken from the broker), reserved (a commit that
 says so is on its way) and ready. A message is handed out only after a commit says that it may
-be: whoever owns the partition after an unclean stop then knows what was in flight.
+be: whoever owns the partition after an unclean stop then knows what was in flight. Only as
+many may be as were ever out at once, so that it knows that well, however many are staged.
 
 While some of what was in flight at an unclean stop is not settled, messages go out one at a
 time, and the commit names the one that is alone. A message that kills its worker is so charged
@@ -48,6 +49,8 @@ class Handout:
         self._ready: list[_Place] = []
         # The attempt of what was handed out.
         self._out: dict[_Place, int] = {}
+        # The most that were out at once.
+        self._peak = 1
         self._alone: _Place | None = None
         self._filling = True
 
@@ -149,11 +152,29 @@ class Handout:
             return bool(self._reserved)
 
     def _reserve_near(self) -> None:
-        far: list[_Place] = []
+        if not self._low:
+            return
         limits = {partition: part.progress.limit for partition, part in self._parts.items()}
-        for place in self._staged:
-            (self._reserved if place[0] < limits[place[1]] else far).append(place)
-        self._staged = far
+        near = [place for place in sorted(self._staged) if place[0] < limits[place[1]]]
+        chosen = near[: self._peak - len(self._ready) - len(self._reserved)]
+        self._reserved += chosen
+        self._staged = [place for place in self._staged if place not in chosen]
+
+    @property
+    def _low(self) -> bool:
+        return len(self._ready) + len(self._reserved) <= self._peak // 2
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether there are messages that wait for others to be taken or settled."""
+        with self._lock:
+            return bool(self._staged)
+
+    @property
+    def runs_low(self) -> bool:
+        """Whether more of what is held back may go out."""
+        with self._lock:
+            return bool(self._staged) and self._low
 
     def _reserve_one(self) -> None:
         if self._out or self._ready or self._reserved:
@@ -196,6 +217,7 @@ class Handout:
             part = self._parts[partition]
             tried = part.progress.tried(offset)
             self._out[place] = tried.attempt
+            self._peak = max(self._peak, len(self._out))
             position = position_of(partition, offset)
             return Delivery(part.messages[offset], position, tried.attempt, tried.crashes)
 

@@ -143,6 +143,8 @@ class KafkaMember:
         while not self._left:
             changed = self._changed
             if (delivery := self._handout.take()) is not None:
+                if self._handout.runs_low:
+                    self._polling.wake()
                 return delivery
             if (trouble := self._polling.trouble) is None:
                 await changed.wait()

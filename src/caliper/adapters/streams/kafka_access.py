@@ -68,7 +68,9 @@ class KafkaAccess:
     def reader(self) -> Any:
         """A consumer in no group, which commits nothing. Blocks; raises KafkaError."""
         return KafkaConsumer(
-            **self._let_in(),
+            **self._let_in()
+            # No group tells it of partitions that are added to a topic: it looks for them often.
+            | {"metadata_max_age_ms": 3_000},
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="earliest",

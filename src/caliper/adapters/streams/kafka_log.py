@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -28,7 +28,8 @@ class KafkaLog:
         self._access = access
 
     async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
-        """Every record from the offsets on, and then what comes, without an end.
+        """Every record from the offsets on, and then what comes, without an end; partitions that
+        are added meanwhile are read from their start.
 
         Raises StreamUnavailable, also where nothing is read and the cluster is away: whoever
         reads on begins anew.
@@ -40,7 +41,7 @@ class KafkaLog:
             try:
                 heard_at = time.monotonic()
                 while True:
-                    polled = await _call(topic, lambda: client.poll(timeout_ms=_POLL_MS), thread)
+                    polled = await _call(topic, lambda: _poll(client, topic, offsets), thread)
                     for records in polled.values():
                         for record in records:
                             yield _record(record)
@@ -65,11 +66,7 @@ class KafkaLog:
     def _opened(self, topic: str, offsets: Mapping[int, int]) -> Any:
         client = self._access.reader()
         try:
-            places = _partitions(client, topic)
-            client.assign(places)
-            firsts = client.beginning_offsets(places)
-            for place in places:
-                client.seek(place, max(firsts[place], offsets.get(place.partition, 0)))
+            _assign(client, _partitions(client, topic), offsets)
         except BaseException:
             client.close()
             raise
@@ -95,6 +92,25 @@ def _partitions(client: Any, topic: str) -> list[Any]:
     if not partitions:
         raise StreamUnavailable(f"Kafka: there is no topic {topic}")
     return [TopicPartition(topic, partition) for partition in sorted(partitions)]
+
+
+def _assign(client: Any, places: Sequence[Any], offsets: Mapping[int, int]) -> None:
+    """Read these partitions too, from the offsets on; where the others stand stays as it is."""
+    held = client.assignment()
+    client.assign([*held, *places])
+    firsts = client.beginning_offsets(places)
+    for place in places:
+        client.seek(place, max(firsts[place], offsets.get(place.partition, 0)))
+
+
+def _poll(client: Any, topic: str, offsets: Mapping[int, int]) -> Mapping[Any, Any]:
+    """What came, from partitions too that were added to the topic in the meantime."""
+    # What the client knows of the topic, which costs no request: it asks anew by itself.
+    added = set(_partitions(client, topic)) - client.assignment()
+    if added:
+        _assign(client, sorted(added), offsets)
+    polled: Mapping[Any, Any] = client.poll(timeout_ms=_POLL_MS)
+    return polled
 
 
 async def _call(

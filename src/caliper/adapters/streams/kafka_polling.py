@@ -144,7 +144,9 @@ class Polling:
         for place in client.assignment():
             (client.resume if place.partition in partitions else client.pause)(place)
         self._woken.clear()
-        wait = longest if partitions or longest > _POLL else 0.0
+        # What is held back goes out as soon as there is room, whatever else may come.
+        full = not partitions or self._handout.holds_back
+        wait = 0.0 if full and longest <= _POLL else longest
         found = client.poll(timeout_ms=wait * 1000, max_records=_ALL)
         try:
             self._adopt(client)
@@ -157,7 +159,7 @@ class Polling:
                 self._handout.arrived(place.partition, record.offset, _message(record))
         if found:
             self._heard()
-        elif not partitions:
+        elif full:
             self._woken.wait(_POLL)
 
     def _commit(self, client: Any) -> None:

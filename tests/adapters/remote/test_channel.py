@@ -1,0 +1,109 @@
+"""Connections without a word: nothing but asking tells whether the other end stands still."""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.remote.stages import RemoteScores
+from caliper.core.errors import BackendUnavailable
+
+# Never measured: it only ends a test that would wait for ever.
+PATIENCE = 60
+# Has no news of any run, and says where it is and who listens.
+SERVER = """
+import asyncio
+from caliper.api.aggregator.v1 import aggregator_pb2_grpc
+from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.runtime.addresses import Address
+from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
+
+async def nothing(self, request, context):
+    print("listened to", flush=True)
+    await asyncio.Event().wait()
+    yield
+
+class Still(
+    evaluate_pb2_grpc.EvaluateServiceServicer, aggregator_pb2_grpc.AggregatorServiceServicer
+):
+    WatchEvaluation = WatchScores = nothing
+
+services = (
+    Service("caliper.api.evaluate.v1.EvaluateService", lambda server:
+        evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(Still(), server)),
+    Service("caliper.api.aggregator.v1.AggregatorService", lambda server:
+        aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server(Still(), server)),
+)
+
+async def main():
+    server = GrpcServer(ServerOptions(Address("127.0.0.1", 0)), services, {})
+    await server.start()
+    print(server.address, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[tuple[Process, str]]:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVER, stdout=PIPE)
+    try:
+        yield process, await said(process)
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def said(process: Process) -> str:
+    """The next line that it prints."""
+    assert process.stdout is not None
+    return (await process.stdout.readline()).decode().strip()
+
+
+async def ended(process: Process, listening: asyncio.Future[object]) -> str:
+    """What a listener hears when the process that it listens to stands still."""
+    assert await said(process) == "listened to"
+    os.kill(process.pid, signal.SIGSTOP)
+    with pytest.raises(BackendUnavailable) as caught:
+        await listening
+    return str(caught.value)
+
+
+async def test_watching_a_gateway_that_stands_still_ends() -> None:
+    async with (
+        asyncio.timeout(PATIENCE),
+        serving() as (process, address),
+        RemoteGateway(Target(address, silence=0.5)) as gateway,
+    ):
+        listening = asyncio.ensure_future(anext(gateway.watch("run", 1.0)))
+        assert (await ended(process, listening)).startswith(f"{address}: ")
+
+
+async def test_listening_to_an_aggregator_that_stands_still_ends() -> None:
+    async with asyncio.timeout(PATIENCE), serving() as (process, address):
+        scores = RemoteScores(Target(address, silence=0.5))
+        listening = asyncio.ensure_future(anext(scores.watch("run", 1.0)))
+        assert (await ended(process, listening)).startswith(f"{address}: ")
+        await scores.close()
+
+
+async def test_a_service_without_news_is_listened_to() -> None:
+    async with (
+        asyncio.timeout(PATIENCE),
+        serving() as (process, address),
+        RemoteGateway(Target(address, silence=1.0)) as gateway,
+    ):
+        listening = asyncio.ensure_future(anext(gateway.watch("run", 1.0)))
+        assert await said(process) == "listened to"
+        # A server that does not permit it ends the connection when it is asked for the fifth time.
+        assert await asyncio.wait({listening}, timeout=6.5) == (set(), {listening})
+        listening.cancel()
+        await asyncio.wait({listening})
