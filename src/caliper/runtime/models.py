@@ -70,6 +70,7 @@ class ModelRoom:
         self._clock = clock
         self._allowance = Allowance(access.tokens)
         self._chat_models: dict[str, MeteredChatModel] = {}
+        self._pools: list[Pool] = []
         self._closings: list[Callable[[], Awaitable[None]]] = []
 
     async def chat_model(self, spec: str) -> MeteredChatModel:
@@ -92,6 +93,7 @@ class ModelRoom:
             except BaseException:
                 await pool.close()
                 raise
+            self._pools.append(pool)
             self._chat_models[spec] = MeteredChatModel(pool, self._clock, self._allowance)
         return self._chat_models[spec]
 
@@ -211,6 +213,11 @@ class ModelRoom:
     def spent(self) -> dict[str, Spent]:
         """What each chat model's calls cost, by the label of its identity."""
         return {model.identity.label: model.spent for model in self._chat_models.values()}
+
+    async def check(self) -> None:
+        """Raises BackendUnavailable while the endpoints of an opened chat model are gone."""
+        for pool in self._pools:
+            await pool.check()
 
     async def close(self) -> None:
         """Close every model that was opened."""

@@ -11,11 +11,13 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
 from caliper.adapters.models.gate import Gate, Pace
 from caliper.adapters.models.retrying import PASSING, Budget, Effort
+from caliper.adapters.models.watch import Watch, Watched
 from caliper.core.errors import (
     BackendError,
     BackendTimeout,
@@ -94,6 +96,10 @@ class Pool:
         )
         self._replicas = tuple(_Replica(name, model, Gate(pace)) for name, model in endpoints)
         self._admission = Admission([replica.gate for replica in self._replicas], clock)
+        self._watch = Watch(
+            [Watched(each.name, each.gate, partial(self._prove, each)) for each in self._replicas],
+            clock,
+        )
         self._homes: OrderedDict[str, int] = OrderedDict()
         self._identity: Identity | None = None
 
@@ -184,8 +190,13 @@ class Pool:
         except EndpointsLost:
             raise self._last_trouble() from None
 
+    async def check(self) -> None:
+        """Raises BackendUnavailable while no endpoint is there, at once and without a call."""
+        await self._watch.check()
+
     async def close(self) -> None:
         """Close all endpoints."""
+        await self._watch.close()
         await self._admission.close()
         for replica in self._replicas:
             if replica.checking is not None:
@@ -244,6 +255,14 @@ class Pool:
             replica.checking.add_done_callback(lambda task: _forget(replica, task))
         # One caller who goes away must not take the proof from the others.
         await asyncio.shield(replica.checking)
+
+    async def _prove(self, replica: _Replica) -> None:
+        """Look whether the endpoint serves the model, apart from calls. Raises CaliperError."""
+        try:
+            await self._check(replica)
+        except CaliperError:
+            replica.checked = None
+            raise
 
     async def _check(self, replica: _Replica) -> None:
         try:
