@@ -14,8 +14,10 @@ BENCHES = {
     "services_judges": "bench.services.judges",
     "services_sizes": "bench.services.sizes",
     "aggregator_rate": "bench.aggregator_rate",
+    "metrics_freshness": "bench.metrics_freshness",
     "standalone_run": "bench.standalone_run",
     "media_memory": "bench.media_memory",
+    "pages": "bench.pages",
 }
 
 

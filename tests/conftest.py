@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.servers import fetch
 from tests.servers.absent import leave_out
-from tests.servers.choosing import COMPONENTS, KAFKA, LLAMA, MINIO, TRITON, Component
+from tests.servers.choosing import COMPONENTS, KAFKA, LLAMA, MINIO, PROMETHEUS, TRITON, Component
 from tests.servers.process import ServerProcess
 from tests.servers.summary import NEEDS, told
 
@@ -106,6 +106,14 @@ def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server
 def own_minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
     """A MinIO server that the test may stop."""
     yield from serve(MINIO, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def own_prometheus(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[ServerProcess, str]]:
+    """A Prometheus that the tests of a file tell what to scrape (`metrics_server.scrape`)."""
+    yield from serve(PROMETHEUS, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

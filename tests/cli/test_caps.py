@@ -81,6 +81,29 @@ async def test_tokens_stop_the_run_and_a_higher_cap_goes_on(tmp_path: Path) -> N
     assert written(tmp_path, "report.json")["state"] == "complete"
 
 
+async def test_a_cap_on_tokens_that_nobody_counts_is_warned_of_once(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    uncounted = fake.completion('{"score": 1, "reason": "so says the server"}')
+    del uncounted["usage"]
+    async with ChatServer(otherwise=fake.raw(json.dumps(uncounted).encode())) as server:
+        ended = await run(tmp_path, server, "--max-tokens", "1", "--quiet", code=0)
+        assert len(server.requests) == SAMPLES
+    assert ended.err.count("counts no tokens") == 1
+    assert "the cap of 1 (--max-tokens) cannot hold" in ended.err
+    (warning,) = written(tmp_path, "execution.json")["warnings"]
+    assert "counts no tokens" in warning
+
+
+async def test_without_a_cap_it_does_not_matter_who_counts(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, 2)
+    uncounted = fake.completion('{"score": 1, "reason": "so says the server"}')
+    del uncounted["usage"]
+    async with ChatServer(otherwise=fake.raw(json.dumps(uncounted).encode())) as server:
+        ended = await run(tmp_path, server, code=0)
+    assert "counts no tokens" not in ended.err
+    assert written(tmp_path, "execution.json")["warnings"] == []
+
+
 async def test_an_installation_takes_no_cap(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 2)
     async with ChatServer() as server:

@@ -225,6 +225,33 @@ async def test_a_taxonomy_of_our_own_hints_the_captioner(tmp_path: Path) -> None
     await asyncio.to_thread(caliper, *own, "run", code=4)
 
 
+async def test_how_long_captions_may_be_is_part_of_the_run(tmp_path: Path) -> None:
+    write_scenes(tmp_path, 1)
+    said = fake.status(
+        400,
+        "This model's maximum context length is 4096 tokens. However, you requested 8300 tokens "
+        "(108 in the messages, 8192 in the completion).",
+    )
+    async with ChatServer([said], otherwise=CAPTION) as server:
+        await run(tmp_path, server, code=1)
+        await run(tmp_path, server, "--caption-tokens", "1024", out="less", code=0)
+        part = {"data": "data", "captioner": f"tgi:{server.url}", "caption_tokens": 2048}
+        (tmp_path / "run.yaml").write_text(yaml.safe_dump({"benchmarks": {"capability": part}}))
+        config = ("evaluate", "--config", "run.yaml", "--out", "config")
+        await asyncio.to_thread(Command(tmp_path), *config, code=0)
+        asked = [request.body["max_tokens"] for request in server.requests]
+    assert asked == [8192, 1024, 2048]
+    (verdict,) = tiny.read_lines(tmp_path / "run" / "verdicts.jsonl")
+    assert verdict["reason"] == "backend"
+    assert "lower --caption-tokens" in verdict["explanation"]
+    outs = ("run", "less", "config")
+    reports = [json.loads((tmp_path / out / "report.json").read_text()) for out in outs]
+    told = [report["benchmarks"]["capability"]["settings"] for report in reports]
+    assert [settings["caption_tokens"] for settings in told] == ["8192", "1024", "2048"]
+    runs = [json.loads((tmp_path / out / "execution.json").read_text())["run"] for out in outs]
+    assert len(set(runs)) == 3
+
+
 async def test_what_the_checkpoint_is_shown_is_part_of_the_run(tmp_path: Path) -> None:
     made = tiny.element("event", "event_1", "A man waves", "video") | {"file_path": "waving.mp4"}
     tiny.lines(tmp_path / "data" / "event.jsonl", [made])

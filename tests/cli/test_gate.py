@@ -1,5 +1,6 @@
 """Gating and agreement on runs of the example captions."""
 
+import csv
 import json
 import shutil
 from pathlib import Path
@@ -189,3 +190,31 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     assert "careful is running." in ended.out
     gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
     assert "the candidate is not complete" in " ".join(gated.out.split())
+
+
+def test_what_the_choice_of_a_judge_does(ran: Command) -> None:
+    files = (ran.folder / "judges.csv", ran.folder / "judges.md")
+    words = ("agreement", "careful", "strict", "--csv", files[0], "--markdown", files[1])
+    ran(*words, code=0)
+    with files[0].open(encoding="utf-8", newline="") as lines:
+        rows = {(row["benchmark"], row["run"], row["figure"]): row for row in csv.DictReader(lines)}
+    reports = {
+        name: json.loads((ran.folder / "runs" / name / "report.json").read_text())["benchmarks"]
+        for name in ("careful", "strict")
+    }
+    for name in ("careful", "strict"):
+        told = rows["captionqa", name, "overall.score"]
+        assert float(told["value"]) == reports[name]["captionqa"]["overall"]["score"]
+        assert "lexical-rules" in told["judge"]
+    first, second = (reports[name]["capability"]["average"]["f1"] for name in reports)
+    other = rows["capability", "strict", "average.f1"]
+    assert float(other["difference"]) == pytest.approx(second - first)
+    assert rows["capability", "careful", "average.f1"]["difference"] == ""
+    agreed = ran("agreement", "careful", "strict", "--json", code=0).told["capability"]["all"]
+    kappa = float(rows["capability", "strict", "Cohen's kappa"]["value"])
+    assert kappa == agreed["cohen"]["value"]
+    assert ("capability", "careful", "agreement") not in rows
+    shown = files[1].read_text()
+    assert "### CaptionQA" in shown
+    assert "Cohen's kappa" in shown
+    assert f"{first:.2f}" in shown

@@ -56,6 +56,13 @@ async def drained(consumer: Consumer, keys: int = 1) -> list[Delivery]:
     return found
 
 
+async def lagging(consumer: Consumer, messages: int) -> None:
+    """Wait until the member says that so many are left; a broker tells it now and then."""
+    async with asyncio.timeout(PATIENCE):
+        while sum(consumer.lag.values()) != messages:  # noqa: ASYNC110 - nobody is told of it
+            await asyncio.sleep(0.05)
+
+
 async def shared(members: list[Consumer], count: int) -> list[bytes]:
     """What the members of a group are given, acknowledged, until it is `count` messages."""
     found: list[bytes] = []
@@ -123,6 +130,20 @@ class StreamContract:
         await stream.publish(message(topic, "a", 0))
         await finish(stream, topic, "a")
         assert by_key(await waiting) == {"a": [b"a0"]}
+
+    async def test_lag_is_what_the_group_has_not_settled(
+        self, stream: JobStream, topic: str
+    ) -> None:
+        for number in range(3):
+            await stream.publish(message(topic, "a", number))
+        consumer = stream.consumer(topic, "judge")
+        held = [await received(consumer) for _ in range(3)]
+        await lagging(consumer, 3)
+        for delivery in held:
+            await consumer.acknowledge(delivery)
+        await lagging(consumer, 0)
+        assert consumer.rebalances >= 0
+        await consumer.leave()
 
     async def test_members_of_a_group_share_and_groups_do_not(
         self, stream: JobStream, topic: str

@@ -81,3 +81,27 @@ def test_a_cell_that_is_not_there() -> None:
 
 def test_adding_up_nothing() -> None:
     assert add_up([]) == {}
+
+
+SOMETHING = st.integers(1, 9) | st.fractions(min_value=1, max_value=9)
+COUNTED = st.lists(
+    st.tuples(st.sampled_from(CELLS), st.sampled_from(CLUSTERS), st.sampled_from(NAMES), SOMETHING),
+    max_size=8,
+)
+
+
+def nonzero(found: Tally) -> dict[tuple[str, str], dict[str, Amount]]:
+    """All there is of cells and clusters, names of which nothing is left aside."""
+    return {
+        (cell, cluster): {name: amount for name, amount in sums.items() if amount}
+        for cell in found
+        for cluster, sums in found.clusters(cell).items()
+    }
+
+
+@given(COUNTED, COUNTED)
+def test_what_was_absorbed_can_be_withdrawn(first: list[Entry], second: list[Entry]) -> None:
+    both = tally(first).merge(tally(second))
+    both.withdraw(tally(second))
+    assert nonzero(both) == nonzero(tally(first))
+    assert set(both) == set(tally(first))

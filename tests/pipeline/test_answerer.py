@@ -93,7 +93,7 @@ def test_a_caption_goes_into_a_prompt_as_neutral_text() -> None:
 
 
 def test_an_ordinary_caption_without_a_fence_makes_the_prompt_as_printed() -> None:
-    fields = {"caption": "A cat.\n\nA {dog}, <b>2</b>.", "question": "Who?"}
+    fields = {"caption": "A cat.\n\nA {dog}, 1 < [2].", "question": "Who?"}
     ask = an_ask(fields=fields, untrusted="caption")
     assert render_ask(PRINTED, ask) == render(PRINTED, fields)
 
@@ -154,6 +154,10 @@ def test_pictures_stand_for_their_digest() -> None:
         (Completion("B", "content_filter"), Failure(Reason.REFUSED, "B")),
         (Completion("", "refusal"), Failure(Reason.REFUSED, "the model refused to answer")),
         (Completion(" \n"), Failure(Reason.NO_REPLY, "the reply was empty")),
+        (
+            Completion("x", "tool_calls"),
+            Failure(Reason.NO_REPLY, "the model called a tool instead of writing"),
+        ),
     ],
 )
 def test_completions_become_answers(completion: Completion, answer: Answer) -> None:

@@ -8,13 +8,13 @@ from tests.fakes import runs
 from tests.fakes.models import OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore
 
-from caliper.core.caption import Caption
+from caliper.core.caption import CAPTION_TOKENS, Caption
 from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored
 from caliper.core.preparation import Preparation
-from caliper.core.question import Source
+from caliper.core.question import Failure, Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.caption import MAX_TOKENS, Captioner
+from caliper.pipeline.caption import Captioner
 from caliper.ports.codec import CaptionJob, Verdicts
 from caliper.ports.models import Completion, Image
 
@@ -36,7 +36,7 @@ async def captioned(
     spec: RunSpec = SPEC,
     place: int = 0,
     pack: OpenPack | None = None,
-) -> Caption:
+) -> Caption | Failure:
     found = {"captionqa": runs.sources(runs.choice_rows(2, 1), None)}
     item = (await runs.planned(spec, found, MemoryStore())).items[place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
@@ -126,7 +126,7 @@ async def test_a_caption_is_asked_for_once() -> None:
     assert await captioned(model, store) == expected
     assert await captioned(model, store) == expected
     (call,) = model.calls
-    assert call.decoding.max_tokens == MAX_TOKENS
+    assert call.decoding.max_tokens == CAPTION_TOKENS == 8192
     assert call.text.startswith("captionqa/caption_simple")
 
 
@@ -134,7 +134,7 @@ async def test_a_truncated_caption_stays_one() -> None:
     store = MemoryStore()
     model = ScriptedModel(lambda text, before: Completion("A c", "length"))
     for _ in range(2):
-        assert (await captioned(model, store)).truncated
+        assert await captioned(model, store) == Caption("nat_000", "A c", truncated=True)
     assert len(model.calls) == 1
 
 
@@ -145,8 +145,9 @@ async def test_a_truncated_caption_stays_one() -> None:
         replace(SPEC, seed=1),
         replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], prompt="long"),)),
         replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], preparation=Preparation(9)),)),
+        replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], caption_tokens=512),)),
     ],
-    ids=["replicate", "seed", "prompt", "preparation"],
+    ids=["replicate", "seed", "prompt", "preparation", "caption_tokens"],
 )
 async def test_what_changes_a_caption_asks_again(spec: RunSpec) -> None:
     store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
@@ -154,6 +155,7 @@ async def test_what_changes_a_caption_asks_again(spec: RunSpec) -> None:
     await captioned(model, store, spec)
     assert len(model.calls) == 2
     assert model.calls[1].decoding.seed == spec.seed
+    assert model.calls[1].decoding.max_tokens == spec.benchmarks[0].caption_tokens
 
 
 async def test_a_taxonomy_of_its_own_is_what_the_prompt_lists() -> None:
@@ -169,9 +171,21 @@ async def test_a_taxonomy_of_its_own_is_what_the_prompt_lists() -> None:
     assert "Color" not in listed
 
 
-async def test_an_empty_caption_is_not_kept() -> None:
-    store, model = MemoryStore(), ScriptedModel(lambda text, before: " \n")
-    assert await captioned(model, store) == Caption("nat_000", "")
+@pytest.mark.parametrize(
+    ("completion", "reason"),
+    [
+        (Completion("I cannot help with that", "refusal"), Reason.REFUSED),
+        (Completion("The image shows", "content_filter"), Reason.REFUSED),
+        (Completion("x", "tool_calls"), Reason.NO_CAPTION),
+        (Completion(" \n"), Reason.NO_CAPTION),
+        (Completion("", "length"), Reason.TRUNCATED),
+    ],
+)
+async def test_what_is_no_caption_is_not_kept(completion: Completion, reason: Reason) -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: completion)
+    found = await captioned(model, store)
+    assert isinstance(found, Failure)
+    assert found.reason is reason
     assert store.objects == {}
 
 
@@ -204,6 +218,6 @@ async def test_a_broken_object_is_asked_for_again(broken: bytes) -> None:
     await captioned(model, store)
     (key,) = store.objects
     whole, store.objects[key] = store.objects[key], broken
-    assert (await captioned(model, store)).text == "A cat."
+    assert await captioned(model, store) == Caption("nat_000", "A cat.")
     assert store.objects[key] == whole
     assert len(model.calls) == 2

@@ -11,6 +11,7 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.models import CountingEmbedder, CountingTagger, OpenPack, Script, ScriptedModel
 from tests.fakes.stores import MemoryStore
+from tests.fakes.telemetry import ToldStage
 
 from caliper.core.caption import Caption
 from caliper.core.errors import (
@@ -113,6 +114,16 @@ async def test_a_second_examination_asks_nothing() -> None:
     assert await examined(again, store) == first
     assert again.calls == []
     assert len(store.objects) == 1
+
+
+async def test_it_is_told_which_replies_were_kept() -> None:
+    store, told, spec = MemoryStore(), ToldStage(), runs.spec()
+    answerer = PromptingAnswerer(ScriptedModel(right), PACK, spec.seed)
+    examiner = Examiner(spec, Models({"captionqa/reader": answerer}), store, told)
+    await examiner.examine(await a_job(spec))
+    assert told.replies == {False: 5}
+    await examiner.examine(await a_job(spec))
+    assert told.replies == {False: 5, True: 5}
 
 
 async def test_without_a_store_nothing_is_kept() -> None:

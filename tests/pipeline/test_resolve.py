@@ -36,8 +36,9 @@ async def test_what_a_captioner_is_shown_and_told() -> None:
     plain = await resolved(CAPTIONED)
     assert (plain.preparation, dict(plain.taxonomy)) == (Preparation(), {})
     asked = replace(CAPTIONED, prompt="taxonomy", taxonomy=OWN, preparation=Preparation(9))
-    found = await resolved(asked)
+    found = await resolved(replace(asked, caption_tokens=512))
     assert (found.preparation, found.taxonomy) == (Preparation(9), OWN)
+    assert (plain.caption_tokens, found.caption_tokens) == (8192, 512)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,12 @@ async def test_what_a_captioner_is_shown_and_told() -> None:
         (
             {"preparation": Preparation(), "captions": DATA, "captioner": None},
             "preparation",
+            "only a captioner",
+        ),
+        ({"caption_tokens": 0}, "caption_tokens", "not from 1 to 1000000"),
+        (
+            {"caption_tokens": 9, "captions": DATA, "captioner": None},
+            "caption_tokens",
             "only a captioner",
         ),
         ({"prompt": "medium"}, "prompt", "unknown caption prompt 'medium'; known: simple, short"),

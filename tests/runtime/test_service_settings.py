@@ -7,7 +7,12 @@ import pytest
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.runtime.addresses import Address
 from caliper.runtime.grpc_server import ServerOptions, Tls
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.runtime.service_settings import (
+    CaptionerSettings,
+    GatewaySettings,
+    JudgeSettings,
+    QaReaderSettings,
+)
 from caliper.runtime.settings import SERVICES, access, read_settings
 
 SECRET = "not for everybody"
@@ -113,3 +118,15 @@ def test_half_of_a_tls_pair(monkeypatch: pytest.MonkeyPatch, given: str, missing
     monkeypatch.setenv(f"CALIPER_JUDGE_{given}", "x.pem")
     with pytest.raises(InvalidInput, match=f"CALIPER_JUDGE_{missing}: certificate and key"):
         read_settings(JudgeSettings).server()
+
+
+def test_pages_are_off_until_an_address_of_this_machine_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert read_settings(GatewaySettings).page() is None
+    monkeypatch.setenv("CALIPER_GATEWAY_PAGE_ADDRESS", "127.0.0.1:50080")
+    assert read_settings(GatewaySettings).page() == Address("127.0.0.1", 50080)
+    for far in ("0.0.0.0:50080", "machine.example:50080", "[::]:1"):
+        monkeypatch.setenv("CALIPER_GATEWAY_PAGE_ADDRESS", far)
+        with pytest.raises(InvalidInput, match="CALIPER_GATEWAY_PAGE_ADDRESS: pages ask for no"):
+            read_settings(GatewaySettings).page()

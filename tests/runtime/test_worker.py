@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.telemetry import ToldStage
 
 from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
 from caliper.core.errors import (
@@ -23,6 +24,7 @@ from caliper.core.errors import (
     UnreadableReply,
 )
 from caliper.ports.stream import Message
+from caliper.ports.telemetry import JobEnd
 from caliper.runtime.worker import Attempt, Limits, Worker, first_failure
 
 LIMITS = Limits(in_flight=4, budget=60.0, first_wait=1.0, longest_wait=8.0)
@@ -41,6 +43,7 @@ class Bench:
         self.done: list[str] = []
         self.given_up: list[tuple[str, BaseException]] = []
         self.open = self.most = 0
+        self.told = ToldStage()
         # What is left as Unscored by the last try of a job.
         self.unscored: Exception | None = None
 
@@ -71,7 +74,7 @@ class Bench:
         self.names = ()
         await self.stream.close_topic("jobs")
         consumer = self.stream.consumer("jobs", "workers")
-        self.worker = Worker(consumer, handle, give_up, self.clock, self.limits)
+        self.worker = Worker(consumer, handle, give_up, self.clock, self.limits, self.told)
         await self.worker.run()
 
     async def dead(self) -> list[tuple[str, str, str]]:
@@ -341,3 +344,26 @@ def test_the_first_failure_of_nested_groups() -> None:
     error = ModelChanged("x")
     inner = ExceptionGroup("", [error, ValueError()])
     assert first_failure(ExceptionGroup("", [inner, KeyError()])) is error
+
+
+async def test_what_becomes_of_jobs_is_told() -> None:
+    bench = Bench("good", "late", "bad")
+
+    def script(name: str, before: int, final: bool) -> Exception | None:
+        if name == "late" and not before:
+            return BackendTimeout("slow")
+        return InvalidInput("no job") if name == "bad" else None
+
+    await bench.work(script)
+    ends = Counter(bench.told.ends)
+    assert ends == {JobEnd.DONE: 2, JobEnd.RETRIED: 1, JobEnd.DEAD_LETTER: 1}
+    assert bench.told.again == ["backend_timeout"]
+    assert bench.told.letters == [("jobs", "invalid_input")]
+    assert bench.told.in_flight == 0
+
+
+async def test_a_job_that_ends_the_run_is_in_flight_no_longer() -> None:
+    bench = Bench("a")
+    with pytest.raises(ModelChanged):
+        await bench.work(always(ModelChanged("another")))
+    assert (bench.told.ends, bench.told.in_flight) == ([None], 0)

@@ -11,7 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers import broker, fetch, llama_server, object_server, triton_server
+from tests.servers import (
+    broker,
+    fetch,
+    llama_server,
+    metrics_server,
+    object_server,
+    triton_server,
+)
 from tests.servers.process import ServerProcess
 
 
@@ -62,6 +69,15 @@ MINIO = Component(
     fetch.minio,
     object_server.start,
 )
+PROMETHEUS = Component(
+    "Prometheus",
+    "as installed",
+    # None that runs already: tests tell theirs what to scrape.
+    "",
+    metrics_server.lacks,
+    metrics_server.binary,
+    metrics_server.start,
+)
 TRITON = Component(
     "Triton",
     fetch.triton_version(),
@@ -80,4 +96,4 @@ LLAMA = Component(
     fetch.llama,
     llama_server.start,
 )
-COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA)
+COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA, PROMETHEUS)

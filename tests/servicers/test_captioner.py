@@ -20,6 +20,7 @@ from caliper.adapters.media.loose import LooseMedia
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
+from caliper.api.types.v1 import outcome_pb2
 from caliper.core.errors import BackendUnavailable
 from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding
@@ -108,6 +109,21 @@ async def test_a_caption_that_was_cut_off(captioner: Any, model: Seeing) -> None
     model.completion = Completion("A red", finish="length")
     answer = await captioner.Caption(request(inline(picture())))
     assert (answer.text, answer.truncated) == ("A red", True)
+
+
+async def test_a_caption_of_so_many_tokens_at_most(captioner: Any, model: Seeing) -> None:
+    await captioner.Caption(request(inline(picture()), caption_tokens=512))
+    assert model.decoding == Decoding(max_tokens=512)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await captioner.Caption(request(inline(picture()), caption_tokens=0))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_refusal_is_no_caption(captioner: Any, model: Seeing) -> None:
+    model.completion = Completion("I cannot help with that", finish="refusal")
+    answer = await captioner.Caption(request(inline(picture())))
+    assert (answer.text, answer.explanation) == ("", "I cannot help with that")
+    assert answer.unscored == outcome_pb2.REASON_REFUSED
 
 
 async def test_media_by_key(captioner: Any, model: Seeing, store: MemoryStore) -> None:

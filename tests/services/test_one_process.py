@@ -1,5 +1,6 @@
 """All services in one process: the same report as without services, over real gRPC."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from caliper.standalone.remote import send
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOBODY = "0" * 16
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -109,3 +112,14 @@ async def test_a_report_waits_for_the_end(
     with pytest.raises(NotReady):
         await gateway.report(run)
     await over(gateway, run)
+
+
+async def test_a_process_on_the_store_of_another_does_new_runs(
+    store: DirectoryStore, careful: RunConfig
+) -> None:
+    for limit in (2, 1):
+        async with installation(memory_ground(store)) as gateway:
+            begun = await send(careful.model_copy(update={"limit": limit}), gateway, store)
+            async with asyncio.timeout(PATIENCE):
+                ended = await over(gateway, begun.spec.run_id)
+        assert ended.state is RunState.COMPLETE

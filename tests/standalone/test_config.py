@@ -38,10 +38,12 @@ def test_defaults() -> None:
 
 def test_unknown_keys_list_the_known_ones() -> None:
     told = refused({**config(), "sede": 3})
-    assert told.startswith("run.yaml: sede: unknown key; known: benchmarks, ")
+    assert told.startswith("run.yaml: sede: unknown key; known: anchors, benchmarks, ")
     assert "seed" in told
     told = refused(config(promt="long"))
-    assert told.startswith("run.yaml: benchmarks.captionqa.promt: unknown key; known: captioner, ")
+    assert told.startswith(
+        "run.yaml: benchmarks.captionqa.promt: unknown key; known: caption_tokens, "
+    )
     assert "prompt" in told
 
 
@@ -85,6 +87,7 @@ def test_a_taxonomy_is_for_the_prompt_that_lists_one() -> None:
 
 
 def test_supplied_captions_were_prepared_elsewhere() -> None:
+    assert "only a captioner writes captions" in refused(config(caption_tokens=512))
     assert "only a captioner is shown media" in refused(config(preparation={"frames": 8}))
 
 

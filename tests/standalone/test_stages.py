@@ -31,7 +31,7 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import Publisher
 from caliper.ports.codec import ExamineJob, Verdicts
-from caliper.ports.models import Image
+from caliper.ports.models import Completion, Image
 from caliper.runtime.worker import Limits
 from caliper.standalone.stages import Stages
 
@@ -179,6 +179,25 @@ async def test_captions_are_written_and_then_examined() -> None:
     assert sorted(caption.sample for _, caption in bench.kept) == [
         f"nat_{number:03}" for number in range(SAMPLES) if number != 2
     ]
+
+
+async def test_a_refusal_to_caption_costs_its_sample_only() -> None:
+    bench = Bench(captioning=True)
+    assert bench.captioner is not None
+    first: list[str] = []
+
+    def refusing(text: str, before: int) -> str | Completion:
+        first.append(text)
+        return Completion("I cannot", "refusal") if len(first) == 1 else "it is green"
+
+    bench.captioner.script = refusing
+    stream = await bench.work()
+    assert bench.outcomes.count(Unscored(Reason.REFUSED)) == QUESTIONS
+    assert bench.outcomes.count(ONE) == SIZE - 2 * QUESTIONS
+    assert bench.notes.seen == {"captioned": SAMPLES - 2, "examined": SAMPLES}
+    # Only the sample whose picture is missing: a refusal is an outcome, and no failed job.
+    assert await dead(stream) == 1
+    assert {caption.text for _, caption in bench.kept} == {"it is green"}
 
 
 async def test_a_captioner_that_stays_away_costs_its_samples_only() -> None:

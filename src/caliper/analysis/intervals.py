@@ -26,14 +26,16 @@ changes no bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
 
 from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
 from caliper.core.report import Estimate, Figure, Kind, Path
-from caliper.core.tally import Sums, Tally, add_up
+from caliper.core.tally import Amount, Sums, Tally, add_up
 
 Clusters = Mapping[str, Mapping[str, Sums]]
+_Parts = Counter[tuple[Amount, Amount]]
 # Numbers that are nearer than this, of their size, differ by rounding only.
 _ROUNDING = 1e-9
 
@@ -86,21 +88,20 @@ def _proportion(figure: Figure, cells: Clusters) -> Estimate:
     parts = _shares(figure, cells)
     if value is None or not parts:
         return Estimate(value)
-    whole = sum((one for _, one in parts), Fraction(0))
-    share = sum((some for some, _ in parts), Fraction(0)) / whole
+    share = Fraction(_sum(parts, lambda some, _: some)) / _sum(parts, lambda _, one: one)
     simple = all(one == 1 and some in (0, 1) for some, one in parts)
-    if not simple and len(parts) == 1:
+    if not simple and parts.total() == 1:
         return Estimate(value)
     margin = 0.0 if simple else _robust_margin(parts, share)
     if margin:
         interval, method = (float(share) - margin, float(share) + margin), "cluster"
     else:
-        interval, method = wilson(float(share), len(parts)), "wilson"
+        interval, method = wilson(float(share), parts.total()), "wilson"
     low, high = interval
     return _estimate(figure, value, (low * figure.scale, high * figure.scale), method)
 
 
-def _robust_margin(parts: list[tuple[Fraction, Fraction]], share: Fraction) -> float:
+def _robust_margin(parts: _Parts, share: Fraction) -> float:
     """Half the width of the cluster-robust interval of `share`, 0 when all clusters have it.
 
     With G clusters of a_c out of b_c, p = sum a / sum b, the variance is
@@ -108,25 +109,33 @@ def _robust_margin(parts: list[tuple[Fraction, Fraction]], share: Fraction) -> f
     degrees of freedom. Source: Cochran, Sampling Techniques (3rd edition, 1977), chapter 9A
     (clusters of unequal size, ratio to size).
     """
-    groups = len(parts)
-    squares = sum((some - share * one) ** 2 for some, one in parts)
-    variance = squares * Fraction(groups, groups - 1) / sum(one for _, one in parts) ** 2
+    groups = parts.total()
+    squares = _sum(parts, lambda some, one: (some - share * one) ** 2)
+    whole = _sum(parts, lambda _, one: one)
+    variance = squares * Fraction(groups, groups - 1) / whole**2
     return student(groups - 1) * math.sqrt(variance)
 
 
-def _shares(figure: Figure, cells: Clusters) -> list[tuple[Fraction, Fraction]]:
-    """(part, whole) of each cluster that has a whole, over all cells added up."""
+def _sum(parts: _Parts, term: Callable[[Amount, Amount], Amount]) -> Amount:
+    """The exact sum of a term over clusters; those that are alike are computed once."""
+    return sum(times * term(some, one) for (some, one), times in parts.items())
+
+
+def _shares(figure: Figure, cells: Clusters) -> _Parts:
+    """(part, whole) of each cluster that has a whole, over all cells added up, and how many
+    clusters have it.
+    """
     if figure.shares is None:
         raise ValueError(f"the proportion {'.'.join(figure.path)} does not name its shares")
     part, whole = figure.shares
-    found: dict[str, tuple[Fraction, Fraction]] = {}
-    shared: dict[tuple[Fraction, Fraction], tuple[Fraction, Fraction]] = {}
+    found: dict[str, tuple[Amount, Amount]] = {}
+    shared: dict[tuple[Amount, Amount], tuple[Amount, Amount]] = {}
     for clusters in cells.values():
         for cluster, sums in clusters.items():
-            some, one = found.get(cluster, (Fraction(0), Fraction(0)))
+            some, one = found.get(cluster, (0, 0))
             shares = some + sums.get(part, 0), one + sums.get(whole, 0)
             found[cluster] = shared.setdefault(shares, shares)
-    return [shares for shares in found.values() if shares[1]]
+    return Counter(shares for shares in found.values() if shares[1])
 
 
 def _totals(cells: Clusters) -> dict[str, Sums]:

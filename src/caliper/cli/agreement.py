@@ -14,16 +14,20 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from caliper.adapters.exports.choice import choice_csv, choice_markdown
+from caliper.adapters.files import write_text
 from caliper.adapters.wording import NO_DATA, number
 from caliper.analysis.agreement import Agreement, Coefficient, Rated, agree
+from caliper.analysis.choice import Candidate, Choice, choice
+from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.core.errors import InvalidInput
 from caliper.core.report import VerdictRow
 from caliper.core.run import RunSpec
-from caliper.standalone.directory import find_run
-from caliper.standalone.kept import read_verdicts
+from caliper.standalone.directory import RunDirectory, find_run
+from caliper.standalone.kept import compare_runs, read_run, read_verdicts
 from caliper.standalone.labels import Labels, label_of, read_labels
 
 Runs = Annotated[
@@ -43,10 +47,27 @@ People = Annotated[
         "given again.",
     ),
 ]
+Csv = Annotated[
+    Path | None,
+    typer.Option(
+        "--csv",
+        metavar="PATH",
+        help="Also write there what the choice of the judge or reader does to the figures.",
+    ),
+]
+Markdown = Annotated[
+    Path | None, typer.Option("--markdown", metavar="PATH", help="The same as a table for people.")
+]
 _ALL = "all"
 
 
-def agreement(runs: Runs, labels: People = None, json: Json = False) -> int:
+def agreement(
+    runs: Runs,
+    labels: People = None,
+    csv: Csv = None,
+    markdown: Markdown = None,
+    json: Json = False,
+) -> int:
     """Say how far judges agree with each other, or with people, per dimension.
 
     Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
@@ -61,6 +82,8 @@ def agreement(runs: Runs, labels: People = None, json: Json = False) -> int:
     _same_captions([directory.read_spec() for directory in directories])
     rows = [asyncio.run(read_verdicts(directory)) for directory in directories]
     found = _agreements(rows, [read_labels(path) for path in labels or ()])
+    if csv is not None or markdown is not None:
+        _write(_choices(directories, rows), csv, markdown)
     if json:
         told = {
             name: {dimension: asdict(one) for dimension, one in parts.items()}
@@ -72,6 +95,38 @@ def agreement(runs: Runs, labels: People = None, json: Json = False) -> int:
             OUT.print(_table(name, parts))
     said = any(one.questions for parts in found.values() for one in parts.values())
     return Exit.DONE if said else Exit.INCONCLUSIVE
+
+
+def _choices(
+    directories: Sequence[RunDirectory], rows: Sequence[Sequence[VerdictRow]]
+) -> list[Choice]:
+    """The judges or readers of each benchmark of the first run, beside that one's."""
+    kept = [asyncio.run(read_run(directory)) for directory in directories]
+    found: dict[str, list[Candidate]] = {part.name: [] for part in kept[0].report.benchmarks}
+    for directory, run, verdicts in zip(directories, kept, rows, strict=True):
+        first = run is kept[0]
+        differences = {} if first else compare_runs(kept[0], run)
+        agreements = {} if first else _agreements([rows[0], verdicts], [])
+        for part in run.report.benchmarks:
+            if part.name not in found:
+                continue
+            found[part.name].append(
+                Candidate(
+                    run=directory.path.name,
+                    who=part.models[benchmark(part.name).role],
+                    part=part,
+                    differences=differences.get(part.name, {}),
+                    agreement=agreements.get(part.name, {}).get(_ALL),
+                )
+            )
+    return [choice(candidates) for candidates in found.values()]
+
+
+def _write(choices: Sequence[Choice], csv: Path | None, markdown: Path | None) -> None:
+    if csv is not None:
+        write_text(csv, choice_csv(choices))
+    if markdown is not None:
+        write_text(markdown, choice_markdown(choices))
 
 
 def _same_captions(specs: Sequence[RunSpec]) -> None:
@@ -114,12 +169,13 @@ def _table(name: str, parts: Mapping[str, Agreement]) -> Table:
         grid.add_column(column, justify="right", no_wrap=True)
     for dimension, one in parts.items():
         chosen = one.cohen or Coefficient(None) if two else one.fleiss
-        figures = (_shown(one.accuracy), _shown(chosen), _shown(one.alpha))
+        figures = (coefficient(one.accuracy), coefficient(chosen), coefficient(one.alpha))
         grid.add_row(escape(dimension), f"{one.questions:,}", *figures)
     return grid
 
 
-def _shown(found: Coefficient) -> str:
+def coefficient(found: Coefficient) -> str:
+    """A coefficient and its interval, for the terminal."""
     if found.value is None:
         return f"[dim]{NO_DATA}[/dim]"
     if found.low is None or found.high is None:

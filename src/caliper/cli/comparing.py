@@ -14,6 +14,7 @@ from caliper.adapters.pages.packing import Thumbnail
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.analysis import likeness
 from caliper.analysis.likeness import Distinction, between, said
+from caliper.cli.anchors import warn_of_drift
 from caliper.cli.console import ERR
 from caliper.core.report import Report
 from caliper.pipeline.comparing import Comparison, Wished
@@ -38,7 +39,8 @@ def compared(
 ) -> tuple[Comparison, Thumbnail]:
     """The first run and the others against it, here or on an installation, and their pictures.
 
-    Names on standard error what differs beside the checkpoints. Raises what
+    Names on standard error what differs beside the checkpoints, and where anchors tell that a
+    judge has changed. Raises what
     `comparing.compare_runs` raises; InvalidInput for a run that is not here, and what
     `RemoteGateway.compare` raises for one that is there.
     """
@@ -50,6 +52,7 @@ def compared(
         for directory in directories if pictures else ():
             places |= media_of(directory)
         shown = thumbnails_below(places)
+        warn_of_drift(runs)
     else:
         found, shown = asyncio.run(_compared_there(runs, server, wished, pictures=pictures))
     for name, candidate in zip(found.names[1:], found.candidates, strict=True):

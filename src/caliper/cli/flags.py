@@ -135,6 +135,15 @@ Prepare = Annotated[
         rich_help_panel=_WHAT,
     ),
 ]
+CaptionTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--caption-tokens",
+        help="The most output tokens of a caption that the captioner writes: prompt, pictures and "
+        "these have to fit its context. [dim]\\[default: 8192][/dim]",
+        rich_help_panel=_WHAT,
+    ),
+]
 Limit = Annotated[
     int | None,
     typer.Option("--limit", help="Draw that many items a task or domain.", rich_help_panel=_WHAT),
@@ -198,6 +207,15 @@ MaxTokens = Annotated[
     typer.Option(
         "--max-tokens",
         help="Ask nothing more once models used so many tokens, as their servers count them.",
+        rich_help_panel=_HOW,
+    ),
+]
+Anchors = Annotated[
+    bool | None,
+    typer.Option(
+        "--anchors",
+        help="Have known captions judged beside the run, never from the cache, to tell a "
+        "judge's drift from a checkpoint's change. No figure depends on them.",
         rich_help_panel=_HOW,
     ),
 ]

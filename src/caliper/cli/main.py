@@ -18,6 +18,7 @@ from caliper.cli import (
     apply,
     canary,
     compare,
+    correlation,
     data,
     dead_letters,
     doctor,
@@ -67,10 +68,11 @@ app.command("leaderboard", help=leaderboard.HELP)(
     taking(leaderboard.leaderboard, leaderboard.Wanted)
 )
 app.command("agreement")(agreement.agreement)
+app.command("correlation")(correlation.correlation)
 app.command("validate")(validate.validate)
 app.command("canary", help=canary.HELP)(canary.command)
 app.command("doctor", help=doctor.HELP)(doctor.command)
-app.command("serve")(serve.serve)
+app.command("serve", help=serve.HELP)(taking(serve.serve, serve.Served))
 app.command("runs")(remote.runs)
 app.command("watch")(remote.watch)
 app.command("cancel")(remote.cancel)

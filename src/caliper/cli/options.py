@@ -23,6 +23,7 @@ class Shared:
     name: flags.Name = None
     settings: flags.Set = None
     preparation: flags.Prepare = None
+    caption_tokens: flags.CaptionTokens = None
     limit: flags.Limit = None
     seed: flags.Seed = None
     repeats: flags.Repeats = None
@@ -32,12 +33,13 @@ class Shared:
     concurrency: flags.Concurrency = None
     max_calls: flags.MaxCalls = None
     max_tokens: flags.MaxTokens = None
+    anchors: flags.Anchors = None
     out: flags.Out = None
     store: flags.Store = None
 
     def run_values(self) -> dict[str, Any]:
         """The values of RunConfig that were given."""
-        not_of_the_run = {"settings", "preparation", "repeats"}
+        not_of_the_run = {"settings", "preparation", "caption_tokens", "repeats"}
         return {
             name: given
             for name in (field.name for field in fields(self))
@@ -155,8 +157,9 @@ def from_flags(name: str, part: Part, shared: Shared) -> RunConfig:
     values = {key: value for key, value in asdict(part).items() if value is not None}
     values["set"] = split_settings(shared.settings or (), (name,))[name]
     values["preparation"] = _pairs(shared.preparation or (), "--preparation")
-    if shared.repeats is not None:
-        values["repeats"] = shared.repeats
+    for key in ("repeats", "caption_tokens"):
+        if (given := getattr(shared, key)) is not None:
+            values[key] = given
     return checked({"benchmarks": {name: values}, **shared.run_values()}, file="command line")
 
 
@@ -175,6 +178,8 @@ def from_file(path: Path, shared: Shared) -> RunConfig:
             update["repeats"] = shared.repeats
         if preparation and name in captioned:
             update["preparation"] = {**part.preparation, **preparation}
+        if shared.caption_tokens is not None and name in captioned:
+            update["caption_tokens"] = shared.caption_tokens
         parts[name] = part.model_copy(update=update).model_dump()
     values = {**config.model_dump(exclude={"benchmarks"}), **shared.run_values()}
     # The file was checked by itself: what is wrong now was given on the command line.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -20,7 +21,7 @@ from caliper.runtime.service_settings import (
 )
 from caliper.runtime.settings import read_settings
 from caliper.servicers.grounds import kafka_access, kafka_ground, memory_ground, open_store
-from caliper.servicers.starting import everything, log
+from caliper.servicers.starting import everything, log, measured
 from caliper.servicers.starting import serve as serve_parts
 
 Listen = Annotated[
@@ -54,49 +55,72 @@ Captioner = Annotated[
     str | None,
     typer.Option("--captioner", metavar="SPEC", help="tgi:URL or triton:...; none without it."),
 ]
+Page = Annotated[
+    str | None,
+    typer.Option(
+        "--page",
+        metavar="HOST:PORT",
+        help="Where people look at runs with a browser: an address of this machine alone, for "
+        "there are no tokens. CALIPER_GATEWAY_PAGE_ADDRESS says it too; nowhere without.",
+    ),
+]
+HELP = """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
+
+TLS, tokens, the health port and that of the metrics come from the environment, as those of
+the gateway (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by
+starting the run again.
+"""
 
 
-def serve(
-    listen: Listen = "127.0.0.1:50051",
-    store: Store = "caliper-store",
-    kafka: Kafka = None,
-    judge: Judge = "lexical",
-    reader: Reader = "lexical",
-    captioner: Captioner = None,
-) -> int:
-    """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What is served where."""
 
-    TLS, tokens and the health port come from the environment, as those of the gateway
-    (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by starting the run
-    again.
-    """
+    listen: Listen = "127.0.0.1:50051"
+    page: Page = None
+    store: Store = "caliper-store"
+    kafka: Kafka = None
+    judge: Judge = "lexical"
+    reader: Reader = "lexical"
+    captioner: Captioner = None
+
+    def gateway(self) -> GatewaySettings:
+        """The settings of the gateway, with what was told here. Raises what `read_settings`
+        raises.
+        """
+        told = {"listen": self.listen}
+        if self.page is not None:
+            told["page_address"] = self.page
+        return read_settings(GatewaySettings).model_copy(update=told)
+
+
+def serve(served: Served) -> int:
+    """Run it."""
     log("%(levelname)s %(name)s %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(listen, store, kafka, (judge, reader, captioner)))
+        runner.run(_serve(served))
     return Exit.DONE
 
 
-async def _serve(
-    listen: str, store: str, kafka: str | None, models: tuple[str, str, str | None]
-) -> None:
-    client = read_settings(ClientSettings).model_copy(update={"store": store})
+async def _serve(served: Served) -> None:
+    settings = served.gateway()
+    client = read_settings(ClientSettings).model_copy(update={"store": served.store})
     kept = open_store(client)
-    if kafka is None:
+    if served.kafka is None:
         ground = memory_ground(kept)
     else:
-        ground = kafka_ground(kept, kafka_access(kafka, client, "--kafka"))
-    judge, reader, captioner = models
+        ground = kafka_ground(kept, kafka_access(served.kafka, client, "--kafka"))
     captioning = None
-    if captioner is not None:
-        captioning = CaptionerSettings(model=captioner)
+    if served.captioner is not None:
+        captioning = CaptionerSettings(model=served.captioner)
     parts = await everything(
         ground,
-        read_settings(JudgeSettings).model_copy(update={"model": judge}),
-        read_settings(QaReaderSettings).model_copy(update={"model": reader}),
+        read_settings(JudgeSettings).model_copy(update={"model": served.judge}),
+        read_settings(QaReaderSettings).model_copy(update={"model": served.reader}),
         captioning,
+        settings.page(),
     )
-    settings = read_settings(GatewaySettings).model_copy(update={"listen": listen})
-    await serve_parts(settings.server(), parts, _tell)
+    await serve_parts(settings.server(), measured(parts, ground, settings), _tell)
 
 
 def _tell(running: Running) -> None:

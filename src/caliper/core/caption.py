@@ -5,6 +5,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+CAPTION_TOKENS = 8192
+"""The most output tokens of a caption, unless a run says otherwise (CAPability, open models)."""
+MOST_CAPTION_TOKENS = 1_000_000
+"""The most that a run can ask for: no model writes more."""
+
 
 class CutShort(str):
     """The text of a caption that ran into the limit of output tokens, where texts stand alone."""

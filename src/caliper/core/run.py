@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from caliper.core.caption import CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import digest, run_id
 from caliper.core.preparation import Preparation
@@ -72,7 +73,8 @@ class BenchmarkSpec:
     embedder) to identities; `media` answers the questions that are asked from the media.
     `preparation` is what a captioner is shown of them, None where no model looks at media.
     `taxonomy` holds the nodes that the caption prompt lists for those domains where they are
-    not the benchmark's own.
+    not the benchmark's own. `caption_tokens` are the most that a captioner may
+    write of one sample.
     """
 
     name: str
@@ -85,6 +87,7 @@ class BenchmarkSpec:
     repeats: int | None = None
     preparation: Preparation | None = None
     taxonomy: Taxonomy = field(default_factory=dict)
+    caption_tokens: int = CAPTION_TOKENS
 
     @property
     def asked_of_checkpoint(self) -> frozenset[Source]:
@@ -95,12 +98,14 @@ class BenchmarkSpec:
         return frozenset(source for source, asked in sources if asked)
 
     def to_json(self) -> dict[str, Any]:
-        # Left out where there is none: runs over supplied captions keep their fingerprints.
+        # Left out where there is none, or the default: such runs keep their fingerprints.
         shown: dict[str, Any] = {}
         if self.preparation is not None:
             shown["preparation"] = self.preparation.to_json()
         if self.taxonomy:
             shown["taxonomy"] = {name: list(nodes) for name, nodes in self.taxonomy.items()}
+        if self.caption_tokens != CAPTION_TOKENS:
+            shown["caption_tokens"] = self.caption_tokens
         return {
             **{name: getattr(self, name) for name in ("name", "data", "captions", "qa_data")},
             **shown,

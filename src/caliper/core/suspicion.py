@@ -76,6 +76,8 @@ _PATTERNS: Mapping[Sign, re.Pattern[str]] = {
     ),
     Sign.DELIMITER: re.compile(
         r"^\s{0,3}(?:#{1,6}\s{0,3})?(?:system|assistant|user|human|judge)\s{0,3}:"
+        # In capitals anywhere: so Vicuna's turns begin.
+        r"|(?-i:\b(?:USER|ASSISTANT)\s{0,3}:)"
         r"|^\s{0,3}(?:-{3,}|={3,}|#{3,})\s{0,3}(?:end|begin|start|stop|new)\b",
         re.IGNORECASE | re.MULTILINE,
     ),

@@ -44,6 +44,22 @@ class Tally:
                 added = add_up((clusters.get(cluster, {}), sums))
                 clusters[cluster] = self._shared.setdefault(tuple(added.items()), added)
 
+    def withdraw(self, other: Tally) -> None:
+        """Take away what was absorbed before. A cluster of which nothing is left is gone, and so
+        is a cell without clusters.
+        """
+        for cell in other:
+            clusters = self._cells[cell]
+            for cluster, sums in other.clusters(cell).items():
+                taken = {name: -amount for name, amount in sums.items()}
+                left = add_up((clusters[cluster], taken))
+                if any(left.values()):
+                    clusters[cluster] = self._shared.setdefault(tuple(left.items()), left)
+                else:
+                    del clusters[cluster]
+            if not clusters:
+                del self._cells[cell]
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tally) and self._cells == other._cells
 

@@ -36,20 +36,31 @@ _LOOSE_JOINER = re.compile(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOI
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
-_OPEN, _CLOSE, _GAP = "[<\uff1c\ufe64]", "[>\uff1e\ufe65]", r"\s{0,3}"
-_WORDS = "s|bos|eos|pad|unk|sys|think|system|user|assistant|image|video|start_of_turn|end_of_turn"
+# Angle brackets of every width; for what has a slash or the fence's own name also those that
+# only look like them. The single quotation marks \u2039 and \u203a are what they become.
+_OPEN, _CLOSE, _GAP = "<\uff1c\ufe64", ">\uff1e\ufe65", r"\s{0,3}"
+_OPEN_ALIKE = _OPEN + "\u2329\u27e8\u276c\u276e\u2770\u3008\u300a\u00ab\u02c2\u1438\u16b2\u2a7d"
+_CLOSE_ALIKE = _CLOSE + "\u232a\u27e9\u276d\u276f\u2771\u3009\u300b\u00bb\u02c3\u1433\u16b3\u2a7e"
+_SLASH = r"[/\\\uff0f\uff3c\u2044\u2215\u29f8]"
+_BARS = "|\uff5c\u2502\u01c0\u2223"
+# Letters of any script and width, with the accents and joiners that would hide them from a list.
+_NAME = r"(?:[^\W\d]|\u2581|0x)[\w.:=\-\u2581\u0300-\u036f\u200c\u200d\ufe00-\ufe0f]{0,60}"
 _MARK = re.compile(
     # The fence, closed or not;
-    rf"{_OPEN}{_GAP}/?{_GAP}captions?\b{_GAP}{_CLOSE}?"
-    # what chat templates and tokenizers take for the end of a turn, a role or a picture.
-    rf"|{_OPEN}{_GAP}[|\uff5c][^<>\n]{{0,40}}?[|\uff5c]{_GAP}{_CLOSE}"
-    rf"|{_OPEN}{{1,2}}/?(?:{_WORDS}){_CLOSE}{{1,2}}"
-    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|IMG)\]",
+    rf"[{_OPEN_ALIKE}]{_GAP}{_SLASH}?{_GAP}captions?\b{_GAP}[{_CLOSE_ALIKE}]?"
+    # any closing tag, closed or not: </x, and any short tag: <x>, <<x>>, <x/>, <x|>;
+    rf"|[{_OPEN_ALIKE}]{{1,2}}{_GAP}{_SLASH}{{1,3}}{_GAP}{_NAME}{_GAP}[{_CLOSE_ALIKE}]{{0,2}}"
+    rf"|[{_OPEN}]{{1,2}}{_NAME}(?:{_SLASH}|[{_BARS}])?[{_CLOSE}]{{1,2}}"
+    # what stands between bars in brackets: <|x|>;
+    rf"|[{_OPEN}]{_GAP}[{_BARS}][^{_OPEN}{_CLOSE}\u2039\u203a\n]{{0,200}}?[{_CLOSE}]"
+    # a name in capitals, or a closing one, in square brackets: [X_Y], [/x].
+    r"|(?-i:[\[\uff3b](?:[A-Z\uff21-\uff3a][A-Z\uff21-\uff3a0-9\uff10-\uff19_\uff3f]{1,40}"
+    rf"|{_SLASH}{_NAME})[\]\uff3d])",
     re.IGNORECASE,
 )
 _BROKEN = str.maketrans(
-    {**dict.fromkeys("<\uff1c\ufe64", "\u2039"), **dict.fromkeys(">\uff1e\ufe65", "\u203a")}
-    | {"[": "(", "]": ")"}
+    {**dict.fromkeys(_OPEN_ALIKE, "\u2039"), **dict.fromkeys(_CLOSE_ALIKE, "\u203a")}
+    | {"[": "(", "]": ")", "\uff3b": "(", "\uff3d": ")"}
 )
 
 
@@ -58,14 +69,17 @@ def neutral(text: str) -> str:
 
     Every line separator becomes a line feed, and more than one blank line one. Control
     characters, invisible ones and those that turn the direction of writing are left out; a
-    lone surrogate becomes U+FFFD. Marks of the fence, of chat templates and of tokenizers get
-    other brackets, so that people still read them. Beyond `LONGEST` characters the text ends,
+    lone surrogate becomes U+FFFD. Whatever has the shape of a mark of the fence, of a chat
+    template or of a tokenizer - a short tag in brackets of any width, whatever its name - gets
+    other brackets, so that people still read it. Beyond `LONGEST` characters the text ends,
     and says how much is missing.
     """
     text = _SURROGATE.sub("\ufffd", text)
     text = _LOOSE_JOINER.sub("", _HIDDEN.sub("", _LINE_ENDS.sub("\n", text)))
     text = _BLANK_LINES.sub("\n\n", text)
-    return _bounded(_MARK.sub(lambda mark: mark[0].translate(_BROKEN), text))
+    text = _MARK.sub(lambda mark: mark[0].translate(_BROKEN), text)
+    # Beside a bracket that became another one a joiner joins nothing.
+    return _bounded(_LOOSE_JOINER.sub("", text))
 
 
 def _bounded(text: str) -> str:

@@ -131,6 +131,8 @@ def _settings(part: BenchmarkSpec) -> dict[str, str]:
     shown = {} if part.preparation is None else part.preparation.shown()
     if part.taxonomy:
         shown["taxonomy"] = digest(part.taxonomy)[:12]
+    if "captioner" in part.models and part.captions is None:
+        shown["caption_tokens"] = str(part.caption_tokens)
     return {**part.settings, "prompt": part.prompt, **shown}
 
 

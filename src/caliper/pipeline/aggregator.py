@@ -51,6 +51,7 @@ class Aggregator:
         self._store, self._codec, self._clock = store, codec, clock
         self._files, self._outlets = files, outlets
         self._bounds = bounds or Bounds()
+        self._watcher = outlets.watcher
         self._opener = Runs(store)
         self._runs: dict[str, TrackedRun] = {}
         self._unknown: OrderedDict[str, None] = OrderedDict()
@@ -83,6 +84,7 @@ class Aggregator:
                 continue
             found.reported = found.ledger.changes if kept.current else -1
             self._runs[run] = found
+            self._watcher.hold(found)
 
     async def apply(self, records: Sequence[Record]) -> None:
         """Enter what these records of the topics verdicts and runs tell.
@@ -116,7 +118,9 @@ class Aggregator:
         try:
             contested = run.ledger.contested(message.verdicts)
             standing = await run.log.read_many(contested) if contested else None
+            before = self._watcher.before(run, message, record)
             run.ledger.merge(message.verdicts, standing)
+            self._watcher.entered(run, message, record, before)
             run.tried.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:
             kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
@@ -196,6 +200,7 @@ class Aggregator:
                     await run.log.flush()
                     del self._runs[name]
                     self._rolling.forget(name)
+                    self._watcher.forget(name)
 
     def _silent(self, run: TrackedRun) -> float:
         return self._clock.monotonic() - run.touched
@@ -253,6 +258,7 @@ class Aggregator:
             data = await asyncio.to_thread(encode, snapshot)
             await save(self._store, self._number, data)
             self._number += 1
+        self._watcher.snapshot_kept()
 
     async def scores(self, run: str, *, patient: bool = False) -> Scores | None:
         """Where a run stands, with its figures so far; None for a run that nobody stored. With

@@ -14,6 +14,9 @@ from caliper.ports.models import ChatModel, Completion, Identity, Image
 from caliper.ports.prompts import PromptPack
 
 REFUSALS = frozenset({"refusal", "content_filter"})
+"""How a completion ends that a model, or a filter behind it, refused to write."""
+_CALLS = frozenset({"tool_calls", "function_call"})
+"""How one ends that is a call of a tool: nobody offered it any."""
 
 
 Shown = Mapping[tuple[str, ...], Sequence[Image]]
@@ -93,6 +96,8 @@ def read_completion(completion: Completion) -> Answer:
     truncated = completion.finish == "length"
     if completion.finish in REFUSALS:
         return Failure(Reason.REFUSED, completion.text or "the model refused to answer")
+    if completion.finish in _CALLS:
+        return Failure(Reason.NO_REPLY, "the model called a tool instead of writing")
     if completion.text.strip():
         return Reply(completion.text, truncated)
     if truncated:

@@ -6,8 +6,8 @@ spec with a higher cap, or none, goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from caliper.benchmarks.registry import benchmark
@@ -22,12 +22,22 @@ from caliper.pipeline.publish import jobs
 _NO_CALLS = ("lexical", "replay")
 
 
+def _nobody(_: str) -> None:
+    """Be told in vain."""
+
+
 @dataclass(slots=True)
 class Allowance:
-    """The tokens of prompts and replies that a run may use, None for any number."""
+    """The tokens of prompts and replies that a run may use, None for any number.
+
+    `tell` is told, once a model, that its server counts none, so that no cap can hold; what was
+    told stands in `warnings` by model.
+    """
 
     tokens: int | None = None
     used: int = 0
+    tell: Callable[[str], None] = _nobody
+    warnings: dict[str, str] = field(default_factory=dict)
 
     def ask(self) -> None:
         """Be allowed one more call. Raises BudgetSpent.
@@ -36,6 +46,17 @@ class Allowance:
         """
         if self.tokens is not None and self.used >= self.tokens:
             raise BudgetSpent(f"{self.used:,} tokens are used, and {self.tokens:,} are allowed")
+
+    def enter(self, tokens: int, model: str) -> None:
+        """Enter what an answered call of a model used, as its server counts."""
+        self.used += tokens
+        if tokens or self.tokens is None or model in self.warnings:
+            return
+        self.warnings[model] = (
+            f"the server of {model} counts no tokens: the cap of {self.tokens:,} (--max-tokens) "
+            "cannot hold for its calls; cap them with --max-calls"
+        )
+        self.tell(self.warnings[model])
 
 
 def calls_of(spec: RunSpec, items: tuple[Item, ...]) -> int:

@@ -13,48 +13,60 @@ from typing import Any
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
+from caliper.core.outcome import Reason
 from caliper.core.preparation import Preparation
-from caliper.core.question import Decoding
+from caliper.core.question import Decoding, Failure
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.answerer import PromptingAnswerer, affinity_of
+from caliper.pipeline.answerer import PromptingAnswerer, affinity_of, read_completion
 from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
 from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
 from caliper.ports.media import Media
-from caliper.ports.models import ChatModel, Message
+from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
-
-MAX_TOKENS = 8192
-"""At most so many output tokens a caption (CAPability, settings of open models)."""
+from caliper.ports.telemetry import SILENT, StageTelemetry
 
 
 class Captioner:
     """Writes the captions of one run with the checkpoint under test.
 
-    `media` opens what a benchmark's samples show, by benchmark name.
+    `media` opens what a benchmark's samples show, by benchmark name; `holding` bounds how much
+    of it all captioners of a process have in memory.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a port each: grouping them would only hide one
         self,
         spec: RunSpec,
         model: ChatModel,
         pack: PromptPack,
         media: Mapping[str, Media],
         store: ObjectStore,
+        *,
+        holding: Holding | None = None,
+        telemetry: StageTelemetry = SILENT,
     ) -> None:
+        self._telemetry = telemetry
         self._spec = spec
         self._model = model
         self._pack = pack
         self._media = media
         self._store = store
+        self._holding = holding or Holding()
 
-    async def caption(self, job: CaptionJob) -> Caption:
-        """The caption of a sample. An empty one leaves its questions Unscored(no_caption).
+    async def caption(self, job: CaptionJob) -> Caption | Failure:
+        """The caption of a sample, or why the model wrote none. Only captions are kept.
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
+        async with self._holding.place() as holds:
+            images = await self._media[job.benchmark].images(job.items[0].media)
+            holds(images)
+            return await self._caption(job, images)
+
+    async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
         item = job.items[0]
         part = self._spec.benchmark(job.benchmark)
         chosen = benchmark(job.benchmark)
@@ -62,9 +74,8 @@ class Captioner:
         template, fields = chosen.caption_prompt(group, part.prompt)
         if group in part.taxonomy:
             fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
-        images = await self._media[job.benchmark].images(item.media)
         messages = with_images(render(self._pack.template(template), fields), images)
-        decoding = Decoding(max_tokens=MAX_TOKENS, seed=self._spec.seed)
+        decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.seed)
         key = _object(
             reply_key(
                 self._model.identity.to_json(),
@@ -76,13 +87,14 @@ class Captioner:
         )
         written = await self._store.get(key)
         kept = None if written is None else _read(written, key, job.sample)
+        self._telemetry.replied(cached=kept is not None)
         if kept is not None:
             return kept
         completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
-        caption = Caption(job.sample, completion.text.strip(), completion.finish == "length")
-        if caption.text:
-            await self._store.put(key, _write(caption))
-        return caption
+        found = read_caption(job.sample, completion)
+        if isinstance(found, Caption):
+            await self._store.put(key, _write(found))
+        return found
 
     async def answer(self, job: CaptionJob) -> tuple[Verdicts, Exception | None]:
         """The verdicts of a sample's questions from the media, and what went wrong first.
@@ -92,11 +104,25 @@ class Captioner:
         raises, MediaMissing, InvalidInput.
         """
         media = self._media[job.benchmark]
-        shown = {paths: await media.images(paths) for paths in {item.media for item in job.items}}
-        seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
-        examiner = Examiner(self._spec, Models({f"{job.benchmark}/media": seeing}), self._store)
-        asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
-        return await examiner.conclude(asked)
+        async with self._holding.place() as holds:
+            wanted = {item.media for item in job.items}
+            shown = {paths: await media.images(paths) for paths in wanted}
+            holds(image for images in shown.values() for image in images)
+            seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
+            models = Models({f"{job.benchmark}/media": seeing})
+            examiner = Examiner(self._spec, models, self._store, self._telemetry)
+            asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
+            return await examiner.conclude(asked)
+
+
+def read_caption(sample: str, completion: Completion) -> Caption | Failure:
+    """A completion as a caption of the sample: what is no answer of a judge is no caption."""
+    read = read_completion(completion)
+    if not isinstance(read, Failure):
+        return Caption(sample, read.text.strip(), read.truncated)
+    if read.reason is Reason.NO_REPLY:
+        return Failure(Reason.NO_CAPTION, read.detail)
+    return read
 
 
 def _asked(messages: Sequence[Message], preparation: Preparation) -> dict[str, Any]:

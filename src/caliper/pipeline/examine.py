@@ -29,6 +29,7 @@ from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job, salt_of
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SILENT, StageTelemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,14 @@ class Models:
 class Examiner:
     """Examines the jobs of one run. `store` keeps replies; None keeps nothing."""
 
-    def __init__(self, spec: RunSpec, models: Models, store: ObjectStore | None = None) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        models: Models,
+        store: ObjectStore | None = None,
+        telemetry: StageTelemetry = SILENT,
+    ) -> None:
+        self._telemetry = telemetry
         self._spec = spec
         self._models = models
         self._store = store
@@ -70,7 +78,7 @@ class Examiner:
         store = self._store if kept else None
         key = key_of_job(self._spec, job) if store else ""
         book = await ReplyBook.open(store, key, salt_of(self._spec))
-        outside = _Outside(answerer, self._models, book)
+        outside = _Outside(answerer, self._models, book, self._telemetry)
         verdicts: list[Verdict] = []
         try:
             for item in job.items:
@@ -99,11 +107,18 @@ class Examiner:
 def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
     """Unscored for every question of a job that is not tried again."""
     reason = handling(error).reason or Reason.INTERNAL
-    evidence = Evidence(explanation=f"{type(error).__name__}: {error}"[:2000])
+    return unscored(job, Failure(reason, f"{type(error).__name__}: {error}"))
+
+
+def unscored(job: ExamineJob, why: Failure) -> Verdicts:
+    """Unscored for every question of a job; what can never be asked keeps a reason of its own."""
+    evidence = Evidence(explanation=why.detail[:2000])
     verdicts = tuple(
-        Verdict(index, Unscored(reason), evidence)
+        Verdict(index, Unscored(question.unscored), Evidence(explanation=question.note))
+        if question.unscored
+        else Verdict(index, Unscored(why.reason), evidence)
         for item in job.items
-        for index, _, _ in item.positions()
+        for index, question, _ in item.positions()
     )
     return Verdicts(job.run, job.benchmark, job.sample, verdicts)
 
@@ -131,7 +146,10 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
 class _Outside:
     """The ports of one job, with its book of replies between them and the examination."""
 
-    def __init__(self, answerer: Answerer, models: Models, book: ReplyBook) -> None:
+    def __init__(
+        self, answerer: Answerer, models: Models, book: ReplyBook, telemetry: StageTelemetry
+    ) -> None:
+        self._telemetry = telemetry
         self._answerer = answerer
         self._models = models
         self._book = book
@@ -150,6 +168,7 @@ class _Outside:
             return await self._answerer.answer(ask)
         key = self._book.key_of_ask(identity, ask, self._answerer.request(ask))
         kept = self._book.reply(key)
+        self._telemetry.replied(cached=kept is not None)
         if kept is not None:
             return kept
         answer = await self._answerer.answer(ask)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
-from caliper.ports.codec import RunEnded
+from caliper.pipeline.live_scores import Before
+from caliper.pipeline.tracked import TrackedRun
+from caliper.ports.codec import RunEnded, Verdicts
+from caliper.ports.stream import Record
 
 
 class Trouble(StrEnum):
@@ -18,14 +22,59 @@ class Trouble(StrEnum):
     LOST = "lost"
 
 
+class LedgerWatcher(Protocol):
+    """Told what the ledgers of runs come to hold. Must be quick and must not raise."""
+
+    def hold(self, run: TrackedRun) -> None:
+        """A run was taken over from a snapshot."""
+        ...
+
+    def before(self, run: TrackedRun, message: Verdicts, record: Record) -> Before:
+        """A message is about to be entered; what this returns is handed to `entered`."""
+        ...
+
+    def entered(self, run: TrackedRun, message: Verdicts, record: Record, before: Before) -> None:
+        """The message was entered, and nothing else since `before`."""
+        ...
+
+    def forget(self, run: str) -> None:
+        """A run is no longer held."""
+        ...
+
+    def snapshot_kept(self) -> None:
+        """A snapshot was kept."""
+        ...
+
+
+class NobodyWatches:
+    """A LedgerWatcher for aggregators without telemetry."""
+
+    def hold(self, run: TrackedRun) -> None:
+        """Tell nobody."""
+
+    def before(self, run: TrackedRun, message: Verdicts, record: Record) -> Before:  # noqa: ARG002 - the protocol's
+        """Nothing."""
+        return {}
+
+    def entered(self, run: TrackedRun, message: Verdicts, record: Record, before: Before) -> None:
+        """Tell nobody."""
+
+    def forget(self, run: str) -> None:
+        """Tell nobody."""
+
+    def snapshot_kept(self) -> None:
+        """Tell nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outlets:
     """Where the aggregator turns to. `announce` publishes the end of a run; `warn` tells
-    people and must neither wait nor raise.
+    people and must neither wait nor raise; `watcher` follows the ledgers.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
     warn: Callable[[Trouble, str], None]
+    watcher: LedgerWatcher = field(default_factory=NobodyWatches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,12 +199,16 @@ async def read_plan(
     Raises InvalidInput when a shard is missing or broken.
     """
     for number in range(first, summary.shards):
-        shard = await store.get(_shard_key(number))
-        if not shard:
-            raise InvalidInput("the plan lost a shard", file=_shard_key(number))
-        try:
-            lines = gzip.decompress(shard).splitlines()
-            items = [decode_item(json.loads(line)) for line in lines]
-        except (OSError, EOFError, zlib.error, ValueError) as error:
-            raise InvalidInput(f"broken shard: {error}", file=_shard_key(number)) from error
-        yield items
+        yield await read_shard(store, number)
+
+
+async def read_shard(store: ObjectStore, number: int) -> list[Item]:
+    """The items of one shard. Raises InvalidInput when it is missing or broken."""
+    shard = await store.get(_shard_key(number))
+    if not shard:
+        raise InvalidInput("the plan lost a shard", file=_shard_key(number))
+    try:
+        lines = gzip.decompress(shard).splitlines()
+        return [decode_item(json.loads(line)) for line in lines]
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise InvalidInput(f"broken shard: {error}", file=_shard_key(number)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +16,10 @@ from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, report, verdict_rows
+from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of
+from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
-from caliper.pipeline.plan import read_plan
+from caliper.pipeline.plan import read_shard
 from caliper.pipeline.report_files import captions_of_run
 from caliper.pipeline.runs import RunBook, run_store, starts_of
 from caliper.pipeline.tracked import END, Runs, TrackedRun
@@ -34,6 +36,7 @@ _PAGE, _LARGEST_PAGE = 100, 1000
 _PAGE_TEXT = 2_000_000
 """Characters of a page: with replies at their longest, it ends before it is full."""
 _HELD, _FRESH = 2, 5.0
+_HELD_COUNTS, _SELDOM = 16, 10
 _TOKEN = re.compile(r"(\d{1,9})\.(\d{1,12})", re.ASCII)
 
 SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
@@ -50,10 +53,14 @@ class Wanted:
     size: int = 0
     token: str = ""
 
-    def takes(self, row: VerdictRow) -> bool:
+    @property
+    def filters(self) -> Facet:
+        """Benchmark, dimension and outcome; empty for any."""
+        return (self.benchmark, self.dimension, self.outcome)
+
+    def takes(self, found: Facet) -> bool:
         """Whether the filters let a verdict through."""
-        pairs = ((self.benchmark, row.benchmark), (self.dimension, row.dimension))
-        return all(wanted in ("", found) for wanted, found in (*pairs, (self.outcome, row.outcome)))
+        return all(wanted in ("", each) for wanted, each in zip(self.filters, found, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,15 @@ class _Look:
     run: TrackedRun
     when: float
     end: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Counts, of which ledger they are, and until when they will do for another one."""
+
+    facets: Facets
+    digest: str
+    until: float
 
 
 class RunReader:
@@ -75,7 +91,9 @@ class RunReader:
         self._sinks = sinks
         self._opener = Runs(store)
         self._held: OrderedDict[str, _Look] = OrderedDict()
+        self._counted: OrderedDict[str, _Counted] = OrderedDict()
         self._opening = asyncio.Lock()
+        self._counting = asyncio.Lock()
         # Sinks wait in threads for rows and pictures, which take threads in turn: with as many
         # sinks as threads, nobody would go on.
         self._computing = asyncio.Lock()
@@ -143,15 +161,20 @@ class RunReader:
         except NotReady:
             return [], ""
         size = min(wanted.size or _PAGE, _LARGEST_PAGE)
+        there = self._shards(found, wanted)
 
-        def plan() -> AsyncIterator[list[Item]]:
-            return read_plan(found.store, found.summary, shard)
+        async def plan() -> AsyncIterator[list[Item]]:
+            # What holds nothing that is wanted is not read, neither plan nor evidence.
+            for number in range(shard, found.summary.shards):
+                items = await read_shard(found.store, number) if number in there else []
+                yield [item for item in items if _wants(wanted, after, item, found.ledger)]
 
         rows: list[VerdictRow] = []
         text, last = 0, shard
         async for page in verdict_rows(found.spec, plan, found.ledger):
             for row in page:
-                if row.index > after and wanted.takes(row):
+                facet = (row.benchmark, row.dimension, row.outcome)
+                if row.index > after and wanted.takes(facet):
                     if len(rows) == size or text > _PAGE_TEXT:
                         # The last row's own shard: what comes in behind it is still to be told.
                         return rows, f"{last}.{rows[-1].index}"
@@ -159,6 +182,37 @@ class RunReader:
                     text, last = text + _length(row), shard
             shard += 1
         return rows, ""
+
+    def _shards(self, found: TrackedRun, wanted: Wanted) -> Container[int]:
+        """The shards where there may be what is wanted: all of them, unless they were counted."""
+        held = self._counted.get(found.run)
+        if held is None or held.digest != found.ledger.digest():
+            return range(found.summary.shards)
+        shards = held.facets.shards
+        return {number for facet in shards if wanted.takes(facet) for number in shards[facet]}
+
+    async def facets(self, run: str) -> Facets:
+        """How many verdicts there are of each benchmark, dimension and outcome: of a run that
+        goes on as of a moment ago, so that counting takes a tenth of the time at most.
+
+        Raises NotFound for an unknown run, StoreUnavailable.
+        """
+        await self._runs.spec(run)
+        try:
+            found = await self._open(run)
+        except NotReady:
+            return Facets()
+        async with self._counting:
+            begun, digest = self._clock.monotonic(), found.ledger.digest()
+            held = self._counted.get(run)
+            if held is not None and (held.digest == digest or begun < held.until):
+                return held.facets
+            facets = await count_facets(found.plan, found.ledger)
+            now = self._clock.monotonic()
+            self._counted[run] = _Counted(facets, digest, now + _SELDOM * (now - begun))
+            while len(self._counted) > _HELD_COUNTS:
+                self._counted.popitem(last=False)
+            return facets
 
     async def _open(self, run: str) -> TrackedRun:
         """The run as it was a moment ago, or as it ended. Raises NotReady before its plan."""
@@ -183,6 +237,13 @@ class RunReader:
 def _known(kind: str, name: str, known: tuple[str, ...], field: str) -> None:
     if name not in known:
         raise InvalidInput(str(UnknownName(kind, name, known)), field=field)
+
+
+def _wants(wanted: Wanted, after: int, item: Item, ledger: Ledger) -> bool:
+    """Whether a verdict of the item may be on the page."""
+    if wanted.filters == ("", "", ""):
+        return item.first + item.size > after + 1
+    return any(index > after and wanted.takes(facet) for index, facet in facets_of(item, ledger))
 
 
 def _length(row: VerdictRow) -> int:

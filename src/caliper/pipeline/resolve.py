@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
+from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, recorded
@@ -27,7 +28,7 @@ class BenchmarkAsked:
     without one, whoever works there answers. `media` names the captioner once more when it is
     asked from the media as well, or `qa_replies` are the recorded replies to these questions,
     by the revision of who gives them. `preparation` is what the captioner is shown of media,
-    `taxonomy` what its prompt lists.
+    `taxonomy` what its prompt lists, `caption_tokens` the most that it may write of a caption.
     """
 
     name: str
@@ -43,6 +44,7 @@ class BenchmarkAsked:
     qa_replies: str | None = None
     preparation: Preparation | None = None
     taxonomy: Taxonomy = field(default_factory=dict)
+    caption_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
         repeats=part.repeats,
         preparation=None if part.captioner is None else part.preparation or Preparation(),
         taxonomy=_taxonomy(part),
+        caption_tokens=_caption_tokens(part),
     )
 
 
@@ -190,6 +193,16 @@ def _taxonomy(part: BenchmarkAsked) -> Taxonomy:
         return checked(part.taxonomy)
     except InvalidInput as error:
         raise InvalidInput(str(error), field="taxonomy") from error
+
+
+def _caption_tokens(part: BenchmarkAsked) -> int:
+    if part.caption_tokens is None:
+        return CAPTION_TOKENS
+    if part.captioner is None:
+        raise InvalidInput("only a captioner writes captions", field="caption_tokens")
+    if not 1 <= part.caption_tokens <= MOST_CAPTION_TOKENS:
+        raise InvalidInput(f"not from 1 to {MOST_CAPTION_TOKENS}", field="caption_tokens")
+    return part.caption_tokens
 
 
 async def _models(

@@ -184,10 +184,17 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
 
 async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
     """Keep what a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
-    sample = hashlib.sha256(caption.sample.encode("utf-8", "surrogatepass")).hexdigest()
-    key = f"runs/{run}/captions/{name}/{sample}.json"
+    key = _written_key(run, name, caption.sample)
     told = {"truncated": True} if caption.truncated else {}
     await write_json(store, key, sample=caption.sample, caption=caption.text, **told)
+
+
+async def written_caption(store: ObjectStore, run: str, name: str, sample: str) -> str | None:
+    """What a captioner wrote about one sample; None when it has not. Raises InvalidInput,
+    StoreUnavailable.
+    """
+    row = await read_json(store, _written_key(run, name, sample))
+    return None if row is None else str(row["caption"])
 
 
 async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
@@ -207,6 +214,11 @@ def _texts(packed: Path) -> SpilledTexts:
     with gzip.open(packed) as lines:
         rows: Iterable[dict[str, str]] = map(json.loads, lines)
         return SpilledTexts((row["sample"], row["caption"]) for row in rows)
+
+
+def _written_key(run: str, name: str, sample: str) -> str:
+    plain = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"runs/{run}/captions/{name}/{plain}.json"
 
 
 def _captions_key(name: str) -> str:

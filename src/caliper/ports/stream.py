@@ -50,7 +50,17 @@ class Delivery:
 
 
 class Consumer(Protocol):
-    """A member of a group of consumers of one topic."""
+    """A member of a group of consumers of one topic.
+
+    `lag` says how many messages of each of its partitions the group has still to settle, as far
+    as it knows; `rebalances` how often partitions came to it or were taken from it.
+    """
+
+    @property
+    def lag(self) -> Mapping[int, int]: ...
+
+    @property
+    def rebalances(self) -> int: ...
 
     @property
     def trouble(self) -> Exception | None:

@@ -12,6 +12,7 @@ from typing import Any
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer
+from caliper.ports.telemetry import SILENT, StageTelemetry
 from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.runtime.health import Check
 from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
@@ -30,8 +31,9 @@ class Working:
         handlers: tuple[Handle, GiveUp],
         clock: Clock,
         limits: Limits,
+        telemetry: StageTelemetry = SILENT,
     ) -> None:
-        self._consumer, self._clock = consumer, clock
+        self._consumer, self._clock, self._telemetry = consumer, clock, telemetry
         self._handlers, self._limits = handlers, replace(limits, pause=_PATIENCE)
         self._worker: Worker | None = None
         self._stopped = False
@@ -40,7 +42,9 @@ class Working:
         """Work until `stop`, and until what was in flight then is done."""
         if not self._stopped:
             # A consumer belongs to the event loop that it is made in.
-            self._worker = Worker(self._consumer(), *self._handlers, self._clock, self._limits)
+            self._worker = Worker(
+                self._consumer(), *self._handlers, self._clock, self._limits, self._telemetry
+            )
             await self._worker.run()
 
     def stop(self) -> None:

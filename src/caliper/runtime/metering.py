@@ -67,7 +67,8 @@ class MeteredChatModel:
             raise
         finally:
             self.spent.seconds += self._clock.monotonic() - begun
-        self._allowance.used += completion.usage.prompt + completion.usage.completion
+        used = completion.usage.prompt + completion.usage.completion
+        self._allowance.enter(used, self.identity.label)
         self.spent.prompt_tokens += completion.usage.prompt
         self.spent.completion_tokens += completion.usage.completion
         self.spent.cached_tokens += completion.usage.cached

@@ -10,8 +10,9 @@ from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.models.endpoint import parse_endpoints
-from caliper.adapters.models.pool import Endpoint, Pool
+from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
+from caliper.adapters.models.replica import Endpoint
 from caliper.adapters.models.retrying import Budget
 from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
 from caliper.benchmarks.registry import benchmark
@@ -25,6 +26,7 @@ from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
+from caliper.ports.telemetry import SILENT, CallTelemetry
 from caliper.runtime.addresses import Address, refuse_plaintext
 from caliper.runtime.metering import MeteredChatModel, Spent
 
@@ -65,10 +67,10 @@ def split_spec(spec: str) -> tuple[str, str]:
 class ModelRoom:
     """The models of one process. Asked twice for the same SPEC, it gives the same model."""
 
-    def __init__(self, access: Access, clock: Clock) -> None:
-        self.access = access
+    def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
+        self.access, self._telemetry = access, telemetry
         self._clock = clock
-        self._allowance = Allowance(access.tokens)
+        self.allowance = Allowance(access.tokens)
         self._chat_models: dict[str, MeteredChatModel] = {}
         self._pools: list[Pool] = []
         self._closings: list[Callable[[], Awaitable[None]]] = []
@@ -87,14 +89,20 @@ class ModelRoom:
         if spec not in self._chat_models:
             access = self.access
             budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
-            pool = Pool(self._endpoints(kind, rest), self._clock, access.in_flight, budget)
+            pool = Pool(
+                self._endpoints(kind, rest),
+                self._clock,
+                access.in_flight,
+                budget,
+                telemetry=self._telemetry,
+            )
             try:
                 await pool.resolve()
             except BaseException:
                 await pool.close()
                 raise
             self._pools.append(pool)
-            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self._allowance)
+            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self.allowance)
         return self._chat_models[spec]
 
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:

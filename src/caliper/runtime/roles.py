@@ -18,6 +18,7 @@ from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
@@ -26,6 +27,8 @@ from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagge
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
+from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
 from caliper.runtime.recordings import Recordings
 
@@ -126,12 +129,14 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Examiners:
-    """The examiner of each job's run."""
+    """The examiner of each job's run; `anchors` are told of every run that is met."""
 
     answering: Answering
     gate: Gate
     store: ObjectStore
     recordings: Recordings
+    telemetry: StageTelemetry = SILENT
+    anchors: StandingAnchors | None = None
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` and
@@ -144,12 +149,14 @@ class Examiners:
         if job.items[0].source is Source.MEDIA:
             media = await self.recordings.answerer(spec, job.benchmark)
             models = replace(models, answerers={f"{job.benchmark}/media": media})
-        return Examiner(spec, models, self.store)
+        elif self.anchors is not None:
+            self.anchors.meet(spec, job.benchmark)
+        return Examiner(spec, models, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
 class Captioners:
-    """The captioner of each job's run; `decoders` are those of the process."""
+    """The captioner of each job's run; `decoders` and `holding` are those of the process."""
 
     model: ChatModel
     pack: PromptPack
@@ -157,6 +164,8 @@ class Captioners:
     store: ObjectStore
     index: MediaIndex
     decoders: Decoders
+    holding: Holding
+    telemetry: StageTelemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
@@ -166,7 +175,15 @@ class Captioners:
         part = spec.benchmark(job.benchmark)
         loose = LooseMedia(self.decoders, part.preparation or Preparation())
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        return Captioner(spec, self.model, self.pack, media, self.store)
+        return Captioner(
+            spec,
+            self.model,
+            self.pack,
+            media,
+            self.store,
+            holding=self.holding,
+            telemetry=self.telemetry,
+        )
 
 
 @dataclass(frozen=True, slots=True)

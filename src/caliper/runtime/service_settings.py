@@ -17,7 +17,7 @@ from pydantic_settings import SettingsConfigDict
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
-from caliper.runtime.addresses import Address
+from caliper.runtime.addresses import Address, refuse_far
 from caliper.runtime.grpc_server import ServerOptions, Tls, refuse_open
 from caliper.runtime.models import Access
 from caliper.runtime.settings import (
@@ -40,10 +40,13 @@ class ServerSettings(Settings):
     and is off when it is not given. `tls_certificate` and `tls_key` are PEM files, `tokens` is
     a file of tokens (runtime.tokens); on a loopback address they may be left out. `deadline` is
     that of calls without one, `grace` what calls in flight get when the service stops.
+    `metrics_address` is where Prometheus reads, over plain HTTP without tokens: this machine
+    alone unless set, at a port that the log tells; nowhere when it is empty.
     """
 
     listen: str = "127.0.0.1:50051"
     health_listen: str | None = None
+    metrics_address: str = "127.0.0.1:0"
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     tokens: Path | None = None
@@ -69,6 +72,12 @@ class ServerSettings(Settings):
         )
         refuse_open(options, lambda field: variable(type(self), field))
         return options
+
+    def metrics(self) -> Address | None:
+        """Where metrics are read. Raises InvalidInput naming the variable."""
+        if not self.metrics_address:
+            return None
+        return Address.parse(self.metrics_address, variable(type(self), "metrics_address"))
 
     def _tls(self) -> Tls | None:
         if self.tls_certificate is not None and self.tls_key is not None:
@@ -186,6 +195,14 @@ class EndpointSettings(Settings):
         return Access(self.model_token, self.timeout, self.in_flight, self.retry_budget)
 
 
+class ExaminingSettings(EndpointSettings):
+    """Of a judge or a reader: with `anchors` known captions are judged beside every run, and how
+    many were judged as known is told in the metrics.
+    """
+
+    anchors: bool = False
+
+
 class CaptionerSettings(
     EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
 ):
@@ -197,7 +214,7 @@ class CaptionerSettings(
     model: str
 
 
-class JudgeSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
     """The judge: CALIPER_JUDGE_... `tagger` and `embedder` are those of CompreCap."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}JUDGE_")
@@ -206,7 +223,7 @@ class JudgeSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSetti
     embedder: str = "ngram"
 
 
-class QaReaderSettings(EndpointSettings, StreamSettings, StoreSettings, ServerSettings):
+class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
     """The reader: CALIPER_QA_READER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")
@@ -223,7 +240,8 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     https://host:port for TLS; a stage that is not given is not there. `peer_token` is the bearer
     token that they are called with, `peer_ca` a PEM file of certificates to trust instead of
     those that this machine trusts: with it, all calls are TLS. A token is sent in plaintext to
-    this machine only.
+    this machine only. `page_address` is where people look at runs with a browser: host:port of
+    this machine alone, over plain HTTP without tokens; nowhere when it is empty.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -235,6 +253,18 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     peer_token: SecretStr | None = None
     peer_token_file: Path | None = None
     peer_ca: Path | None = None
+    page_address: str = ""
+
+    def page(self) -> Address | None:
+        """Where pages are read. Raises InvalidInput naming the variable, for what is no address
+        and for one that other machines can reach.
+        """
+        if not self.page_address:
+            return None
+        field = variable(type(self), "page_address")
+        found = Address.parse(self.page_address, field)
+        refuse_far(found, field)
+        return found
 
     def peer(self, service: str, address: str) -> Target:
         """Another service, by the field that says where it is. Raises InvalidInput naming the

@@ -49,7 +49,8 @@ class MediaSettings(Settings):
     MEDIA_CLIP_BYTES: of a clip's file; MEDIA_PIXELS: the most pixels of a picture;
     MEDIA_FRAME_PIXELS: of a frame of a clip; MEDIA_FRAMES: the most frames of a clip;
     MEDIA_SECONDS: its greatest length; MEDIA_WORKERS: how many files are decoded at once;
-    MEDIA_CACHE_BYTES: how much of what was decoded last is kept.
+    MEDIA_CACHE_BYTES: how much of what was decoded last is kept; MEDIA_HELD_BYTES: how much of
+    it may be in memory for calls that wait or are in flight.
     """
 
     media_picture_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
@@ -60,6 +61,7 @@ class MediaSettings(Settings):
     media_seconds: float = Field(default=3600.0, gt=0, le=86400)
     media_workers: int = Field(default=4, ge=1, le=64)
     media_cache_bytes: int = Field(default=128 * 2**20, ge=0, le=10_000_000_000)
+    media_held_bytes: int = Field(default=256 * 2**20, ge=1, le=1_000_000_000_000)
 
     def decoders(self) -> DecoderOptions:
         """How media are decoded."""
@@ -71,7 +73,9 @@ class MediaSettings(Settings):
             frames=self.media_frames,
             seconds=self.media_seconds,
         )
-        return DecoderOptions(limits, self.media_workers, self.media_cache_bytes)
+        return DecoderOptions(
+            limits, self.media_workers, self.media_cache_bytes, self.media_held_bytes
+        )
 
 
 class CallSettings(Settings):

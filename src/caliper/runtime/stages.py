@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, ModelChanged
-from caliper.core.question import Source
+from caliper.core.question import Failure, Source
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner, give_up
+from caliper.pipeline.examine import Examiner, give_up, unscored
 from caliper.pipeline.publish import VERDICTS, Publisher
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob, Verdicts
 from caliper.ports.stream import JobStream, Message
@@ -130,6 +130,10 @@ class Captioning:
 
     async def _caption(self, job: CaptionJob, captioner: Captioner) -> None:
         caption = await captioner.caption(job)
+        if isinstance(caption, Failure):
+            without = _without_caption(job)
+            await self.examining.tell(without, unscored(without, caption))
+            return
         await self.keep(job, caption)
         publisher = Publisher(job.run, self.examining.stream, self.examining.codec, {})
         await publisher.examine(job.items, caption)

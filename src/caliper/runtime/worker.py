@@ -16,6 +16,7 @@ from typing import TypeVar
 from caliper.core.errors import CaliperError, JobFate, handling
 from caliper.ports.clock import Clock
 from caliper.ports.stream import Consumer, Delivery
+from caliper.ports.telemetry import SILENT, JobEnd, StageTelemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,20 @@ class Worker:
     """
 
     def __init__(
-        self, consumer: Consumer, handle: Handle, give_up: GiveUp, clock: Clock, limits: Limits
+        self,
+        consumer: Consumer,
+        handle: Handle,
+        give_up: GiveUp,
+        clock: Clock,
+        limits: Limits,
+        telemetry: StageTelemetry = SILENT,
     ) -> None:
         self._consumer = consumer
         self._handle = handle
         self._give_up = give_up
         self._clock = clock
         self._limits = limits
+        self._telemetry = telemetry
         self._begun: dict[int, float] = {}
         self._fetching: asyncio.Task[None] | None = None
         self._stopped = False
@@ -116,38 +124,40 @@ class Worker:
                 await self._pause(error)
 
     async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
-        self._begun.setdefault(delivery.position, self._clock.monotonic())
+        taken = self._clock.monotonic()
+        self._begun.setdefault(delivery.position, taken)
+        self._telemetry.job_taken()
+        end: JobEnd | None = None
         try:
-            await self._try(delivery)
+            end = await self._try(delivery)
         finally:
+            self._telemetry.job_left(end, self._clock.monotonic() - taken)
             room.release()
 
-    async def _try(self, delivery: Delivery) -> None:
+    async def _try(self, delivery: Delivery) -> JobEnd:
         if delivery.crashes >= self._limits.crashes:
             deadly = CaliperError(f"{delivery.crashes} workers died while it was their only job")
-            await self._drop(delivery, deadly)
-            return
+            return await self._drop(delivery, deadly)
         try:
             await self._attempt(delivery, Attempt(delivery.message.value))
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
-            await self._after(delivery, error)
-        else:
-            await self._done(delivery)
+            return await self._after(delivery, error)
+        return await self._done(delivery)
 
-    async def _after(self, delivery: Delivery, error: Exception) -> None:
+    async def _after(self, delivery: Delivery, error: Exception) -> JobEnd:
         match handling(error).fate:
             case fate if fate in _OF_THE_RUN:
                 raise error
             case JobFate.RETRY if self._time_left(delivery) > _MOMENT:
-                await self._again(delivery, error)
+                return await self._again(delivery, error)
             case JobFate.RETRY:
-                await self._last(delivery, error)
+                return await self._last(delivery, error)
             case JobFate.RETRY_ONCE if delivery.attempt == 1:
-                await self._again(delivery, error)
+                return await self._again(delivery, error)
             case _:
-                await self._drop(delivery, error)
+                return await self._drop(delivery, error)
 
-    async def _last(self, delivery: Delivery, error: Exception) -> None:
+    async def _last(self, delivery: Delivery, error: Exception) -> JobEnd:
         """Try for the last time. A job that cannot even then be concluded is given up."""
         data = delivery.message.value
         try:
@@ -158,15 +168,15 @@ class Worker:
             await self._patiently(partial(self._give_up, data, last))
             trouble = error
         if trouble is None:
-            await self._done(delivery)
-        else:
-            await self._bury(delivery, trouble)
+            return await self._done(delivery)
+        return await self._bury(delivery, trouble)
 
     def _time_left(self, delivery: Delivery) -> float:
         spent = self._clock.monotonic() - self._begun[delivery.position]
         return self._limits.budget - spent
 
-    async def _again(self, delivery: Delivery, error: Exception) -> None:
+    async def _again(self, delivery: Delivery, error: Exception) -> JobEnd:
+        self._telemetry.job_again(error)
         doubled = self._limits.first_wait * 2 ** min(delivery.attempt - 1, _DOUBLINGS)
         longest = min(doubled, self._limits.longest_wait)
         asked = getattr(error, "retry_after", None) or 0.0
@@ -174,19 +184,23 @@ class Worker:
         wait = max(asked, longest * random.uniform(0.5, 1.0))  # noqa: S311
         await self._clock.sleep(max(0.0, min(wait, self._time_left(delivery))))
         await self._consumer.retry(delivery)
+        return JobEnd.RETRIED
 
-    async def _drop(self, delivery: Delivery, error: Exception) -> None:
+    async def _drop(self, delivery: Delivery, error: Exception) -> JobEnd:
         await self._patiently(partial(self._give_up, delivery.message.value, error))
-        await self._bury(delivery, error)
+        return await self._bury(delivery, error)
 
-    async def _bury(self, delivery: Delivery, error: Exception) -> None:
+    async def _bury(self, delivery: Delivery, error: Exception) -> JobEnd:
         self._begun.pop(delivery.position, None)
         said = f"{type(error).__name__}: {error}"
         await self._patiently(partial(self._consumer.dead_letter, delivery, said))
+        self._telemetry.dead_letter(delivery.message.topic, error)
+        return JobEnd.DEAD_LETTER
 
-    async def _done(self, delivery: Delivery) -> None:
+    async def _done(self, delivery: Delivery) -> JobEnd:
         self._begun.pop(delivery.position, None)
         await self._consumer.acknowledge(delivery)
+        return JobEnd.DONE
 
     async def _attempt(self, delivery: Delivery, attempt: Attempt) -> Exception | None:
         """One try; time in which store or stream are down is not taken off the job's budget."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from caliper.adapters.datasets.files import open_dataset
@@ -21,7 +21,10 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gateway import Gateway, Outside
-from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.gauges import Gauges
+from caliper.pipeline.holding import Holding
+from caliper.pipeline.lagging import Lagging
+from caliper.pipeline.outlets import NobodyWatches, Outlets
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
 from caliper.pipeline.reading import RunReader
@@ -34,22 +37,31 @@ from caliper.ports.codec import CaptionJob, Codec, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ObjectStore, ReportSink
-from caliper.ports.stream import JobStream, LogReader, Message
+from caliper.ports.stream import Consumer, JobStream, LogReader, Message
+from caliper.ports.telemetry import SilentTelemetry, StageTelemetry, Telemetry
+from caliper.runtime.addresses import Address
+from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.lifecycle import Parts, Working, store_check, together
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.pictures import StoredPictures
 from caliper.runtime.recordings import Recordings
 from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
-from caliper.runtime.service_settings import CaptionerSettings, EndpointSettings
+from caliper.runtime.service_settings import (
+    CaptionerSettings,
+    EndpointSettings,
+    ExaminingSettings,
+)
 from caliper.runtime.sinks import sink_of, sinks
 from caliper.runtime.stages import Captioning, Examining
+from caliper.runtime.web import web_parts
 from caliper.runtime.worker import Attempt, Limits
-from caliper.servicers import aggregator, captioner, gateway, judge, qa_reader
+from caliper.servicers import aggregator, captioner, gateway, judge, pages, qa_reader
 
 _LOG = logging.getLogger(__name__)
 _PLANS_AT_ONCE = 2
 _TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
+_STAGES = {"judge": "judge", "reader": "qa_reader"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,17 @@ class Ground:
     codec: Codec
     clock: Clock
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
+    telemetry: Telemetry = field(default_factory=SilentTelemetry)
+
+    def consumer(self, topic: str, stage: StageTelemetry) -> Callable[[], Consumer]:
+        """What makes a member of the one group of a topic, for that stage."""
+
+        def make() -> Consumer:
+            member = self.stream.consumer(topic, topic)
+            stage.consumes(topic, member)
+            return member
+
+        return make
 
     @property
     def runs(self) -> RunBook:
@@ -72,7 +95,7 @@ class Ground:
 
 
 async def examining_parts(
-    role: str, settings: EndpointSettings, ground: Ground, language: tuple[str, str] | None = None
+    role: str, settings: ExaminingSettings, ground: Ground, language: tuple[str, str] | None = None
 ) -> tuple[Parts, Described]:
     """A judge (role judge) or a QA reader (role reader), and what it tells of itself;
     `language` names tagger and embedder.
@@ -80,7 +103,8 @@ async def examining_parts(
     Raises what `Answering.open` raises.
     """
     pack = _pack(settings)
-    room = ModelRoom(settings.access(), ground.clock)
+    telemetry = ground.telemetry.stage(_STAGES[role])
+    room = ModelRoom(settings.access(), ground.clock, telemetry)
     answering = await Answering.open(role, settings.model, pack, room, language)
     parts = answering_parts(answering, settings, ground)
     # Rules cannot go away.
@@ -90,23 +114,28 @@ async def examining_parts(
     )
 
 
-def answering_parts(answering: Answering, settings: EndpointSettings, ground: Ground) -> Parts:
+def answering_parts(answering: Answering, settings: ExaminingSettings, ground: Ground) -> Parts:
     """A judge or a QA reader around those who answer; who opened them closes them."""
     role, pack = answering.role, answering.pack
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     held = Unwritten(ground.store)
-    examiners = Examiners(answering, gate, held, Recordings(ground.store))
+    telemetry = ground.telemetry.stage(_STAGES[role])
+    scores = ground.telemetry.scores if settings.anchors else None
+    anchors = None if scores is None else StandingAnchors(answering, scores)
+    examiners = Examiners(answering, gate, held, Recordings(ground.store), telemetry, anchors)
     stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
     topic = _TOPICS[role]
     working = Working(
-        lambda: ground.stream.consumer(topic, topic),
+        ground.consumer(topic, telemetry),
         (stage.handle, stage.give_up),
         ground.clock,
         _limits(settings),
+        telemetry,
     )
     return Parts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
+        tasks=() if anchors is None else (anchors.run,),
         checks={"store": store_check(ground.store)},
         close=ground.close,
     )
@@ -122,9 +151,11 @@ def _examining_service(role: str, answering: Answering, pack: PromptPack) -> Ser
 async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[Parts, Described]:
     """The captioner, and what it tells of itself. Raises what `ModelRoom.chat_model` raises."""
     pack = _pack(settings)
-    room = ModelRoom(settings.access(), ground.clock)
+    telemetry = ground.telemetry.stage("captioner")
+    room = ModelRoom(settings.access(), ground.clock, telemetry)
     model = await room.chat_model(settings.model)
-    decoders = Decoders(settings.decoders())
+    options = settings.decoders()
+    decoders, holding = Decoders(options), Holding(options.held_bytes, options.workers)
     identities = {"captioner": model.identity}
     gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
 
@@ -137,14 +168,15 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     index = MediaIndex(ground.store, ground.clock)
     stage = Captioning(
         Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, Unwritten(ground.store), index, decoders),
+        Captioners(model, pack, gate, Unwritten(ground.store), index, decoders, holding, telemetry),
         keep,
     )
     working = Working(
-        lambda: ground.stream.consumer(CAPTION_JOBS, CAPTION_JOBS),
+        ground.consumer(CAPTION_JOBS, telemetry),
         (stage.handle, stage.give_up),
         ground.clock,
         _limits(settings),
+        telemetry,
     )
     loose = LooseMedia(decoders, Preparation())
     servicer = captioner.CaptionerServicer(model, pack, ground.store, loose)
@@ -157,8 +189,10 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     return parts, Described(identities, pack.digest)
 
 
-def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) -> Parts:
-    """The gateway, with the planner."""
+def gateway_parts(
+    ground: Ground, stages: StageDirectory, scores: ScoreBoard, page: Address | None = None
+) -> Parts:
+    """The gateway, with the planner, and with pages for people where an address is given."""
     runs = ground.runs
     outside = Outside(
         ground.store, ground.stream, ground.codec, ground.clock, stages=stages, scores=scores
@@ -173,11 +207,13 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
         with suppress(InvalidInput, NotFound):
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
+    telemetry = ground.telemetry.stage("gateway")
     working = Working(
-        lambda: ground.stream.consumer(PLAN_JOBS, PLAN_JOBS),
+        ground.consumer(PLAN_JOBS, telemetry),
         (plan, give_up),
         ground.clock,
         Limits(in_flight=_PLANS_AT_ONCE),
+        telemetry,
     )
 
     index = MediaIndex(ground.store, ground.clock)
@@ -186,14 +222,18 @@ def gateway_parts(ground: Ground, stages: StageDirectory, scores: ScoreBoard) ->
         return sink_of(file, texts, StoredPictures(ground.store, index, spec))
 
     reader = RunReader(ground.store, runs, ground.clock, file_of)
-    comparer = Comparer(ground.store, runs, partial(StoredPictures, ground.store, index))
-    servicer = gateway.GatewayServicer(Gateway(outside, runs), reader, comparer, ground.store)
-    return Parts(
+    pictures = partial(StoredPictures, ground.store, index)
+    comparer = Comparer(ground.store, runs, pictures)
+    front = Gateway(outside, runs)
+    servicer = gateway.GatewayServicer(front, reader, comparer, ground.store)
+    shown = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
+    parts = Parts(
         services=(gateway.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
+    return together([parts, web_parts(page, pages.Pages(shown).routes(), pages.trouble)])
 
 
 def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
@@ -211,12 +251,21 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
         return sinks(texts, StoredPictures(ground.store, index, spec))
 
     files = ReportFiles(captions, files_of)
-    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text))
+    telemetry = ground.telemetry.scores
+    gauges = None if telemetry is None else Gauges(telemetry, ground.clock, _LOG.warning)
+    outlets = Outlets(
+        announce,
+        lambda kind, text: _LOG.warning("%s: %s", kind, text),
+        gauges or NobodyWatches(),
+    )
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock)
+    tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
+    if telemetry is not None and gauges is not None:
+        tasks += [gauges.run, Lagging(board, ground.logs, ground.clock, telemetry).run]
     parts = Parts(
         services=(aggregator.service(aggregator.AggregatorServicer(board)),),
-        tasks=(follower.run,),
+        tasks=tuple(tasks),
         checks={"store": store_check(ground.store), "topics": follower.check},
         close=ground.close,
     )

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.wire.enums import encode_reason
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, MediaMissing
-from caliper.core.question import Decoding
-from caliper.pipeline.caption import MAX_TOKENS
+from caliper.core.question import Decoding, Failure
+from caliper.pipeline.caption import read_caption
 from caliper.pipeline.rendering import render, with_images
 from caliper.ports.models import ChatModel, Image, Message
 from caliper.ports.prompts import PromptPack
@@ -48,17 +50,20 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
     async def Caption(  # noqa: N802 - named in the contract
         self, request: captioner_pb2.CaptionRequest, context: Context
     ) -> captioner_pb2.CaptionResponse:
-        """Ask for a caption; nothing is kept.
+        """Ask for a caption; nothing is kept. A refusal is told as what it is, never as text.
 
         Raises InvalidInput naming the request's field, MediaMissing, BackendError, ModelChanged.
         """
         del context
-        words = self._words(request)
+        words, decoding = self._words(request), _decoding(request)
         messages = with_images(words, await self._images(request.media))
-        completion = await self._model.complete(messages, Decoding(max_tokens=MAX_TOKENS))
-        return captioner_pb2.CaptionResponse(
-            text=to_wire(completion.text.strip()), truncated=completion.finish == "length"
-        )
+        completion = await self._model.complete(messages, decoding)
+        found = read_caption("", completion)
+        if isinstance(found, Failure):
+            return captioner_pb2.CaptionResponse(
+                unscored=encode_reason(found.reason), explanation=to_wire(found.detail)
+            )
+        return captioner_pb2.CaptionResponse(text=to_wire(found.text), truncated=found.truncated)
 
     async def Describe(  # noqa: N802 - named in the contract
         self, request: captioner_pb2.DescribeRequest, context: Context
@@ -101,6 +106,14 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         if data is None:
             raise MediaMissing(f"no {medium.key} in the store")
         return data
+
+
+def _decoding(request: captioner_pb2.CaptionRequest) -> Decoding:
+    if not request.HasField("caption_tokens"):
+        return Decoding(max_tokens=CAPTION_TOKENS)
+    if not 1 <= request.caption_tokens <= MOST_CAPTION_TOKENS:
+        raise InvalidInput(f"not from 1 to {MOST_CAPTION_TOKENS}", field="caption_tokens")
+    return Decoding(max_tokens=request.caption_tokens)
 
 
 def _digest(medium: captioner_pb2.Media, field: str) -> str:

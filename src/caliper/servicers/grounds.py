@@ -15,6 +15,7 @@ from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.storage import ObjectStore
 from caliper.runtime.addresses import Address
 from caliper.runtime.clock import SystemClock
+from caliper.runtime.metrics import process_telemetry
 from caliper.runtime.service_settings import KafkaSettings, StoreSettings, StreamSettings
 from caliper.runtime.settings import variable
 from caliper.servicers.building import Ground
@@ -68,7 +69,9 @@ def _secret(settings: StoreSettings, name: str) -> str:
 def memory_ground(store: ObjectStore) -> Ground:
     """For all services in one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
-    return Ground(store, stream, stream, ProtobufCodec(), SystemClock())
+    return Ground(
+        store, stream, stream, ProtobufCodec(), SystemClock(), telemetry=process_telemetry()
+    )
 
 
 def kafka_access(
@@ -92,7 +95,13 @@ def kafka_ground(store: ObjectStore, access: KafkaAccess) -> Ground:
 
     stream = KafkaStream(access)
     return Ground(
-        store, stream, KafkaLog(access), ProtobufCodec(), SystemClock(), close=(stream.close,)
+        store,
+        stream,
+        KafkaLog(access),
+        ProtobufCodec(),
+        SystemClock(),
+        close=(stream.close,),
+        telemetry=process_telemetry(),
     )
 
 

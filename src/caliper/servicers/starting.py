@@ -14,9 +14,11 @@ import uvloop
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.ports.stages import Described
+from caliper.runtime.addresses import Address
 from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, together, until_told
+from caliper.runtime.metrics import metrics_parts
 from caliper.runtime.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -45,25 +47,28 @@ async def judge(settings: JudgeSettings) -> Parts:
     ground = ground_of(settings, settings)
     language = (settings.tagger, settings.embedder)
     parts, _ = await examining_parts("judge", settings, ground, language)
-    return parts
+    return measured(parts, ground, settings)
 
 
 async def qa_reader(settings: QaReaderSettings) -> Parts:
     """A QA reader in a process of its own."""
-    parts, _ = await examining_parts("reader", settings, ground_of(settings, settings))
-    return parts
+    ground = ground_of(settings, settings)
+    parts, _ = await examining_parts("reader", settings, ground)
+    return measured(parts, ground, settings)
 
 
 async def captioner(settings: CaptionerSettings) -> Parts:
     """A captioner in a process of its own."""
-    parts, _ = await captioner_parts(settings, ground_of(settings, settings))
-    return parts
+    ground = ground_of(settings, settings)
+    parts, _ = await captioner_parts(settings, ground)
+    return measured(parts, ground, settings)
 
 
 async def aggregator(settings: AggregatorSettings) -> Parts:
     """The aggregator in a process of its own."""
-    parts, _ = aggregator_parts(ground_of(settings, settings))
-    return parts
+    ground = ground_of(settings, settings)
+    parts, _ = aggregator_parts(ground)
+    return measured(parts, ground, settings)
 
 
 async def gateway(settings: GatewaySettings) -> Parts:
@@ -82,8 +87,15 @@ async def gateway(settings: GatewaySettings) -> Parts:
         remaining_of_call,
     )
     scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
-    parts = gateway_parts(ground_of(settings, settings), stages, scores)
-    return together([parts, Parts((), close=(stages.close, scores.close))])
+    ground = ground_of(settings, settings)
+    parts = gateway_parts(ground, stages, scores, settings.page())
+    closing = Parts((), close=(stages.close, scores.close))
+    return measured(together([parts, closing]), ground, settings)
+
+
+def measured(parts: Parts, ground: Ground, settings: ServerSettings) -> Parts:
+    """A service that serves its metrics too, where its settings say."""
+    return together([parts, metrics_parts(ground.telemetry, settings.metrics())])
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:
@@ -135,8 +147,12 @@ async def everything(
     judging: JudgeSettings,
     reading: QaReaderSettings,
     captioning: CaptionerSettings | None,
+    page: Address | None = None,
 ) -> Parts:
-    """All services in one process, behind one port. Raises what opening their models raises."""
+    """All services in one process, behind one port, and their pages at `page`, if anywhere.
+
+    Raises what opening their models raises.
+    """
     language = (judging.tagger, judging.embedder)
     judge_parts, judge_described = await examining_parts("judge", judging, ground, language)
     reader_parts, reader_described = await examining_parts("reader", reading, ground)
@@ -146,7 +162,7 @@ async def everything(
         found, described["captioner"] = await captioner_parts(captioning, ground)
         parts.append(found)
     scores_parts, board = aggregator_parts(ground)
-    front = gateway_parts(ground, LocalStages(described), board)
+    front = gateway_parts(ground, LocalStages(described), board, page)
     return together([*parts, scores_parts, front])
 
 

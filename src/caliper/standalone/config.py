@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from caliper.benchmarks.registry import NAMES
+from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.standalone.yamltext import read_yaml
@@ -32,7 +33,7 @@ class BenchmarkConfig(_Strict):
     true where the benchmark's own questions serve. `qa_replies` are recorded replies to them.
     `preparation` says what the captioner is shown of media: the fields of
     core.preparation.Preparation by name. `taxonomy` is a file of the nodes that the caption
-    prompt lists (docs/data.md).
+    prompt lists (docs/data.md), and `caption_tokens` the most that it may write of a caption.
     """
 
     data: Path
@@ -50,6 +51,7 @@ class BenchmarkConfig(_Strict):
     set: Mapping[str, str] = Field(default_factory=dict)
     preparation: Mapping[str, str] = Field(default_factory=dict)
     taxonomy: Path | None = None
+    caption_tokens: int | None = Field(default=None, ge=1, le=MOST_CAPTION_TOKENS)
 
     @field_validator("set", "preparation", mode="before")
     @classmethod
@@ -75,6 +77,8 @@ class BenchmarkConfig(_Strict):
             raise ValueError("give exactly one of captions and captioner")
         if self.preparation and self.captioner is None:
             raise ValueError("only a captioner is shown media: preparation needs one")
+        if self.caption_tokens is not None and self.captioner is None:
+            raise ValueError("only a captioner writes captions: caption_tokens needs one")
         if self.taxonomy and (self.captioner is None or self.prompt != "taxonomy"):
             raise ValueError("a taxonomy is for a captioner with the caption prompt taxonomy")
         if self.qa is not None and self.captioner is None and self.qa_replies is None:
@@ -99,7 +103,8 @@ class RunConfig(_Strict):
 
     `name` is the checkpoint's label, `limit` draws that many items a task or domain by
     `seed`, `out` the run's directory and `store` where replies are kept between runs.
-    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget.
+    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` has known
+    captions judged beside it; see runtime.anchors.
     """
 
     benchmarks: Mapping[str, BenchmarkConfig] = Field(min_length=1)
@@ -111,6 +116,7 @@ class RunConfig(_Strict):
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
+    anchors: bool = False
     pack: Path | None = None
     out: Path | None = None
     store: Path | None = None
@@ -203,7 +209,7 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
     return written
 
 
-_OF_ONE_TIME = {"out", "store", "concurrency", "max_calls", "max_tokens"}
+_OF_ONE_TIME = {"out", "store", "concurrency", "max_calls", "max_tokens", "anchors"}
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")

@@ -207,6 +207,23 @@ class RunDirectory:
         text = json.dumps({"schema": SCHEMA, **figures}, indent=2, sort_keys=True)
         write_text(self.path / "execution.json", text + "\n")
 
+    def read_execution(self) -> dict[str, Any]:
+        """What execution.json holds, nothing where there is none yet.
+
+        Raises NewerSchema, or InvalidInput when it cannot be read.
+        """
+        file = self.path / "execution.json"
+        try:
+            written = json.loads(file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"cannot be read: {error}", file=str(file)) from error
+        if not isinstance(written, dict):
+            raise InvalidInput("expected an object", file=str(file))
+        refuse_newer(written.get("schema"), str(file))
+        return written
+
 
 def _caption_line(benchmark: str, sample: str, text: str) -> bytes:
     row: dict[str, Any] = {"benchmark": benchmark, "sample": sample, "caption": text}

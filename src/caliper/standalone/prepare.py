@@ -12,6 +12,7 @@ from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
+from caliper.core.caption import CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Source
@@ -149,6 +150,7 @@ def _spec_of(
         repeats=part.repeats,
         preparation=part.prepared,
         taxonomy=taxonomy,
+        caption_tokens=part.caption_tokens or CAPTION_TOKENS,
     )
 
 

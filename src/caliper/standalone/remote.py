@@ -36,6 +36,11 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     for cap in ("max_calls", "max_tokens"):
         if getattr(config, cap) is not None:
             raise InvalidInput("only a run of this process can be capped", field=cap)
+    if config.anchors:
+        raise InvalidInput(
+            "an installation's judges are told by its own settings to judge anchors",
+            field="anchors",
+        )
     parts = []
     for name, part in config.benchmarks.items():
         parcel = parcel_of(name, part)
@@ -164,4 +169,5 @@ async def _asked(
         media=_asked_from_media(part),
         preparation=part.prepared,
         taxonomy=taxonomy_of(name, part),
+        caption_tokens=part.caption_tokens,
     )

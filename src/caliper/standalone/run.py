@@ -25,6 +25,7 @@ from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
 from caliper.pipeline.budget import affordable, before, leave_out
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
+from caliper.pipeline.holding import Holding
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import plan, read_plan
@@ -34,6 +35,7 @@ from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
+from caliper.standalone.anchored import Sittings, kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
@@ -44,13 +46,14 @@ from caliper.standalone.stages import Stages
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a run ended: its report, where it is kept, how many jobs it still had to do, and what
-    they cost by model.
+    they cost by model. `anchors` are those that were judged beside it.
     """
 
     report: Report
     directory: Path
     worked: int
     spent: Mapping[str, Spent] = field(default_factory=dict)
+    anchors: Sittings = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -62,6 +65,8 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     directory = run_directory(prepared)
     begun = clock.monotonic()
     started = clock.now()
+    allowance = prepared.room.allowance
+    allowance.tell = watcher.warned
     with directory.claim(prepared.spec):
         summary = await plan(prepared.spec, prepared.sources, directory.store)
         # Only now: rows that cannot be planned will be mended, and then it is another run.
@@ -79,7 +84,9 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             await run.cut()
             missing = await run.missing()
             if missing == 0 and run.written:
-                return Finished(await run.report(), directory.path, 0)
+                kept = kept_sittings(directory)
+                return Finished(await run.report(), directory.path, 0, anchors=kept)
+            sittings = await sit(prepared, watcher)
             await run.work(watcher, clock)
             journal.sync()
             found = await run.report()
@@ -93,10 +100,12 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
+                "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
+                "warnings": list(allowance.warnings.values()),
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, missing, prepared.room.spent)
+    return Finished(found, directory.path, missing, prepared.room.spent, sittings)
 
 
 def run_directory(prepared: Prepared) -> RunDirectory:
@@ -154,11 +163,13 @@ class _Run:
         (self._directory.path / "execution.json").unlink(missing_ok=True)
         self._directory.write_captions(await self.planned_captions())
         decoders = Decoders(prepared.decoders)
+        media = self._media(decoders)
+        holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         stages = Stages(
             publisher=Publisher(spec.run_id, stream, codec, self._captions),
             examiner=Examiner(spec, prepared.models, store),
             captioners={
-                name: Captioner(spec, model, prepared.pack, self._media(decoders), store)
+                name: Captioner(spec, model, prepared.pack, media, store, holding=holding)
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},

@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from caliper.adapters.models.endpoint import Endpoint, parse_endpoints, retry_after
+from caliper.adapters.models.endpoint import Endpoint, parse_endpoints, retry_after, status_error
 from caliper.core.errors import InvalidInput
 
 
@@ -84,3 +84,24 @@ def test_retry_after_by_this_machines_clock() -> None:
     seconds = retry_after(hence, None)
     assert seconds is not None
     assert 80_000 < seconds <= 86_400
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "This model's maximum context length is 4096 tokens. However, you requested 9000"),
+        (400, "'max_completion_tokens' is too large: 8192."),
+        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096."),
+        (400, "the request exceeds the available context size, try increasing it"),
+        (400, "Requested token count exceeds the model's maximum context length of 4096 tokens."),
+    ],
+    ids=["vllm", "vllm, the reply alone", "tgi", "llama.cpp", "sglang"],
+)
+def test_a_context_that_is_too_short_names_what_to_lower(status: int, said: str) -> None:
+    told = str(status_error(status, {}, said, None))
+    assert "lower --caption-tokens" in told
+    assert said[:20] in told
+
+
+def test_another_refusal_is_not_about_the_context() -> None:
+    assert "--caption-tokens" not in str(status_error(400, {}, "unknown field: seed", None))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, Told, hold
+from tests.fakes.telemetry import ToldStage
 
 from caliper.adapters.models.gate import Pace
 from caliper.adapters.models.pool import Pool
@@ -25,7 +26,7 @@ from caliper.core.errors import (
     ModelChanged,
 )
 from caliper.core.question import Decoding
-from caliper.ports.models import Identity, Message
+from caliper.ports.models import Completion, Identity, Message, Usage
 
 AT_ONCE = Pace(start=1000)
 
@@ -426,3 +427,36 @@ def test_in_any_weather_every_call_ends_and_every_turn_is_given_back(
             assert all(endpoint.most_in_flight <= share for endpoint in endpoints)
 
     asyncio.run(run())
+
+
+async def test_calls_are_told_by_the_name_of_the_model() -> None:
+    told, clock = ToldStage(), FakeClock()
+    first = FakeEndpoint(script(BackendUnavailable("http://host-0 is down")))
+    second = FakeEndpoint(script(then=Completion("ok", usage=Usage(5, 2, 1))))
+    named = [("host-0", first), ("host-1", second)]
+    pool = Pool(named, clock, telemetry=told)
+    await pool.resolve()
+    assert told.gates.keys() == {"model/1", "model/2"}
+    for text in ("1", "2"):
+        await pool.complete((Message("user", (text,)),), Decoding(), affinity="a")
+    await pool.close()
+    assert ("model/1", "backend_unavailable") in told.calls
+    assert told.calls.count(("model/2", "ok")) >= 1
+    assert told.repeated == [("model/1", "backend_unavailable")]
+    assert told.tokens["model/2"] == 7 * told.calls.count(("model/2", "ok"))
+    assert all("host" not in endpoint for endpoint, _ in told.calls)
+
+
+async def test_a_call_that_is_cancelled_says_nothing() -> None:
+    told = ToldStage()
+    endpoint = hold(FakeEndpoint())
+    pool = Pool([("host", endpoint)], FakeClock(), telemetry=told)
+    await pool.resolve()
+    calling = asyncio.create_task(pool.complete((Message("user", ("1",)),), Decoding()))
+    await settle()
+    assert told.gates["model"].in_flight == 1
+    calling.cancel()
+    await asyncio.gather(calling, return_exceptions=True)
+    await pool.close()
+    assert told.calls == []
+    assert told.gates["model"].in_flight == 0

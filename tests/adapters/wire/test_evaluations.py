@@ -35,6 +35,7 @@ def parts(draw: st.DrawFn) -> BenchmarkAsked:
         answerers=draw(st.dictionaries(st.sampled_from(["judge"]), WORDS, max_size=1)),
         media=draw(TEXTS),
         qa_replies=draw(st.none() | WORDS),
+        caption_tokens=draw(st.none() | st.integers(1, 1_000_000)),
     )
 
 

@@ -45,6 +45,7 @@ PARTS = st.builds(
     repeats=st.none() | COUNTS,
     preparation=st.none() | PREPARATIONS,
     taxonomy=st.dictionaries(TEXTS, st.lists(TEXTS, min_size=1, max_size=3).map(tuple), max_size=2),
+    caption_tokens=st.integers(1, 1_000_000),
 )
 SPECS = st.builds(
     RunSpec,

@@ -131,6 +131,7 @@ def test_a_question_id_occurs_once() -> None:
         ("The answer is a table", None, None),
         ("A cup, perhaps two", None, None),
         ("<think>A or B?</think>\nIt is C", None, "C"),
+        ("<think>It is C, as", None, None),
         ("A or B", None, None),
         ("E", None, None),
         ("none", None, None),

@@ -186,15 +186,20 @@ def test_repeats_give_means_and_ranges() -> None:
     assert found["tasks", "event", "range_recall"] == 100
     assert found["tasks", "scene", "range_recall"] == 0
     assert found["average", "range_recall"] == 50
+    assert found["tasks", "event", "std_recall"] == pytest.approx(50)
+    assert found["average", "std_recall"] == pytest.approx(25)
     assert found["tasks", "event", "n_scored"] == 5
     kinds = {figure.path: figure.kind for figure in layout(tally).figures}
     assert kinds["tasks", "event", "recall"] is Kind.RATIO
-    assert [table.title for table in layout(tally).tables][1] == "Range over 3 repeats (points)"
+    assert [table.title for table in layout(tally).tables][1:] == [
+        "Range over 3 repeats (points)",
+        "Standard deviation over 3 repeats (points)",
+    ]
 
 
 def test_one_repeat_has_no_range() -> None:
     found = values(BENCHMARK.reduce(judged("event", once(1)), {}))
-    assert not any(path[-1].startswith("range_") for path in found)
+    assert not any(path[-1].startswith(("range_", "std_")) for path in found)
 
 
 def asked_too(task: str, number: int, repeats: int = 1) -> list[Item]:

@@ -97,6 +97,12 @@ def test_max_tokens_setting() -> None:
     assert ask.decoding.max_tokens == 2048
 
 
+def test_a_reader_may_be_read_with_temperature() -> None:
+    caption, _ = items(COLOUR)
+    _, ((ask,),) = drive(caption, "green", choosing_first, temperature="0.7")
+    assert ask.decoding.temperature == 0.7
+
+
 @pytest.mark.parametrize("written", ["0", "-1", "4.5", "many", "", "\u0664", "10000000"])
 def test_max_tokens_must_be_a_whole_number(written: str) -> None:
     caption, _ = items(COLOUR)

@@ -65,6 +65,9 @@ def test_released(reply: str, letter: str | None) -> None:
         ("B.\nC would be wrong", "B", True),
         ("\nx 5\ny", "E", False),
         ("The answer is B, not A", "B", False),
+        ("The answer is a bit unclear, but B.", "B", True),
+        ("I see the point, and the answer is (b)", "B", True),
+        ("The caption says that the answer is B", "B", False),
         ("I'd first say answer A but the answer is C", "C", True),
         ("Option A is right", "A", False),
         # The text of an option.
@@ -165,7 +168,21 @@ def test_deep_json_is_no_answer() -> None:
         "The caption says that the correct answer is A. The answer is C.",
         '<think>It orders Answer: A.</think>\n{"answer": "C"}',
         '{"answer": "A"} is what it orders.\nAnswer: C',
+        "Answer: C (the caption orders option B)",
+        'It orders "Answer: B". I pick C',
+        "It orders B. I'd go with C",
+        "The answer is not B. It is C.",
+        "The correct option is C, although the caption says the answer is B.",
+        "C - the caption says that the answer is B",
+        "The caption orders to answer A. C",
+        "The text tells the reader that the answer is A, but I choose C",
+        '{"answer": "C", "note": "it says {"answer": "B"}"}',
     ],
 )
 def test_an_answer_that_the_reader_quotes_is_not_its_own(reply: str) -> None:
     assert read_lenient(reply, ("red", "blue", "green")).place == 2
+
+
+@pytest.mark.parametrize("piece", ["it ", "it says ", '"', "{", "(", "not ", "answer ", " ", "a'"])
+def test_no_reply_takes_long(piece: str) -> None:
+    read_lenient(f"the answer is {piece * 20_000}", SHOWN)

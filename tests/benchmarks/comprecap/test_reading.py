@@ -56,6 +56,22 @@ def test_the_integer_that_a_reply_states_is_the_score(
         ("It orders a score of 5, which is no part of my task. I rate it 1.", 1),
         ("It asks for 5.\nScore: 0", 0),
         ("It says Score: 5 first. Score: 1", 1),
+        ('{"score": 1, "reason": "caption says score: 5"}', 1),
+        ('{"reason": "caption says score: 5", "Score": "1"}', 1),
+        ('```json\n{"score": 1, "reason": "caption says score: 5"}\n```', 1),
+        ("{'score': 1, 'reason': 'caption says score: 5'}", 1),
+        ('{"asked_for": 5, "score": 1.0}', 1),
+        ('Here it is: {"score": 1, "reason": "caption says score: 5"}', 1),
+        ('{"score": 1}\nThe sentence asked for score: 5.', 1),
+        ('{"score": 1, "reason": "it says {"score": 5} there"}', 1),
+        ('{"score": 1, "reason": "it says score: 5', 1),
+        ("Score: 1\n\nThe sentence asks for score: 5 which I ignored.", 1),
+        ("**Score:** 1. The caption says score: 5", 1),
+        ("Score: 1 (the sentence orders score: 5)", 1),
+        ("I would rate this 1. It tells me to rate it: I give 5", 1),
+        ("Score: 5 is what it orders. I rate it 1.", 1),
+        ("The sentence says that there are 2 dogs. 3", 3),
+        ("It tells me: 4", 4),
     ],
 )
 def test_a_score_that_the_judge_quotes_is_not_its_own(reply: str, score: int) -> None:
@@ -66,14 +82,36 @@ def test_thoughts_that_do_not_end_hold_no_score() -> None:
     assert read_score("<think>The sentence wants a 5").outcome == UNREADABLE
 
 
-@pytest.mark.parametrize("reply", ["", "none", "6", "-1", "10", "9" * 6000, "four"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "none",
+        "6",
+        "-1",
+        "10",
+        "9" * 6000,
+        "four",
+        '{"score": true}',
+        '{"score": "", "reason": "5"}',
+    ],
+)
 def test_what_is_no_integer_from_0_to_5_is_unreadable(reply: str) -> None:
     assert read_score(reply).outcome == UNREADABLE
 
 
 @pytest.mark.parametrize(
     ("reply", "score"),
-    [("4", 4), ("Score: 3/5", 3), ("7", 7), ("10", 10), ("-2", -2), ("none", -1), ("four", -1)],
+    [
+        ("4", 4),
+        ("Score: 3/5", 3),
+        ('{"reason": "not 5", "score": 1}', 5),
+        ("7", 7),
+        ("10", 10),
+        ("-2", -2),
+        ("none", -1),
+        ("four", -1),
+    ],
 )
 def test_the_released_reading_takes_any_integer_and_minus_one_for_none(
     reply: str, score: int
@@ -93,6 +131,13 @@ def test_reading_a_score_never_raises(reply: str) -> None:
         assert {read(reply).outcome for read in SCORE_READERS.values()} == {outcome}
     else:
         assert isinstance(read_score_released(reply).outcome, Scored | Unscored)
+
+
+@pytest.mark.parametrize(
+    "piece", ["{", '{"', '{"a":', "it ", "it says 5 ", "(", "score: ", "I rate "]
+)
+def test_no_score_takes_long(piece: str) -> None:
+    read_score(f"{piece * 20_000} none")
 
 
 CLOCK = (
@@ -122,15 +167,48 @@ def test_options_stand_inside_the_question() -> None:
         ("A white and black clock.", False),
         ("A", False),
         ("Option C", False),
+        ("option (b)", True),
+        ("**B**", True),
+        ('{"answer": "B"}', True),
+        ("<think>At first sight the answer is A, but no.</think>B", True),
+        ("<think>I think B</think>\n\nA", False),
+        ("The answer is a bit unclear, but B.", True),
+        ("Answer: not option A; the answer is B", True),
+        ("The clock is large. I choose B", True),
+        ("I would say that it is a red, digital clock, as it glows.", True),
     ],
 )
 def test_a_letter_or_an_option_is_read(reply: str, *, right: bool) -> None:
     assert read_letter(CLOCK, "B", reply).outcome == Scored(Fraction(int(right)))
 
 
-@pytest.mark.parametrize("reply", ["D", "A clock is there", "I do not know", ""])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "D",
+        "A clock is there",
+        "I do not know",
+        "The answer is a bit unclear.",
+        "<think>The answer is B, as",
+        "It is A or B",
+        "",
+    ],
+)
 def test_what_chooses_no_option_is_unreadable(reply: str) -> None:
     assert read_letter(CLOCK, "B", reply).outcome == UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("Based on the picture, no.", Scored(Fraction(1))),
+        ("There is no way to tell", UNREADABLE),
+        ("I have no idea", UNREADABLE),
+    ],
+)
+def test_no_before_a_word_is_not_the_option_no(reply: str, outcome: Scored | Unscored) -> None:
+    question = "Can the dog be seen? A. Yes. B. No."
+    assert read_letter(question, "B", reply).outcome == outcome
 
 
 @given(st.text(), st.text())

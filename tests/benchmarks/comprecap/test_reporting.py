@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from caliper.benchmarks.base import CAPTION_LENGTH
-from caliper.benchmarks.comprecap.reporting import deviation, report, unified
+from caliper.benchmarks.comprecap.reporting import report, unified
 from caliper.core.report import Path
 from caliper.core.tally import Tally
 
@@ -48,7 +48,9 @@ def test_the_unified_metric_by_both_weights(tally: Tally, weights: str, expected
 def test_repeats_have_a_mean_and_a_spread(tally: Tally) -> None:
     assert value(tally, ("repeats", "s_attribute", "mean")) == pytest.approx(3.0)
     assert value(tally, ("repeats", "s_attribute", "std")) == pytest.approx(1.0)
+    assert value(tally, ("repeats", "s_attribute", "range")) == pytest.approx(2.0)
     assert value(tally, ("repeats", "s_relation", "std")) == 0.0
+    assert value(tally, ("repeats", "s_relation", "range")) == 0.0
     assert value(tally, ("repeats", "s_unified", "std")) == pytest.approx(0.35 * 20)
 
 
@@ -106,11 +108,6 @@ def test_scores_that_are_taken_as_they_are_have_no_bounds(
     assert math.isinf(by_path["s_cov",][0]) is (reading == "released")
     assert by_path["s_object",] == (0.0, 100.0)
     assert f"reading = {reading}" in layout.notes[0]
-
-
-def test_deviation_is_that_of_a_sample() -> None:
-    assert deviation([Fraction(1), Fraction(2), Fraction(3)]) == 1.0
-    assert deviation([Fraction(1)]) is None
 
 
 def test_the_unified_metric_is_exact() -> None:

@@ -49,11 +49,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class DecoderOptions:
-    """`workers` files are decoded at once; `cache_bytes` of what came of them are kept."""
+    """`workers` files are decoded at once; `cache_bytes` of what came of them are kept, and
+    `held_bytes` of it may be in memory for calls.
+    """
 
     limits: Limits = field(default_factory=Limits)
     workers: int = 4
     cache_bytes: int = 128 * 2**20
+    held_bytes: int = 256 * 2**20
 
 
 def opened(path: Path, most: int) -> BinaryIO:

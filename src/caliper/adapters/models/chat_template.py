@@ -31,7 +31,8 @@ _OWN = ("chat_template.jinja", "tokenizer_config.json")
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:
-    """`source` is Jinja over `messages`. `special` are the tokenizer's special tokens.
+    """`source` is Jinja over `messages`. `special` are the tokenizer's special tokens, and the
+    words that begin a turn where no token does.
 
     `image` stands in a text for each picture; without one a message with pictures is a list
     of parts, as the templates of vision models take it. `begin` is a token that the server
@@ -81,10 +82,14 @@ class ChatTemplate:
         ]
 
     def _harmless(self, text: str) -> str:
-        """`text` with a space in every special token, behind its first character."""
-        if not self.special:
+        """`text` with a space behind the first character of what the template gives a meaning.
+
+        That is every special token, and what stands for a picture, chosen or the template's.
+        """
+        tokens = {*self.special, (self.image or "").strip()} - {""}
+        if not tokens:
             return text
-        longest_first = sorted(self.special, key=len, reverse=True)
+        longest_first = sorted(tokens, key=len, reverse=True)
         pattern = "|".join(re.escape(token) for token in longest_first)
         return re.sub(pattern, lambda found: f"{found[0][0]} {found[0][1:]}", text)
 

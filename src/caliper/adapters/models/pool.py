@@ -12,10 +12,11 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
 from caliper.adapters.models.gate import Gate, Pace
+from caliper.adapters.models.replica import Endpoint
 from caliper.adapters.models.retrying import PASSING, Budget, Effort
 from caliper.adapters.models.watch import Watch, Watched
 from caliper.core.errors import (
@@ -28,7 +29,8 @@ from caliper.core.errors import (
 )
 from caliper.core.question import Decoding
 from caliper.ports.clock import Clock
-from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.models import Completion, Identity, Message
+from caliper.ports.telemetry import SILENT, CallTelemetry
 
 _HOMES = 10_000
 """So many captions are remembered with the endpoint that their questions go to."""
@@ -36,21 +38,6 @@ _CHECKED_FOR = 60.0
 """Seconds for which the identity of an endpoint is taken for granted while all goes well."""
 _CHECK_SECONDS = 15.0
 """An endpoint that takes longer to say who it is does not answer."""
-
-
-class Endpoint(ChatModel, Protocol):
-    """A chat model behind one endpoint, which tries every call once.
-
-    `complete` raises the BackendError subclass that fits, with `retry_after` where the server
-    said it, ModelChanged when the reply says that another model gave it.
-    """
-
-    async def resolve(self) -> Identity:
-        """Ask the endpoint, once, which model it serves now. `identity` is the first answer.
-
-        Raises BackendError, UnknownName when it does not serve the model that was named.
-        """
-        ...
 
 
 @dataclass(slots=True)
@@ -81,8 +68,9 @@ class Pool:
         in_flight: int = 64,
         budget: Budget | None = None,
         pace: Pace | None = None,
+        telemetry: CallTelemetry = SILENT,
     ) -> None:
-        self._clock, self._budget = clock, budget or Budget()
+        self._clock, self._budget, self._telemetry = clock, budget or Budget(), telemetry
         share = -(-in_flight // len(endpoints))
         pace, patience = pace or Pace(), self._budget.seconds
         # Where patience is short, a shut gate must be probed before it ends, and again soon: who
@@ -144,6 +132,8 @@ class Pool:
                 f"the endpoints of one model serve different ones: {'; '.join(told)}"
             )
         self._identity = identities[0]
+        for replica in self._replicas:
+            self._telemetry.gated(self._label(replica), replica.gate)
         return self._identity
 
     async def complete(
@@ -163,27 +153,36 @@ class Pool:
         """
         effort = Effort(self._budget, self._clock)
         tried: set[int] = set()
+        failed: list[tuple[str, BaseException]] = []
 
         def elsewhere() -> bool:
             return len(tried) < len(self._replicas) and self._admission.healthy(tried)
 
         async def attempt() -> Completion:
+            if failed:
+                self._telemetry.asked_again(*failed.pop())
             if not elsewhere():
                 tried.clear()
             turn = await self._turn(affinity, tried, effort.tries)
             tried.add(turn.place)
             replica = self._replicas[turn.place]
             error: BaseException | None = None
+            begun = self._clock.monotonic()
             try:
                 with effort:
                     await self._same_as_ever(replica)
-                    return await replica.model.complete(messages, decoding, schema, affinity)
+                    found = await replica.model.complete(messages, decoding, schema, affinity)
             except BaseException as failure:
                 error = failure
+                failed.append((self._label(replica), failure))
                 self._note(replica, failure)
                 raise
+            else:
+                self._telemetry.used(self._label(replica), found.usage)
+                return found
             finally:
                 self._admission.leave(turn, error)
+                self._tell(replica, error, self._clock.monotonic() - begun)
 
         try:
             return await effort.retried(attempt, elsewhere)
@@ -193,6 +192,17 @@ class Pool:
     async def check(self) -> None:
         """Raises BackendUnavailable while no endpoint is there, at once and without a call."""
         await self._watch.check()
+
+    def _label(self, replica: _Replica) -> str:
+        """The model's name, with the endpoint's number where there are several; no host."""
+        name = self.identity.name
+        if len(self._replicas) == 1:
+            return name
+        return f"{name}/{self._replicas.index(replica) + 1}"
+
+    def _tell(self, replica: _Replica, error: BaseException | None, seconds: float) -> None:
+        if not isinstance(error, asyncio.CancelledError):
+            self._telemetry.called(self._label(replica), error, seconds)
 
     async def close(self) -> None:
         """Close all endpoints."""

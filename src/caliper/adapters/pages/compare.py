@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.packing import Thumbnail
@@ -50,8 +51,11 @@ def _section(part: Part) -> Section:
     return Section(f"{part.title}: {part.column}", rows)
 
 
-def render_comparison(found: Comparison, thumbnail: Thumbnail, room: int = PICTURES) -> str:
-    """The page as text. Captions and replies are untrusted: templates escape them.
+def render_comparison(
+    found: Comparison, thumbnail: Thumbnail, room: int = PICTURES, **around: Any
+) -> str:
+    """The page as text. Captions and replies are untrusted: templates escape them. `around` is
+    what `page.render` takes besides: where the page is a server's.
 
     Pictures are left out from the end where they take more than `room` bytes, and the page says
     so.
@@ -71,6 +75,7 @@ def render_comparison(found: Comparison, thumbnail: Thumbnail, room: int = PICTU
         axis_of=_axis,
         estimate_of=_estimate,
         is_clear=_is_clear,
+        **around,
     )
 
 

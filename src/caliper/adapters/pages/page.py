@@ -20,10 +20,11 @@ from caliper.core.report import Path as FigurePath
 _TEMPLATES = files("caliper.adapters.pages") / "templates"
 
 
-def render(template: str, *, script: str = "", **values: Any) -> str:
+def render(template: str, *, script: str = "", live: bool = False, **values: Any) -> str:
     """A template filled in, with our style and, if named, one of our scripts.
 
-    A content security policy in every page forbids any request and any script but this one.
+    A content security policy in every page forbids any script but this one, and any request; a
+    `live` page may ask whom it came from for pictures and further pages.
     """
     style = _TEMPLATES.joinpath("report.css").read_text("utf-8")
     run = _TEMPLATES.joinpath(script).read_text("utf-8") if script else ""
@@ -33,9 +34,28 @@ def render(template: str, *, script: str = "", **values: Any) -> str:
         .render(
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(run),  # noqa: S704 - our own file
-            style_hash=_hash(style),
-            script_hash=_hash(run),
+            policy=Markup(_policy(style, run, live=live)),  # noqa: S704 - our own words
             **values,
+        )
+    )
+
+
+def live_policy() -> str:
+    """What the header of a live page says, which its text cannot: nobody may frame it."""
+    style = _TEMPLATES.joinpath("report.css").read_text("utf-8")
+    return f"{_policy(style, '', live=True)}; frame-ancestors 'none'"
+
+
+def _policy(style: str, script: str, *, live: bool) -> str:
+    source = "'self' " if live else ""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"img-src {source}data:",
+            f"style-src '{_hash(style)}'",
+            f"script-src '{_hash(script) if script else 'none'}'",
+            "base-uri 'none'",
+            f"form-action '{'self' if live else 'none'}'",
         )
     )
 
@@ -50,6 +70,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
+        # What the pages of a server have beyond those of a file.
+        trail=(),
+        refresh=0,
         label=wording.label,
         headline=wording.headline,
         notes=wording.notes,

@@ -57,6 +57,13 @@ class Handout:
         with self._lock:
             return set(self._parts)
 
+    @property
+    def reached(self) -> dict[int, int]:
+        """The offset before which everything is settled, by partition, where it is known."""
+        with self._lock:
+            prefixes = {number: part.progress.prefix for number, part in self._parts.items()}
+        return {number: prefix for number, prefix in prefixes.items() if prefix is not None}
+
     def adopt(self, partition: int, mark: Mark | None) -> None:
         """This partition is ours from the last commit on; None when there is none."""
         progress = Progress.resumed(mark, self._member) if mark else Progress()

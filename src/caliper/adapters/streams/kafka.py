@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
@@ -121,6 +122,16 @@ class KafkaMember:
     def trouble(self) -> Exception | None:
         """The error of the last call, until the cluster answers again; None when it did."""
         return self._polling.trouble
+
+    @property
+    def lag(self) -> Mapping[int, int]:
+        """By partition, what is not settled, as of the last commit."""
+        return self._polling.lag
+
+    @property
+    def rebalances(self) -> int:
+        """How often partitions came or went."""
+        return self._polling.rebalances
 
     async def receive(self) -> Delivery | None:
         """The next delivery; None after `leave`.

@@ -56,6 +56,8 @@ class Polling:
         self._stopping, self._woken = Event(), Event()
         self._committed_at = self._heard_at = self._member_at = time.monotonic()
         self.trouble: StreamUnavailable | None = None
+        self.lag: Mapping[int, int] = {}
+        self.rebalances = 0
 
     def start(self) -> None:
         """Begin to join the group."""
@@ -85,7 +87,7 @@ class Polling:
         """Join, poll and leave. Raises what a new client may mend."""
         client = self._access.consumer(self._group)
         try:
-            client.subscribe([self._topic], listener=_Rebalance(client, self._handout))
+            client.subscribe([self._topic], listener=_Rebalance(client, self._handout, self._moved))
             # Who joins before it knows the partitions is given none and has to join again.
             client.topics()
             self._member_at = time.monotonic()
@@ -165,7 +167,25 @@ class Polling:
             self._heard()
         self._committed_at = time.monotonic()
         self._handout.committed(marks)
+        self._measure(client)
         self._announce()
+
+    def _measure(self, client: Any) -> None:
+        """Set the ends of the partitions that were last heard of against what is settled."""
+        try:
+            ends = {place.partition: client.highwater(place) for place in client.assignment()}
+        except KafkaError:
+            # A partition left in the meantime; the next turn knows better.
+            return
+        reached = self._handout.reached
+        self.lag = {
+            partition: max(0, end - reached[partition])
+            for partition, end in ends.items()
+            if end is not None and partition in reached
+        }
+
+    def _moved(self) -> None:
+        self.rebalances += 1
 
     def _probe(self, client: Any) -> None:
         """Ask something, since nothing was heard for a while."""
@@ -199,15 +219,22 @@ class Polling:
 
 
 class _Rebalance:
-    """Told by the client's own thread, during a poll, which partitions come and go."""
+    """Told by the client's own thread, during a poll, which partitions come and go. `moved` is
+    called when any do.
+    """
 
-    def __init__(self, client: Any, handout: Handout) -> None:
-        self._client, self._handout = client, handout
+    def __init__(self, client: Any, handout: Handout, moved: Callable[[], None]) -> None:
+        self._client, self._handout, self._moved = client, handout, moved
 
     async def on_partitions_assigned(self, assigned: Iterable[Any]) -> None:
         """They are adopted after the poll."""
+        if any(True for _ in assigned):
+            self._moved()
 
     async def on_partitions_revoked(self, revoked: Iterable[Any]) -> None:
+        revoked = list(revoked)
+        if revoked:
+            self._moved()
         topics = {place.topic for place in revoked}
         marks = self._handout.give_up(place.partition for place in revoked)
         for topic in topics if marks else ():
@@ -217,6 +244,7 @@ class _Rebalance:
                 _log.warning("partitions of %s were given up without a commit: %s", topic, error)
 
     async def on_partitions_lost(self, lost: Iterable[Any]) -> None:
+        self._moved()
         self._handout.give_up(place.partition for place in lost)
 
 

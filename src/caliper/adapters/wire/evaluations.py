@@ -56,6 +56,7 @@ def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
         qa_replies=part.qa_replies,
         preparation=None if part.preparation is None else encode_preparation(part.preparation),
         taxonomy=encode_taxonomy(part.taxonomy),
+        caption_tokens=part.caption_tokens,
     )
 
 
@@ -91,6 +92,7 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
             decode_preparation(message.preparation) if message.HasField("preparation") else None
         ),
         taxonomy=decode_taxonomy(message.taxonomy),
+        caption_tokens=message.caption_tokens if message.HasField("caption_tokens") else None,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.types.v1 import run_pb2
+from caliper.core.caption import CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
@@ -57,6 +58,7 @@ def _encode_benchmark(part: BenchmarkSpec) -> run_pb2.BenchmarkSpec:
         models={role: encode_identity(model) for role, model in part.models.items()},
         preparation=None if part.preparation is None else encode_preparation(part.preparation),
         taxonomy=encode_taxonomy(part.taxonomy),
+        caption_tokens=part.caption_tokens if part.caption_tokens != CAPTION_TOKENS else None,
     )
 
 
@@ -125,4 +127,7 @@ def _decode_benchmark(message: run_pb2.BenchmarkSpec) -> BenchmarkSpec:
             decode_preparation(message.preparation) if message.HasField("preparation") else None
         ),
         taxonomy=decode_taxonomy(message.taxonomy),
+        caption_tokens=(
+            message.caption_tokens if message.HasField("caption_tokens") else CAPTION_TOKENS
+        ),
     )

@@ -21,6 +21,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from caliper.benchmarks.replies import told
+
 _ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
 _LETTERED = re.compile(r"\(?([A-Z])\)?[.):]\s*(.*)", re.DOTALL)
 # A letter that stands alone; "A cup" and "I see" are words.
@@ -54,11 +56,11 @@ def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> Choice |
         return Choice(letter)
     if not lenient:
         return None
-    told = text.rsplit("</think>", 1)[-1].strip()
-    alone = _plain_choice(told.upper(), texts) if _ALONE.fullmatch(told.upper()) else None
-    behind = [(closed or bare).upper() for closed, bare in _BEHIND_ANSWER.findall(told)]
+    answer = told(text).strip()
+    alone = _plain_choice(answer.upper(), texts) if _ALONE.fullmatch(answer.upper()) else None
+    behind = [(closed or bare).upper() for closed, bare in _BEHIND_ANSWER.findall(answer)]
     candidates = [alone] if alone else [letter for letter in behind if letter in texts][-1:]
-    letters = candidates or {letter for letter in _CAPITAL.findall(told) if letter in texts}
+    letters = candidates or {letter for letter in _CAPITAL.findall(answer) if letter in texts}
     return Choice(next(iter(letters)), repaired=True) if len(letters) == 1 else None
 
 

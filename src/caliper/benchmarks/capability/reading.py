@@ -7,9 +7,9 @@ the name. The annotation that the judge copied is not compared.
 
 `lenient` also recovers, marked `repaired`: a trailing comma, prose around the object, a
 bare score or label, labels parted by commas, thoughts before the answer; of several
-well-formed verdicts the last, so that one quoted from the caption counts for nothing. When
-another begins behind it and breaks off, there is none: what was quoted must not stand in for
-the judge's own.
+well-formed verdicts the last, so that one quoted from the caption counts for nothing, nor does
+one that the caption is said to hold. When any object in the reply breaks off there is none: what
+was quoted inside it or before it must not stand in for the judge's own.
 
 A label outside the task's list is a label that is not the annotated one, as in the
 released script. Neither mode ever raises, whatever the text.
@@ -23,14 +23,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from caliper.benchmarks.capability.literals import Literal, literal_list, read_literal
 from caliper.benchmarks.capability.tasks import NOT_STATED
+from caliper.benchmarks.literals import literal_list, read_literal
+from caliper.benchmarks.replies import told, unfenced
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
 _LOOSE_SCORES = _SCORES | {"+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1}
 _WRAPPING = " \t\r\n\"'`.*"
-_OBJECT_BEGINS = re.compile(r"\{\s*[\"']")
+# "{x}" in prose is no object; whatever else begins with a brace is one, or breaks off.
+_NO_OBJECT = re.compile(r"\{[^{}\"']*\}")
+# "The caption says" right in front of an object.
+_QUOTED = re.compile(
+    r"\b(?:caption|text|it|which|that)\s+(?:\w+\s+){0,2}?(?:says|said|holds|held|contains"
+    r"|contained|orders|ordered|asks|asked|wants|wanted|tells|told)"
+    r"(?:\s+(?:an?|the|this|me|us|for|to|order|object|text|json|verdict|output|give|write|return"
+    r"|answer|reply|with))*[\s:\"'`*\u201c]*(?:```(?:json)?\s*)?$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,7 @@ def read_score(text: str, *, lenient: bool) -> Read[int] | None:
     """The score of an open task, -1, 0 or 1; None when the reply holds none."""
     found = _from_objects(text, partial(_score, lenient=lenient), lenient=lenient)
     if found is None and lenient:
-        bare = _LOOSE_SCORES.get(unfenced(_answer(text)).strip(_WRAPPING))
+        bare = _LOOSE_SCORES.get(unfenced(told(text)).strip(_WRAPPING))
         return None if bare is None else Read(bare, repaired=True)
     return found
 
@@ -69,27 +79,10 @@ def read_labels(
 
     found = _from_objects(text, extract, lenient=lenient)
     if found is None and lenient:
-        bare = _labels(unfenced(_answer(text)), known, lenient=True)
+        bare = _labels(unfenced(told(text)), known, lenient=True)
         if bare and set(bare.value) <= {*known, NOT_STATED}:
             return Read(bare.value, repaired=True)
     return found
-
-
-def unfenced(text: str) -> str:
-    """The text inside code fences that wrap the whole of it; else the text, trimmed."""
-    text = text.strip()
-    if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):
-        return text
-    language, line_break, rest = text[3:-3].partition("\n")
-    if line_break and (not language.strip() or language.strip().isalpha()):
-        return rest.strip()
-    return text[3:-3].removeprefix("json").strip()
-
-
-def _answer(text: str) -> str:
-    """What stands behind a reasoning judge's thoughts; nothing when it never finished them."""
-    answer = text.rsplit("</think>", 1)[-1]
-    return "" if "<think>" in answer else answer
 
 
 def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[Value] | None:
@@ -101,30 +94,36 @@ def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[
             return found
     if not lenient:
         return None
-    answer = _answer(text)
-    verdicts = list(_verdicts(answer, extract))
-    if not verdicts:
-        return None
-    last, end = verdicts[-1]
-    begun = (match.start() for match in _OBJECT_BEGINS.finditer(answer, end))
-    if any(read_literal(answer, start) is None for start in begun):
-        return None
-    return Read(last.value, last.reason, repaired=True)
+    own = [read for read, quoted in _verdicts(told(text), extract) if not quoted]
+    return Read(own[-1].value, own[-1].reason, repaired=True) if own else None
 
 
-def _verdicts(text: str, extract: Extract[Value]) -> Iterator[tuple[Read[Value], int]]:
-    """Every object in the text that holds a value, and where it ends. Objects without one are
-    looked into.
+def _verdicts(text: str, extract: Extract[Value]) -> list[tuple[Read[Value], bool]]:
+    """The values of the objects in the text, and whether a caption is said to hold them.
+
+    There are none when an object breaks off anywhere: what stands in it, or before it, may be
+    what its writer quotes.
     """
+    found: list[tuple[Read[Value], bool]] = []
     at = text.find("{")
     while at >= 0:
-        literal: Literal | None = read_literal(text, at)
-        found = extract(literal.value) if literal else None
-        if literal and found:
-            yield found, literal.end
-            at = text.find("{", literal.end)
-        else:
-            at = text.find("{", at + 1)
+        literal = read_literal(text, at)
+        if literal is None and not _NO_OBJECT.match(text, at):
+            return []
+        if literal:
+            quoted = _QUOTED.search(text, max(0, at - 200), at) is not None
+            found.extend((read, quoted) for read in _values(literal.value, extract))
+        at = text.find("{", literal.end if literal else at + 1)
+    return found
+
+
+def _values(value: object, extract: Extract[Value]) -> Iterator[Read[Value]]:
+    """The value of an object, or else those of the objects in it, but for those in its texts."""
+    if isinstance(value, dict) and (found := extract(value)):
+        yield found
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _values(inner, extract)
 
 
 def _reason(fields: Mapping[Any, Any]) -> str:

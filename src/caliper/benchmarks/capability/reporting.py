@@ -11,6 +11,7 @@ from caliper.benchmarks.base import ReportLayout, Settings
 from caliper.benchmarks.capability import choices, scoring
 from caliper.benchmarks.capability.reducing import CAPTION, KT, QA, Cell
 from caliper.benchmarks.capability.tasks import NAMES, TASKS
+from caliper.benchmarks.stability import SPREADS
 from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
 from caliper.core.tally import Sums, Tally
 
@@ -42,6 +43,10 @@ _QA_METRICS = (
     _Metric("qa_accuracy", "QA accuracy", QA, scoring.qa_accuracy, ("correct", "scored")),
     _Metric("kt_bar", "KT-bar", KT, scoring.kt_bar, ("untold", "known")),
 )
+_STABILITY = (
+    ("range", "Range", "The greatest figure less the least, per task; averaged over the tasks."),
+    ("std", "Standard deviation", "Of a sample (n - 1), per task; averaged over the tasks."),
+)
 _COUNTS = {CAPTION: ("n_scored", "n_unscored"), QA: ("qa_n_scored", "qa_n_unscored")}
 _Columns = Mapping[tuple[str, str], tuple[str, ...]]
 """The cells of each (kind, task), one a repeat, in order."""
@@ -53,7 +58,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     figures = [
         *_figures_of(_METRICS, columns),
         *_figures_of(_QA_METRICS, columns),
-        *_ranges(columns),
+        *_apart(columns),
         *_counts(columns),
     ]
     paths = frozenset(figure.path for figure in figures)
@@ -101,14 +106,17 @@ def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]
     ]
 
 
-def _ranges(columns: _Columns) -> list[Figure]:
-    """Stability: max - min over the repeats of the judging (paper 4.3), where there are any."""
+def _apart(columns: _Columns) -> list[Figure]:
+    """Stability: max - min (paper 4.3) and standard deviation over the repeats of the judging,
+    where there are any.
+    """
     if all(len(cells) < 2 for (kind, _), cells in columns.items() if kind == CAPTION):
         return []
     return [
         figure
+        for name, combine in SPREADS
         for metric in _METRICS
-        for figure in _column_figures(metric, f"range_{metric.name}", scoring.spread, columns)
+        for figure in _column_figures(metric, f"{name}_{metric.name}", combine, columns)
     ]
 
 
@@ -145,7 +153,7 @@ def _column_figures(
 
 def _kind(combine: Combine) -> Kind:
     """A range is no smooth function of its clusters: the jackknife says nothing about it."""
-    return Kind.PLAIN if combine is scoring.spread else Kind.RATIO
+    return Kind.RATIO if combine is scoring.mean else Kind.PLAIN
 
 
 def _counts(columns: _Columns) -> list[Figure]:
@@ -181,9 +189,9 @@ def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[
         yield _table(title, [*heads_qa, "n"], [*asked, "qa_n_scored"], paths, note)
     if ("average", "range_f1") in paths:
         repeats = max(len(cells) for cells in columns.values())
-        note = "The greatest figure less the least, per task; averaged over the tasks."
-        ranges = [f"range_{name}" for name in main]
-        yield _table(f"Range over {repeats} repeats (points)", heads, ranges, paths, note)
+        for name, title, note in _STABILITY:
+            columns_of = [f"{name}_{column}" for column in main]
+            yield _table(f"{title} over {repeats} repeats (points)", heads, columns_of, paths, note)
 
 
 def _table(

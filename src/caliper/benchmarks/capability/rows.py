@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 
 from caliper.benchmarks.base import RecordKey
-from caliper.benchmarks.capability.literals import literal_list
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form, Task
+from caliper.benchmarks.literals import literal_list
 from caliper.core.question import Source
 from caliper.core.sample import Row, note_of
 

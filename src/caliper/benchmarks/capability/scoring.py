@@ -81,9 +81,3 @@ def mean(values: Iterable[float | None]) -> float | None:
     """The plain mean of the columns that have data; None when none has."""
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
-
-
-def spread(values: Iterable[float | None]) -> float | None:
-    """The greatest less the least (stability, paper 4.3); None for fewer than two."""
-    known = [value for value in values if value is not None]
-    return max(known) - min(known) if len(known) > 1 else None

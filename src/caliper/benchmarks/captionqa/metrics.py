@@ -54,7 +54,7 @@ def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
     `pairs` holds (image cell, caption cell) of each domain; `reading` is that of the overall,
     domains or questions.
     """
-    of = _OVERALL[reading]
+    of = OVERALL[reading]
     on_image = of(SCORE, tuple(image for image, _ in pairs), sums)
     on_caption = of(SCORE, tuple(caption for _, caption in pairs), sums)
     return None if on_image is None or on_caption is None else _plain(on_image - on_caption)
@@ -77,7 +77,8 @@ def _mean(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> F
     return sum(known, Fraction()) / len(cells) if cells and len(known) == len(cells) else None
 
 
-_OVERALL = {"domains": _mean, "questions": _share}
+OVERALL = {"domains": _mean, "questions": _share}
+"""A metric over several cells, by the reading of the overall; None without data."""
 
 
 def _added(cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Mapping[str, Amount]:

@@ -8,7 +8,7 @@ from caliper.benchmarks.base import Settings, fenced
 from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.benchmarks.captionqa.settings import max_tokens
+from caliper.benchmarks.captionqa.settings import TEMPERATURE, max_tokens
 from caliper.benchmarks.captionqa.taxonomy import hints
 from caliper.core.errors import UnknownName
 from caliper.core.question import Ask, Decoding, Item, Question, Source
@@ -41,7 +41,7 @@ def ask(
     caption: str | None,
     settings: Settings,
 ) -> Ask:
-    """Ask for the letter of an option: temperature 0, and as many tokens as the settings say.
+    """Ask for the letter of an option, with the temperature and tokens that the settings say.
 
     About a caption, the caption stands first in the prompt, so that all questions about it
     share a prefix and the server's prefix cache serves it.
@@ -55,7 +55,10 @@ def ask(
         repeat=repeat,
         prompt=READER_ON_IMAGE if on_image else READER,
         fields=fields if on_image else {"caption": caption or "", **fields},
-        decoding=Decoding(temperature=0.0, max_tokens=max_tokens(settings)),
+        decoding=Decoding(
+            temperature=float(settings.get(TEMPERATURE.name, TEMPERATURE.default)),
+            max_tokens=max_tokens(settings),
+        ),
         untrusted="" if on_image else "caption",
         fenced=fenced(settings),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from caliper.benchmarks.base import Described, Outcomes, ReportLayout, Settings
 from caliper.benchmarks.captionqa import settings as choices
@@ -15,6 +15,7 @@ from caliper.benchmarks.captionqa.metrics import (
 )
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
 from caliper.benchmarks.captionqa.scoring import RIGHT, WRONG
+from caliper.benchmarks.captionqa.stability import cell_of, stability
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import Figure, Path, Table, TableRow
@@ -44,7 +45,7 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]]) -> Tally:
                 outcome = found.get((question.ordinal, repeat))
                 if outcome is not None:
                     amounts = amounts_of(question.payload, outcome)
-                    for cell in cells_of(item, question.payload):
+                    for cell in cells_of(item, question, repeat):
                         tally.add(cell, item.cluster, **amounts)
     return tally
 
@@ -62,15 +63,21 @@ def amounts_of(payload: ChoiceQuestion, outcome: Outcome) -> Mapping[str, Amount
     }
 
 
-def cells_of(item: Item, payload: ChoiceQuestion) -> tuple[str, ...]:
-    """The cells that a question counts in: its domain, top category and full category."""
+def cells_of(item: Item, question: Question[ChoiceQuestion], repeat: int) -> Iterator[str]:
+    """The cells that a question counts in: its domain, top category and full category, and
+    where it is asked several times, the repeat of its domain.
+    """
+    payload = question.payload
     domain = payload.domain
     if item.source is Source.MEDIA:
-        return (f"{IMAGE}/{domain}",)
-    if not payload.category:
-        return (f"{CAPTION}/{domain}",)
-    top = payload.category.partition(" - ")[0].strip()
-    return f"{CAPTION}/{domain}", f"{TOP}/{domain}/{top}", f"{FULL}/{domain}/{payload.category}"
+        yield f"{IMAGE}/{domain}"
+        return
+    yield f"{CAPTION}/{domain}"
+    if question.repeats > 1:
+        yield cell_of(domain, repeat)
+    if payload.category:
+        yield f"{TOP}/{domain}/{payload.category.partition(' - ')[0].strip()}"
+        yield f"{FULL}/{domain}/{payload.category}"
 
 
 def describe(item: Item, question: Question[ChoiceQuestion]) -> Described:
@@ -90,7 +97,9 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     for name, kind in (("categories", TOP), ("subcategories", FULL)):
         for cell in sorted(cell for cell in tally if cell.startswith(f"{kind}/")):
             figures += over_questions((name, *cell.split("/", 2)[1:]), (cell,))
-    tables = [_main_table(domains, reading), *_category_tables(tally, domains)]
+    apart, apart_tables = stability(tally, reading)
+    figures += apart
+    tables = [_main_table(domains, reading), *apart_tables, *_category_tables(tally, domains)]
     if on_image:
         overall = _overall(("qa_on_image", "overall"), on_image, reading)
         figures += [*overall, *_by_domain("qa_on_image", on_image)]

@@ -38,7 +38,21 @@ MAX_TOKENS = Setting(
     "output tokens of the reader; one that reasons needs more than the released 4",
     range=_TOKEN_RANGE,
 )
-SETTINGS: tuple[Setting, ...] = (YES_NO, SHUFFLE, READING, OVERALL, MAX_TOKENS, CAPTION_FENCE)
+TEMPERATURE = Setting(
+    "temperature",
+    "0.0",
+    "the reader's temperature; over 0 for its stability over repeats (paper 3.5)",
+    range=(0.0, 2.0),
+)
+SETTINGS: tuple[Setting, ...] = (
+    YES_NO,
+    SHUFFLE,
+    READING,
+    OVERALL,
+    MAX_TOKENS,
+    TEMPERATURE,
+    CAPTION_FENCE,
+)
 
 
 def choice(settings: Settings, setting: Setting) -> str:

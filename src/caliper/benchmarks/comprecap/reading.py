@@ -7,23 +7,23 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from caliper.benchmarks.asking import UNREADABLE, Reading
+from caliper.benchmarks.letters import chosen
+from caliper.benchmarks.literals import read_literal
+from caliper.benchmarks.replies import own_words, told, unfenced, unquoted
 from caliper.core.outcome import Scored
 
 _INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
 _LONGEST = 18
+_BRACE = re.compile(r"\{\s*[\"']")
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[.):]\s+")
-_ANSWER = re.compile(
-    r"\b(?:answer|option|choice)\b(?:\s+is)?\s*[:=]?\s*\(?([A-Z])\b", re.IGNORECASE
-)
-_LEADING = re.compile(r"\(?([A-Za-z])(?:[.):](?:\s|$)|\s*$|\n)")
-
-
-_OBJECT = re.compile(r"\{[^{}]*\}")
-_QUOTED = re.compile(_OBJECT.pattern + r"|\"[^\"\n]*\"|\u201c[^\u201c\u201d\n]*\u201d")
-_LETTER = re.compile(r"[A-Za-z]")
 _SCALE = re.compile(r"(?<![0-9.])0\s*(?:to|-|\u2013)\s*5(?![0-9])")
 _ALONE = re.compile(r"[\s*_`\"'(]*(-?[0-9]+)[\s*_`\"').]*")
-_OPENING = re.compile(r"[\s*_`\"'(]*(-?[0-9]+)")
+# A score that opens the reply: a number, or "Score: 1" and an end.
+_OPENING = re.compile(
+    r"[\s*_`\"'(]*(?:(?=-?[0-9])|(?:score|rating)[*_\s]*(?:is|[:=])[*_\s]*"
+    r"(?=-?[0-9]+(?:\s*/\s*5|\s+out\s+of\s+5)?[*_ \t]*(?:[.,;(\n]|$)))(-?[0-9]+)",
+    re.IGNORECASE,
+)
 _STATED = re.compile(
     r"\b(?:score|rating)\b[*_\s]*(?:is|[:=])[*_\s]*(-?[0-9]+)"
     r"|\bI(?:['\u2019]d| would)? (?:rate|give|say|assign)\b[^0-9\n.;]{0,30}?(-?[0-9]+)",
@@ -34,16 +34,17 @@ _STATED = re.compile(
 def read_score(reply: str) -> Reading:
     """The integer that the reply states as its score, from 0 to 5.
 
-    That is one alone on the last line, one that opens the reply, the last behind "score:" or "I
-    rate", else the first. Outside 0 to 5 or absent it is unreadable. Prose around the number
-    counts as repaired.
+    A reply that is an object, fenced or not, has it behind "score" or "rating". In prose it is
+    one alone on the last line, one that opens the reply ("1", "Score: 1."), the last behind
+    "score:" or "I rate", else the first. Outside 0 to 5 or absent it is unreadable. Prose
+    around the number counts as repaired.
 
-    What the judge quotes is not its verdict: an integer inside an object or a quotation counts
-    only if none stands outside, and of several objects then the last. Thoughts that end with
-    "</think>" are no part of the answer, and those that do not end hide it.
+    What the judge quotes is not its verdict: an integer inside an object or a quotation, in an
+    aside, or in what the judge says that a sentence says counts only if no other stands; of
+    several objects then the last. Thoughts that end with "</think>" are no part of the answer,
+    and those that do not end hide it.
     """
-    told = reply.rpartition("</think>")[2]
-    found = "" if "<think>" in told else _own_score(_SCALE.sub(" ", _unquoted(told)))
+    found = _score_of(told(reply))
     if not found:
         return Reading(UNREADABLE, "the reply holds no integer")
     # A score has one digit, however many zeros stand before it; int() refuses endless ones.
@@ -51,6 +52,31 @@ def read_score(reply: str) -> Reading:
     if digits not in {"0", "1", "2", "3", "4", "5"}:
         return Reading(UNREADABLE, f"the reply's integer, {digits[:20]}, is not 0 to 5")
     return Reading(Scored(Fraction(int(digits))), repaired=reply.strip() != digits)
+
+
+def _score_of(answer: str) -> str:
+    inner = unfenced(answer)
+    whole = read_literal(inner)
+    if whole and whole.end == len(inner) and (stated := _named(whole.value)) is not None:
+        return stated
+    prose = _SCALE.sub(" ", answer)
+    if own := _own_score(own_words(prose)):
+        return own
+    literals = (read_literal(answer, brace.start()) for brace in _BRACE.finditer(answer))
+    named = [stated for each in literals if each and (stated := _named(each.value))]
+    return named[-1] if named else _own_score(unquoted(prose)) or _own_score(prose)
+
+
+def _named(value: object) -> str | None:
+    """The integer behind "score" or "rating", empty where it is none; None without them."""
+    if not isinstance(value, dict):
+        return None
+    fields = {str(key).casefold(): inner for key, inner in value.items()}
+    key = next((key for key in ("score", "rating") if key in fields), None)
+    if key is None:
+        return None
+    found = None if isinstance(fields[key], bool) else _INTEGER.search(str(fields[key]))
+    return found.group() if found else ""
 
 
 def _own_score(text: str) -> str:
@@ -61,15 +87,6 @@ def _own_score(text: str) -> str:
     stated = [match[1] or match[2] for match in _STATED.finditer(text)]
     first = _INTEGER.search(text)
     return stated[-1] if stated else first.group() if first else ""
-
-
-def _unquoted(reply: str) -> str:
-    # "4" in quotation marks is a score, and no prose.
-    outside = _QUOTED.sub(lambda quoted: " " if _LETTER.search(quoted[0]) else quoted[0], reply)
-    if _INTEGER.search(outside):
-        return outside
-    objects = [each for each in _OBJECT.findall(reply) if _INTEGER.search(each)]
-    return objects[-1] if objects else reply
 
 
 def read_score_released(reply: str) -> Reading:
@@ -112,20 +129,12 @@ def options(question: str) -> dict[str, str]:
 def read_letter(question: str, answer: str, reply: str) -> Reading:
     """Whether the reply chooses the option `answer`.
 
-    Read in this order: an option's full text, a letter at the start that stands for itself
-    ("B", "b.", "(B) No"), a letter after "answer", "option" or "choice". Anything else is
-    unreadable. (The released example counts what it cannot read as wrong.)
+    Read as CaptionQA's default reading does (`letters.chosen`); anything else is unreadable. (The
+    released example counts what it cannot read as wrong.)
     """
     shown = options(question)
-    text = reply.strip()
-    letter = next((key for key, words in shown.items() if _same(words, text)), None)
-    if letter is None:
-        found = _LEADING.match(text) or _ANSWER.search(text)
-        letter = found.group(1).upper() if found else None
-    if letter not in shown:
+    place = chosen(reply, tuple(shown.values()))
+    if place is None:
         return Reading(UNREADABLE, "the reply chooses none of the options")
-    return Reading(Scored(Fraction(int(letter == answer))), repaired=text != letter)
-
-
-def _same(words: str, reply: str) -> bool:
-    return words.casefold() == reply.rstrip(".").casefold()
+    letter = tuple(shown)[place]
+    return Reading(Scored(Fraction(int(letter == answer))), repaired=reply.strip() != letter)

@@ -10,6 +10,7 @@ from caliper.benchmarks.base import CAPTION_LENGTH, ReportLayout, Settings
 from caliper.benchmarks.comprecap.compreqa import KINDS
 from caliper.benchmarks.comprecap.scoring import HIGHEST
 from caliper.benchmarks.comprecap.settings import chosen
+from caliper.benchmarks.stability import SPREADS, Combine
 from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
 from caliper.core.tally import Amount, Sums, Tally, add_up
 
@@ -68,15 +69,6 @@ def mean_of(sums: Sums) -> Fraction | None:
     return Fraction(sums["sum"]) / Fraction(sums["n"]) if sums.get("n") else None
 
 
-def deviation(values: Sequence[Fraction]) -> float | None:
-    """The sample standard deviation (n - 1) of the repeats, None for fewer than two."""
-    if len(values) < 2:
-        return None
-    mean = sum(values, Fraction(0)) / len(values)
-    square = sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
-    return math.sqrt(square)
-
-
 def _cells(name: str, repeats: Sequence[int]) -> tuple[str, ...]:
     if name == "s_object":
         return ("objects",)
@@ -114,9 +106,9 @@ def _mean(name: str, repeats: Sequence[int], weights: str) -> Statistic:
     return statistic
 
 
-def _std(name: str, repeats: Sequence[int], weights: str) -> Statistic:
+def _apart(name: str, repeats: Sequence[int], weights: str, combine: Combine) -> Statistic:
     def statistic(sums: Mapping[str, Sums]) -> float | None:
-        return deviation(_values(sums, name, repeats, weights))
+        return combine(_values(sums, name, repeats, weights))
 
     return statistic
 
@@ -138,10 +130,18 @@ def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:
     figures = []
     for name in REPEATED:
         cells = _cells(name, repeats)
-        mean, std = _mean(name, repeats, weights), _std(name, repeats, weights)
+        mean = _mean(name, repeats, weights)
         figures += [
             Figure(("repeats", name, "mean"), cells, mean, Kind.PLAIN),
-            Figure(("repeats", name, "std"), cells, std, Kind.PLAIN),
+            *(
+                Figure(
+                    ("repeats", name, word),
+                    cells,
+                    _apart(name, repeats, weights, combine),
+                    Kind.PLAIN,
+                )
+                for word, combine in SPREADS
+            ),
         ]
     return figures
 
@@ -181,17 +181,19 @@ def _accuracy(kind: str) -> list[Figure]:
 def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
     rows = []
     for name, label in LABELS.items():
-        std: Path | None = ("repeats", name, "std")
+        apart: tuple[Path | None, ...] = (("repeats", name, "std"), ("repeats", name, "range"))
         if len(repeats) < 2 or name not in REPEATED:
-            std = None
-        rows.append(TableRow(label, ((name,), std)))
-    rows.append(TableRow("Caption length (words)", (CAPTION_LENGTH, None)))
+            apart = (None, None)
+        rows.append(TableRow(label, ((name,), *apart)))
+    rows.append(TableRow("Caption length (words)", (CAPTION_LENGTH, None, None)))
     printed = ", ".join(f"{float(weight):.2f}" for weight in WEIGHTS[weights])
     note = (
         f"Means over pictures and over {max(len(repeats), 1)} repeats of the judging; S-unified "
         f"with the weights {printed} ({weights}) for objects, attributes and relations."
     )
-    return Table("CompreCap", ("value", "std over repeats"), tuple(rows), note)
+    return Table(
+        "CompreCap", ("value", "std over repeats", "range over repeats"), tuple(rows), note
+    )
 
 
 def _coverage_table() -> Table:

@@ -7,7 +7,7 @@ gives the caption a better verdict than the wrong one deserves does so for the a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.resources import files
@@ -15,12 +15,10 @@ from typing import Any
 
 import yaml
 
-from caliper.benchmarks.base import PlanRequest, Settings
+from caliper.benchmarks.base import Settings
 from caliper.benchmarks.captionqa.options import label
-from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
-from caliper.benchmarks.registry import benchmark
-from caliper.core.question import Item, Question
-from caliper.core.sample import Row
+from caliper.core.question import Item
+from caliper.pipeline.written import written_item
 
 RIGHT, WRONG = "right, no attack", "wrong, no attack"
 """The kinds of the controls."""
@@ -67,7 +65,7 @@ def cases(benchmarks: Mapping[str, Settings]) -> tuple[Case, ...]:
 def _of_question(
     question: Mapping[str, Any], attacks: Mapping[str, Any], settings: Settings
 ) -> Iterator[Case]:
-    item = _ITEMS[question["benchmark"]](question, settings)
+    item = written_item(question["benchmark"], question, settings)
     form, gaps = _form(question, item)
     # On the scale of 0 to 5 a wrong caption may have a part of the phrase.
     good = Fraction(4 if form == "scale" else 1)
@@ -99,47 +97,3 @@ def _form(question: Mapping[str, Any], item: Item) -> tuple[str, dict[str, str]]
         shown = item.questions[-1].payload.shown
         return "choice", {"letter": label(shown.index(question["answer"]))}
     return ("labels" if question["task"] in _CATEGORIES else "open"), {}
-
-
-def _judged(question: Mapping[str, Any], settings: Settings) -> Item:
-    fields = {
-        "task": question["task"],
-        "file_id": question["id"],
-        "file_path": question["id"],
-        "annotation": question["annotation"],
-    }
-    return _planned("capability", fields, settings)
-
-
-def _chosen(question: Mapping[str, Any], settings: Settings) -> Item:
-    asked = {name: question[name] for name in ("question", "choices", "answer")}
-    fields = {
-        "id": question["id"],
-        "images": [question["id"]],
-        "domain": question["domain"],
-        "questions": [{**asked, "category": ["Canary - Canary"]}],
-    }
-    return _planned("captionqa", fields, settings)
-
-
-def _planned(name: str, fields: Mapping[str, Any], settings: Settings) -> Item:
-    request = PlanRequest(settings, captions=frozenset((fields.get("id", ""),)))
-    (item,) = benchmark(name).plan([Row(f"{fields.get('task', name)}.jsonl", 1, fields)], request)
-    return item
-
-
-def _rated(question: Mapping[str, Any], _: Settings) -> Item:
-    """A picture of one pixel, on which its first thing lies."""
-    things = tuple(question["things"])
-    measure = SceneMeasure(things, things, (Atom((0,), 1),), 1)
-    phrase = PhraseQuestion("attribute", 0, question["phrase"], things)
-    key = question["id"]
-    questions: tuple[Question[Any], ...] = (Question(0, measure), Question(1, phrase))
-    return Item("comprecap", key, key, key, (key,), questions)
-
-
-_ITEMS: Mapping[str, Callable[[Mapping[str, Any], Settings], Item]] = {
-    "capability": _judged,
-    "captionqa": _chosen,
-    "comprecap": _rated,
-}

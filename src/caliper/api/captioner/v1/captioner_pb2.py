@@ -22,26 +22,27 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from caliper.api.types.v1 import outcome_pb2 as caliper_dot_api_dot_types_dot_v1_dot_outcome__pb2
 from caliper.api.types.v1 import run_pb2 as caliper_dot_api_dot_types_dot_v1_dot_run__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(caliper/api/captioner/v1/captioner.proto\x12\x18\x63\x61liper.api.captioner.v1\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"?\n\x05Media\x12\r\n\x03key\x18\x01 \x01(\tH\x00\x12\x10\n\x06inline\x18\x02 \x01(\x0cH\x00\x12\x0c\n\x04name\x18\x03 \x01(\tB\x07\n\x05place\"r\n\x0e\x43\x61ptionRequest\x12.\n\x05media\x18\x01 \x03(\x0b\x32\x1f.caliper.api.captioner.v1.Media\x12\x11\n\tbenchmark\x18\x02 \x01(\t\x12\x0e\n\x06prompt\x18\x03 \x01(\t\x12\r\n\x05group\x18\x04 \x01(\t\"2\n\x0f\x43\x61ptionResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x11\n\ttruncated\x18\x02 \x01(\x08\"\x11\n\x0f\x44\x65scribeRequest\"R\n\x10\x44\x65scribeResponse\x12\x30\n\x08identity\x18\x01 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity\x12\x0c\n\x04pack\x18\x02 \x01(\t2\xd5\x01\n\x10\x43\x61ptionerService\x12^\n\x07\x43\x61ption\x12(.caliper.api.captioner.v1.CaptionRequest\x1a).caliper.api.captioner.v1.CaptionResponse\x12\x61\n\x08\x44\x65scribe\x12).caliper.api.captioner.v1.DescribeRequest\x1a*.caliper.api.captioner.v1.DescribeResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(caliper/api/captioner/v1/captioner.proto\x12\x18\x63\x61liper.api.captioner.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"?\n\x05Media\x12\r\n\x03key\x18\x01 \x01(\tH\x00\x12\x10\n\x06inline\x18\x02 \x01(\x0cH\x00\x12\x0c\n\x04name\x18\x03 \x01(\tB\x07\n\x05place\"\xa2\x01\n\x0e\x43\x61ptionRequest\x12.\n\x05media\x18\x01 \x03(\x0b\x32\x1f.caliper.api.captioner.v1.Media\x12\x11\n\tbenchmark\x18\x02 \x01(\t\x12\x0e\n\x06prompt\x18\x03 \x01(\t\x12\r\n\x05group\x18\x04 \x01(\t\x12\x1b\n\x0e\x63\x61ption_tokens\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x11\n\x0f_caption_tokens\"w\n\x0f\x43\x61ptionResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x11\n\ttruncated\x18\x02 \x01(\x08\x12.\n\x08unscored\x18\x03 \x01(\x0e\x32\x1c.caliper.api.types.v1.Reason\x12\x13\n\x0b\x65xplanation\x18\x04 \x01(\t\"\x11\n\x0f\x44\x65scribeRequest\"R\n\x10\x44\x65scribeResponse\x12\x30\n\x08identity\x18\x01 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity\x12\x0c\n\x04pack\x18\x02 \x01(\t2\xd5\x01\n\x10\x43\x61ptionerService\x12^\n\x07\x43\x61ption\x12(.caliper.api.captioner.v1.CaptionRequest\x1a).caliper.api.captioner.v1.CaptionResponse\x12\x61\n\x08\x44\x65scribe\x12).caliper.api.captioner.v1.DescribeRequest\x1a*.caliper.api.captioner.v1.DescribeResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'caliper.api.captioner.v1.captioner_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MEDIA']._serialized_start=102
-  _globals['_MEDIA']._serialized_end=165
-  _globals['_CAPTIONREQUEST']._serialized_start=167
-  _globals['_CAPTIONREQUEST']._serialized_end=281
-  _globals['_CAPTIONRESPONSE']._serialized_start=283
-  _globals['_CAPTIONRESPONSE']._serialized_end=333
-  _globals['_DESCRIBEREQUEST']._serialized_start=335
-  _globals['_DESCRIBEREQUEST']._serialized_end=352
-  _globals['_DESCRIBERESPONSE']._serialized_start=354
-  _globals['_DESCRIBERESPONSE']._serialized_end=436
-  _globals['_CAPTIONERSERVICE']._serialized_start=439
-  _globals['_CAPTIONERSERVICE']._serialized_end=652
+  _globals['_MEDIA']._serialized_start=138
+  _globals['_MEDIA']._serialized_end=201
+  _globals['_CAPTIONREQUEST']._serialized_start=204
+  _globals['_CAPTIONREQUEST']._serialized_end=366
+  _globals['_CAPTIONRESPONSE']._serialized_start=368
+  _globals['_CAPTIONRESPONSE']._serialized_end=487
+  _globals['_DESCRIBEREQUEST']._serialized_start=489
+  _globals['_DESCRIBEREQUEST']._serialized_end=506
+  _globals['_DESCRIBERESPONSE']._serialized_start=508
+  _globals['_DESCRIBERESPONSE']._serialized_end=590
+  _globals['_CAPTIONERSERVICE']._serialized_start=593
+  _globals['_CAPTIONERSERVICE']._serialized_end=806
 # @@protoc_insertion_point(module_scope)

@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class BenchmarkRequest(_message.Message):
-    __slots__ = ("name", "data", "captions", "captioner", "qa_data", "prompt", "settings", "repeats", "judge", "reader", "media", "preparation", "taxonomy", "qa_replies")
+    __slots__ = ("name", "data", "captions", "captioner", "qa_data", "prompt", "settings", "repeats", "judge", "reader", "media", "preparation", "taxonomy", "qa_replies", "caption_tokens")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -34,6 +34,7 @@ class BenchmarkRequest(_message.Message):
     PREPARATION_FIELD_NUMBER: _ClassVar[int]
     TAXONOMY_FIELD_NUMBER: _ClassVar[int]
     QA_REPLIES_FIELD_NUMBER: _ClassVar[int]
+    CAPTION_TOKENS_FIELD_NUMBER: _ClassVar[int]
     name: str
     data: str
     captions: str
@@ -48,7 +49,8 @@ class BenchmarkRequest(_message.Message):
     preparation: _run_pb2.Preparation
     taxonomy: _containers.RepeatedCompositeFieldContainer[_run_pb2.TaxonomyOfDomain]
     qa_replies: str
-    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ...) -> None: ...
+    caption_tokens: int
+    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
     __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key")

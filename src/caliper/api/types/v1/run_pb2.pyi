@@ -59,7 +59,7 @@ class TaxonomyOfDomain(_message.Message):
     def __init__(self, domain: _Optional[str] = ..., nodes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BenchmarkSpec(_message.Message):
-    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models", "preparation", "taxonomy")
+    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models", "preparation", "taxonomy", "caption_tokens")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -84,6 +84,7 @@ class BenchmarkSpec(_message.Message):
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PREPARATION_FIELD_NUMBER: _ClassVar[int]
     TAXONOMY_FIELD_NUMBER: _ClassVar[int]
+    CAPTION_TOKENS_FIELD_NUMBER: _ClassVar[int]
     name: str
     data: str
     captions: str
@@ -94,7 +95,8 @@ class BenchmarkSpec(_message.Message):
     models: _containers.MessageMap[str, Identity]
     preparation: Preparation
     taxonomy: _containers.RepeatedCompositeFieldContainer[TaxonomyOfDomain]
-    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ...) -> None: ...
+    caption_tokens: int
+    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class RunSpec(_message.Message):
     __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks")

@@ -1,0 +1,1 @@
+"""Metrics for Prometheus: what there is, how it is counted, and where it is read."""

@@ -1,0 +1,195 @@
+"""Every metric: its name, what it means, its labels. docs/metrics.md is written from here.
+
+Labels take their values from closed or configured sets: never a run, an item or a URL. The
+label `model` has as many values as models are watched at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Type(StrEnum):
+    """The types that Prometheus has."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric. `buckets` are the upper bounds of a histogram, in seconds."""
+
+    name: str
+    type: Type
+    help: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+_FRESH = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 30.0, 60.0, 300.0)
+
+SCORE = Metric(
+    "caliper_score",
+    Type.GAUGE,
+    "A score in the paper's unit, over the model's latest started run (run), its last scored "
+    "verdicts (last) or those of the last hour (hour)",
+    ("model", "benchmark", "dimension", "metric", "window"),
+)
+SCORE_BOUND = Metric(
+    "caliper_score_bound",
+    Type.GAUGE,
+    "The low or high end of a score's interval at 95 %",
+    ("model", "benchmark", "dimension", "metric", "window", "bound"),
+)
+QUESTIONS = Metric(
+    "caliper_questions",
+    Type.GAUGE,
+    "Questions of the model's latest started run that are planned, scored and unscored",
+    ("model", "benchmark", "state"),
+)
+RUN_STARTED = Metric(
+    "caliper_run_started_timestamp_seconds",
+    Type.GAUGE,
+    "When the model's latest run started",
+    ("model",),
+)
+VERDICTS = Metric(
+    "caliper_verdicts_total",
+    Type.COUNTER,
+    "Verdicts that told something new, by whether they are scores",
+    ("model", "benchmark", "outcome"),
+)
+UNSCORED = Metric(
+    "caliper_unscored_total",
+    Type.COUNTER,
+    "Verdicts without a score, by the reason",
+    ("model", "benchmark", "reason"),
+)
+FRESHNESS = Metric(
+    "caliper_freshness_seconds",
+    Type.HISTOGRAM,
+    "From the broker's time of a verdict until the scores show it",
+    (),
+    _FRESH,
+)
+APPLIED = Metric(
+    "caliper_aggregator_applied_timestamp_seconds",
+    Type.GAUGE,
+    "The broker's time of the newest record that the aggregator entered",
+)
+SNAPSHOT = Metric(
+    "caliper_snapshot_timestamp_seconds",
+    Type.GAUGE,
+    "When the aggregator last kept a snapshot",
+)
+RETRIES = Metric(
+    "caliper_retries_total",
+    Type.COUNTER,
+    "Jobs (endpoint empty) and calls that were tried again, by the error",
+    ("stage", "endpoint", "reason"),
+)
+TOKENS = Metric(
+    "caliper_tokens_total",
+    Type.COUNTER,
+    "Tokens as the endpoint counts them; cached ones are part of those of prompts",
+    ("stage", "endpoint", "kind"),
+)
+CACHED = Metric(
+    "caliper_cached_replies_total",
+    Type.COUNTER,
+    "Replies that were taken from the store",
+    ("stage",),
+)
+ASKED = Metric(
+    "caliper_asked_replies_total",
+    Type.COUNTER,
+    "Replies that a model was asked for because the store had none",
+    ("stage",),
+)
+DEAD_LETTERS = Metric(
+    "caliper_dead_letters_total",
+    Type.COUNTER,
+    "Jobs that were put aside, by their topic and the error",
+    ("topic", "reason"),
+)
+REBALANCES = Metric(
+    "caliper_rebalances_total",
+    Type.COUNTER,
+    "Times that partitions came to a worker of the stage or were taken from it",
+    ("stage",),
+)
+JOB_SECONDS = Metric(
+    "caliper_job_seconds",
+    Type.HISTOGRAM,
+    "From taking a job off its topic until it was done, put back after a wait (retried) or "
+    "put aside (dead_letter)",
+    ("stage", "outcome"),
+    _SECONDS,
+)
+BACKEND_SECONDS = Metric(
+    "caliper_backend_seconds",
+    Type.HISTOGRAM,
+    "One call to a model's endpoint: ok, or its error",
+    ("stage", "endpoint", "outcome"),
+    _SECONDS,
+)
+JOBS_IN_FLIGHT = Metric(
+    "caliper_jobs_in_flight",
+    Type.GAUGE,
+    "Jobs that the stage has taken and not settled",
+    ("stage",),
+)
+LAG = Metric(
+    "caliper_consumer_lag",
+    Type.GAUGE,
+    "Messages of a partition that the stage has still to settle, as far as it knows",
+    ("stage", "topic", "partition"),
+)
+GATE_LIMIT = Metric(
+    "caliper_gate_limit",
+    Type.GAUGE,
+    "Calls that an endpoint's gate lets be in flight; 0 while it is only probed",
+    ("endpoint",),
+)
+GATE_IN_FLIGHT = Metric(
+    "caliper_gate_in_flight", Type.GAUGE, "Calls of an endpoint that are in flight", ("endpoint",)
+)
+ANCHOR = Metric(
+    "caliper_anchor_agreement",
+    Type.GAUGE,
+    "Share of the anchors with a verdict that the judge or reader judged as known, 0 to 1",
+    ("judge", "benchmark"),
+)
+BUILD = Metric("caliper_build_info", Type.GAUGE, "1, with the version of Caliper", ("version",))
+
+STAGE_METRICS = (
+    JOB_SECONDS,
+    BACKEND_SECONDS,
+    RETRIES,
+    TOKENS,
+    CACHED,
+    ASKED,
+    DEAD_LETTERS,
+    REBALANCES,
+    JOBS_IN_FLIGHT,
+    LAG,
+    GATE_LIMIT,
+    GATE_IN_FLIGHT,
+)
+SCORE_METRICS = (
+    SCORE,
+    SCORE_BOUND,
+    QUESTIONS,
+    RUN_STARTED,
+    VERDICTS,
+    UNSCORED,
+    FRESHNESS,
+    APPLIED,
+    SNAPSHOT,
+    ANCHOR,
+)
+METRICS = (*SCORE_METRICS, *STAGE_METRICS, BUILD)

@@ -1,0 +1,138 @@
+"""`caliper correlation`: do figures rank models as people do?"""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from caliper.analysis.correlation import Correlated, correlated
+from caliper.analysis.leaderboard import Column, headline_columns, metric_columns
+from caliper.cli.agreement import coefficient
+from caliper.cli.comparing import Anyway, refuse_unlike
+from caliper.cli.console import ERR, OUT
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Report
+from caliper.standalone.directory import find_run
+from caliper.standalone.kept import read_run
+from caliper.standalone.people import MODEL, read_scores
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...",
+        help="Run directories, names below runs/, or run ids: one a model, alike but for it.",
+    ),
+]
+People = Annotated[
+    Path,
+    typer.Option(
+        "--people",
+        metavar="PATH",
+        help="People's scores of the models: CSV with the columns model (a run's label) and score.",
+    ),
+]
+Scores = Annotated[
+    str, typer.Option("--column", help="The column of --people that holds the scores.")
+]
+Metric = Annotated[
+    str | None,
+    typer.Option("--metric", help="The metric of CAPability's or CaptionQA's columns."),
+]
+_WORDS = ("pearson", "kendall", "spearman")
+
+
+def correlation(
+    runs: Runs,
+    people: People,
+    column: Scores = "score",
+    metric: Metric = None,
+    anyway: Anyway = False,
+    json: Json = False,
+) -> int:
+    """Say how well figures agree with people's scores over models (CompreCap, Table 3).
+
+    Pearson's r, Kendall's tau-b and Spearman's rho for every column of the leaderboard, over the
+    runs that have both, with intervals at 95 % by a bootstrap over models. Exit code 3 when fewer
+    than two models have a figure and a score, or all have the same.
+    """
+    scores = read_scores(people, column)
+    reports = [asyncio.run(read_run(find_run(name))).report for name in runs]
+    names = [report.name for report in reports]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInput(f"two runs of the model {twice}", field="RUN")
+    for report in reports[1:]:
+        refuse_unlike(reports[0], report, anyway=anyway)
+    known = [report for report in reports if report.name in scores]
+    for name in names:
+        if name not in scores:
+            ERR.print(f"[yellow]Warning:[/yellow] no score of {escape(name)}", soft_wrap=True)
+    if not known:
+        told = ", ".join(sorted(scores)[:10]) or "none"
+        raise InvalidInput(
+            f"no run of a model that was scored: {told}", file=str(people), field=MODEL
+        )
+    found = {one: _over(one, known, scores) for one in _columns(known, metric)}
+    if json:
+        sys.stdout.write(_told(found))
+    else:
+        OUT.print(_table(found))
+    said = any(one.pearson.value is not None for one in found.values())
+    return Exit.DONE if said else Exit.INCONCLUSIVE
+
+
+def _columns(reports: Sequence[Report], metric: str | None) -> tuple[Column, ...]:
+    """Those of the leaderboards of all benchmarks, in the order of the first run."""
+    columns: dict[Column, None] = dict.fromkeys(headline_columns(reports)) if metric is None else {}
+    paths = {(column.benchmark, column.path) for column in columns}
+    for part in (part for report in reports for part in report.benchmarks):
+        try:
+            further = metric_columns(part, metric)
+        except ValueError as error:
+            raise InvalidInput(str(error), field="--metric") from error
+        for column in further:
+            if (column.benchmark, column.path) not in paths:
+                paths.add((column.benchmark, column.path))
+                columns[column] = None
+    return tuple(columns)
+
+
+def _over(column: Column, reports: Sequence[Report], scores: Mapping[str, float]) -> Correlated:
+    values = {
+        report.name: part.estimates[column.path].value
+        for report in reports
+        for part in report.benchmarks
+        if part.name == column.benchmark and column.path in part.estimates
+    }
+    known = {name: value for name, value in values.items() if value is not None}
+    return correlated(list(known.values()), [scores[name] for name in known])
+
+
+def _told(found: Mapping[Column, Correlated]) -> str:
+    told: dict[str, dict[str, object]] = {}
+    for column, one in found.items():
+        told.setdefault(column.benchmark, {})[".".join(column.path)] = asdict(one)
+    return json_module.dumps(told, indent=2, sort_keys=True) + "\n"
+
+
+def _table(found: Mapping[Column, Correlated]) -> Table:
+    grid = Table(box=None, pad_edge=False)
+    for heading in ("", "figure"):
+        grid.add_column(heading)
+    for heading in ("models", "Pearson's r", "Kendall's tau", "Spearman's rho"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    for column, one in found.items():
+        shown = [coefficient(getattr(one, word)) for word in _WORDS]
+        grid.add_row(column.benchmark, escape(".".join(column.path)), str(one.models), *shown)
+    return grid

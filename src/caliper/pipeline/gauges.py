@@ -1,0 +1,292 @@
+"""Scores as telemetry: every model's latest run and its rolling windows, kept up as verdicts come.
+
+A report is reduced over a whole plan. Here only the samples are reduced that something was heard
+about, and what they added before is withdrawn: sums are exact, so what is left is what a
+reduction over everything would give. Nothing here is part of a report.
+
+Windows span the runs of a model. After the aggregator started anew they fill again from the
+verdicts that come; the whole run is taken from its ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from caliper.core.errors import CaliperError
+from caliper.core.outcome import Outcome
+from caliper.core.tally import Tally
+from caliper.pipeline.live_scores import Before, by_sample, counted, reduced, scores_of
+from caliper.pipeline.plan_lookup import PlanLookup
+from caliper.pipeline.tracked import TrackedRun
+from caliper.pipeline.windows import Judged, Place, RollingWindow
+from caliper.ports.clock import Clock
+from caliper.ports.codec import EventKind, Verdicts
+from caliper.ports.stream import Record
+from caliper.ports.telemetry import Scored, ScoreTelemetry, Window
+
+_HOUR_MS = 3_600_000
+MOST_HEARD = 10_000
+"""Samples that may wait for a look. With more, runs are counted anew from their ledgers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The `models` that are watched at most, the scored verdicts of the window `last`, and the
+    least seconds between two looks.
+    """
+
+    models: int = 50
+    last: int = 500
+    pace: float = 2.0
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What was heard about a sample since the last look. `index` is one of its own, `before` are
+    the outcomes that it had then, of the indices that were told since.
+    """
+
+    run: TrackedRun
+    place: Place
+    index: int
+    before: dict[int, Outcome | None] = field(default_factory=dict)
+    timestamps: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A model: its latest run, which started at `started`, with the tally of each benchmark.
+    They are worth showing once they are `whole`.
+    """
+
+    run: TrackedRun
+    started: int
+    whole: bool
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    windows: dict[tuple[str, Window], RollingWindow] = field(default_factory=dict)
+    settings: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    changed: set[tuple[str, Window]] = field(default_factory=set)
+
+
+class Gauges:
+    """Tells `telemetry` the scores of models. What it is told between two looks waits.
+
+    `warn` hears what went wrong: nothing of it may end the aggregator.
+    """
+
+    def __init__(
+        self,
+        telemetry: ScoreTelemetry,
+        clock: Clock,
+        warn: Callable[[str], None],
+        scope: Scope | None = None,
+    ) -> None:
+        self._telemetry, self._clock, self._warn = telemetry, clock, warn
+        self._scope = scope or Scope()
+        self._lookup = PlanLookup()
+        self._models: dict[str, _Watched] = {}
+        self._heard: dict[tuple[str, str, str], _Heard] = {}
+        self._newest = 0
+
+    def hold(self, run: TrackedRun) -> None:
+        """A run that was known before: it may be the latest of its model."""
+        self._watch(run, run.events.get(EventKind.PLAN, 0))
+
+    def before(self, run: TrackedRun, message: Verdicts, record: Record) -> Before:
+        """To be asked right before a message is entered, for `entered`."""
+        size = run.summary.questions
+        self._newest = max(self._newest, record.timestamp)
+        self._watch(run, run.events.get(EventKind.PLAN, record.timestamp))
+        indices = (verdict.index for verdict in message.verdicts)
+        return {index: run.ledger.outcome(index) for index in indices if 0 <= index < size}
+
+    def entered(self, run: TrackedRun, message: Verdicts, record: Record, before: Before) -> None:
+        """A message was entered into the ledger of its run."""
+        now = {index: run.ledger.outcome(index) for index in before}
+        changed = {index: was for index, was in before.items() if now[index] != was}
+        name = message.benchmark
+        if not changed or name not in (part.name for part in run.spec.benchmarks):
+            return
+        model = _model(run)
+        if model not in self._models:
+            return
+        scored, unscored = counted(now[index] for index in changed)
+        self._telemetry.entered(model, name, scored, unscored)
+        place = (record.timestamp, record.partition, record.offset)
+        key = (run.run, name, message.sample)
+        if len(self._heard) >= MOST_HEARD:
+            # It is catching up: the ledger knows all of it.
+            self._doubt()
+        heard = self._heard.setdefault(key, _Heard(run, place, min(changed)))
+        heard.place = max(heard.place, place)
+        heard.timestamps.append(record.timestamp)
+        for index, was in changed.items():
+            heard.before.setdefault(index, was)
+
+    def forget(self, run: str) -> None:
+        """A run that is no longer held: its last scores stay, what they were made of goes."""
+        self._lookup.forget(run)
+        for watched in self._models.values():
+            if watched.run.run == run:
+                watched.tallies.clear()
+                watched.changed = {place for place in watched.changed if place[1] is not Window.RUN}
+
+    def snapshot_kept(self) -> None:
+        """The aggregator kept a snapshot."""
+        self._telemetry.kept(self._clock.now().timestamp())
+
+    def _watch(self, run: TrackedRun, started: int) -> None:
+        model = _model(run)
+        watched = self._models.get(model)
+        if watched is not None and (watched.run is run or watched.started >= started):
+            watched.started = max(watched.started, started if watched.run is run else 0)
+            return
+        if watched is None and len(self._models) >= self._scope.models:
+            oldest = min(self._models, key=lambda name: self._models[name].started)
+            if self._models[oldest].started >= started:
+                return
+            del self._models[oldest]
+            self._telemetry.forgotten(oldest)
+        found = _Watched(run, started, whole=run.ledger.known == 0)
+        if watched is not None:
+            found.windows, found.settings = watched.windows, watched.settings
+            for name in watched.tallies:
+                self._telemetry.scored(model, name, Window.RUN, {})
+        self._models[model] = found
+        self._telemetry.started(model, started / 1000)
+
+    async def run(self) -> None:
+        """Look again and again, one every `pace` seconds, for half of the time at most."""
+        pause = self._scope.pace
+        while True:
+            await self._clock.sleep(pause)
+            begun = self._clock.monotonic()
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001 - telemetry must not end what it watches
+                self._warn(f"scores could not be shown: {type(error).__name__}: {error}")
+                self._doubt()
+            spent = self._clock.monotonic() - begun
+            pause = max(self._scope.pace - spent, spent)
+
+    async def look(self) -> None:
+        """Bring all scores up to what was heard."""
+        for watched in list(self._models.values()):
+            if not watched.whole:
+                await self._patiently(watched, self._recount(watched))
+        heard, self._heard = self._heard, {}
+        for key in sorted(heard, key=lambda key: (key[0], heard[key].index)):
+            concerned = self._models.get(_model(heard[key].run))
+            if concerned is not None:
+                await asyncio.sleep(0)
+                await self._patiently(concerned, self._take_in(concerned, key, heard[key]))
+        if self._newest:
+            self._telemetry.applied(self._newest / 1000)
+        now = self._now()
+        for model, watched in list(self._models.items()):
+            watched.changed |= {
+                place for place, window in watched.windows.items() if window.trim(now)
+            }
+            await self._show(model, watched)
+        shown = self._now()
+        for one in heard.values():
+            for timestamp in one.timestamps:
+                self._telemetry.fresh(max(0, shown - timestamp) / 1000)
+
+    def _now(self) -> int:
+        return round(self._clock.now().timestamp() * 1000)
+
+    async def _patiently(self, watched: _Watched, step: Awaitable[None]) -> None:
+        """Do a step; where plan or store cannot be read, count the run anew at the next look."""
+        try:
+            await step
+        except CaliperError as error:
+            self._warn(f"scores are behind: {error}")
+            watched.whole = False
+
+    def _doubt(self) -> None:
+        """Drop what waits, and count all runs anew."""
+        self._heard.clear()
+        for watched in self._models.values():
+            watched.whole = False
+
+    async def _recount(self, watched: _Watched) -> None:
+        """Take the tallies from the ledger. What is heard meanwhile is in them once its shard
+        was read, and then counts no second time.
+        """
+        run = watched.run
+        watched.tallies = {part.name: Tally() for part in run.spec.benchmarks}
+        async for items in run.plan():
+            for (name, sample), members in by_sample(items).items():
+                tally, _ = reduced(run, name, members, {})
+                watched.tallies[name].absorb(tally)
+                later = self._heard.get((run.run, name, sample))
+                if later is not None:
+                    later.before.clear()
+                # A large run takes its time, and records are waiting.
+                await asyncio.sleep(0)
+        watched.whole = True
+        watched.changed |= {(name, Window.RUN) for name in watched.tallies}
+
+    async def _take_in(self, watched: _Watched, key: tuple[str, str, str], heard: _Heard) -> None:
+        run_name, name, sample = key
+        run = heard.run
+        samples = await self._lookup.samples(run, heard.index)
+        items = samples.get((name, sample))
+        if items is None:
+            return
+        later = self._heard.get(key)
+        before = {**(later.before if later else {}), **heard.before}
+        if later is not None:
+            # It is counted now, with what it told.
+            later.before.clear()
+        tally, scored = reduced(run, name, items, {})
+        if watched.run is run and watched.whole and before:
+            watched.tallies.setdefault(name, Tally()).absorb(tally)
+            watched.tallies[name].withdraw(reduced(run, name, items, before)[0])
+            watched.changed.add((name, Window.RUN))
+        watched.settings[name] = run.spec.benchmark(name).settings
+        judged = Judged(heard.place, scored, tally)
+        for kind in (Window.LAST, Window.HOUR):
+            self._window(watched, name, kind).put((run_name, sample), judged)
+            watched.changed.add((name, kind))
+
+    def _window(self, watched: _Watched, name: str, kind: Window) -> RollingWindow:
+        if (name, kind) not in watched.windows:
+            last = kind is Window.LAST
+            watched.windows[name, kind] = (
+                RollingWindow(scored=self._scope.last) if last else RollingWindow(age=_HOUR_MS)
+            )
+        return watched.windows[name, kind]
+
+    async def _show(self, model: str, watched: _Watched) -> None:
+        changed, watched.changed = watched.changed, set()
+        shown: list[tuple[str, Tally, Scored]] = []
+        for name, kind in sorted(changed):
+            if kind is Window.RUN:
+                tally, settings = watched.tallies[name], watched.run.spec.benchmark(name).settings
+            else:
+                tally, settings = watched.windows[name, kind].tally, watched.settings[name]
+            # A run that is not an hour old is all that there was within the hour.
+            scores = next((told for of, held, told in shown if of == name and held == tally), None)
+            if scores is None:
+                # In a thread: intervals of a large run take a while, and records are waiting.
+                scores = await asyncio.to_thread(scores_of, name, tally, settings)
+            shown.append((name, tally, scores))
+            if self._models.get(model) is watched:
+                self._telemetry.scored(model, name, kind, scores)
+        if changed and self._models.get(model) is watched:
+            for planned in watched.run.summary.benchmarks:
+                scored, reasons = watched.run.ledger.count(planned.first, planned.questions)
+                told = {
+                    "planned": planned.questions,
+                    "scored": scored,
+                    "unscored": sum(reasons.values()),
+                }
+                self._telemetry.progressed(model, planned.name, told)
+
+
+def _model(run: TrackedRun) -> str:
+    return run.spec.name or "unnamed"

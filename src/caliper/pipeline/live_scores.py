@@ -1,0 +1,113 @@
+"""Samples and their outcomes as sums, and sums as scores with the labels of telemetry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from caliper.analysis.intervals import estimate
+from caliper.benchmarks.registry import benchmark
+from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item
+from caliper.core.report import Figure, Kind, Path
+from caliper.core.tally import Tally
+from caliper.pipeline.tracked import TrackedRun
+from caliper.ports.telemetry import Score
+
+_GROUPS = frozenset({"tasks", "domains"})
+
+Before = Mapping[int, Outcome | None]
+"""Outcomes by index that stand for those of a ledger."""
+Samples = Mapping[tuple[str, str], list[Item]]
+"""The items of each sample, by benchmark and sample."""
+
+
+def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tuple[str, str], Score]:
+    """The scores of a tally by dimension and metric, with their intervals; counts, spreads and
+    the finest divisions of a benchmark are left to reports.
+    """
+    found = {}
+    for figure in benchmark(name).report(tally, settings).figures:
+        label = _label(figure)
+        if label is None:
+            continue
+        told = estimate(figure, tally)
+        if told.value is not None:
+            found[label] = Score(told.value, told.low, told.high)
+    return found
+
+
+def _label(figure: Figure) -> tuple[str, str] | None:
+    if figure.kind not in (Kind.PROPORTION, Kind.RATIO):
+        return None
+    return label_of(figure.path)
+
+
+def label_of(path: Path) -> tuple[str, str] | None:
+    """Dimension and metric of a figure: `tasks.ocr.f1` is f1 of ocr, `s_unified` is overall.
+    None for what is divided more finely, or told once more by another reading.
+    """
+    match path:
+        case (metric,):
+            return "overall", metric
+        case (dimension, metric):
+            return dimension, metric
+        case (group, dimension, metric) if group in _GROUPS:
+            return dimension, metric
+        case ("qa_on_image" as group, dimension, metric):
+            return f"{group}/{dimension}", metric
+        case _:
+            return None
+
+
+def reduced(
+    run: TrackedRun, name: str, items: Iterable[Item], instead: Before
+) -> tuple[Tally, int]:
+    """What a sample adds by the ledger, with other outcomes `instead`, and its scored questions."""
+    members = [(item, dict(_outcomes(run, item, instead))) for item in items]
+    scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
+    return _light(benchmark(name).reduce(members, run.spec.benchmark(name).settings)), scored
+
+
+def _light(tally: Tally) -> Tally:
+    """The same sums with whole numbers as int: they are added up in half the time."""
+    found = Tally()
+    for cell in tally:
+        for cluster, sums in tally.clusters(cell).items():
+            found.add(
+                cell,
+                cluster,
+                **{
+                    name: amount.numerator if amount.denominator == 1 else amount
+                    for name, amount in sums.items()
+                },
+            )
+    return found
+
+
+def _outcomes(
+    run: TrackedRun, item: Item, instead: Before
+) -> Iterator[tuple[tuple[int, int], Outcome]]:
+    for index, question, repeat in item.positions():
+        outcome = instead[index] if index in instead else run.ledger.outcome(index)
+        if outcome is not None:
+            yield (question.ordinal, repeat), outcome
+
+
+def by_sample(items: Iterable[Item]) -> Samples:
+    """Items by the sample that they belong to."""
+    found: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        found.setdefault((item.benchmark, item.sample), []).append(item)
+    return found
+
+
+def counted(outcomes: Iterable[Outcome | None]) -> tuple[int, dict[str, int]]:
+    """How many are scores, and the others by their reason."""
+    scored, unscored = 0, dict[str, int]()
+    for outcome in outcomes:
+        if isinstance(outcome, Scored):
+            scored += 1
+        elif outcome is not None:
+            reason = str(outcome.reason)
+            unscored[reason] = unscored.get(reason, 0) + 1
+    return scored, unscored

@@ -1,0 +1,70 @@
+"""Items of a plan by one of their indices, without holding the plan."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from caliper.pipeline.live_scores import Samples, by_sample
+from caliper.pipeline.plan import read_plan
+from caliper.pipeline.tracked import TrackedRun
+
+_QUESTIONS = 60_000
+
+
+class PlanLookup:
+    """Finds the shard that an index is in. The last shards, of `questions` questions together or
+    one, are at hand: runs are worked on about in the order of their plans.
+    """
+
+    def __init__(self, questions: int = _QUESTIONS) -> None:
+        self._most = questions
+        self._shards: OrderedDict[tuple[str, int], tuple[int, Samples]] = OrderedDict()
+        self._firsts: dict[str, dict[int, int]] = {}
+
+    async def samples(self, run: TrackedRun, index: int) -> Samples:
+        """The samples of the shard that holds an index of a run's plan.
+
+        Raises InvalidInput when the plan is lost, StoreUnavailable.
+        """
+        firsts = self._firsts.setdefault(run.run, {})
+        low, high = 0, run.summary.shards - 1
+        while low < high:
+            # Known beginnings cost nothing: only between two of them a shard has to be read.
+            middle = _between(firsts, low, high, index)
+            if middle is None:
+                middle = (low + high + 1) // 2
+                await self._read(run, middle)
+            if firsts[middle] <= index:
+                low = middle
+            else:
+                high = middle - 1
+        return await self._read(run, low)
+
+    async def _read(self, run: TrackedRun, number: int) -> Samples:
+        place = (run.run, number)
+        if place in self._shards:
+            self._shards.move_to_end(place)
+            return self._shards[place][1]
+        items = await anext(read_plan(run.store, run.summary, number))
+        self._firsts.setdefault(run.run, {})[number] = items[0].first
+        samples = by_sample(items)
+        self._shards[place] = sum(item.size for item in items), samples
+        while len(self._shards) > 1 and sum(size for size, _ in self._shards.values()) > self._most:
+            self._shards.popitem(last=False)
+        return samples
+
+    def forget(self, run: str) -> None:
+        """A run that is no longer held."""
+        self._firsts.pop(run, None)
+        for place in [place for place in self._shards if place[0] == run]:
+            del self._shards[place]
+
+
+def _between(firsts: Mapping[int, int], low: int, high: int, index: int) -> int | None:
+    """A shard after `low` up to `high` whose beginning is known and tells the most."""
+    known = [number for number in firsts if low < number <= high]
+    before = [number for number in known if firsts[number] <= index]
+    if before:
+        return max(before)
+    return min(known, default=None)

@@ -1,0 +1,51 @@
+"""People's scores of models: a CSV file with a row a model.
+
+    model,score
+    my-checkpoint-a,3.42
+    my-checkpoint-b,2.39
+
+`model` is the label of a run. Other columns are not looked at.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+from caliper.core.errors import InvalidInput
+
+MODEL = "model"
+
+
+def read_scores(path: Path, column: str) -> dict[str, float]:
+    """The scores in a column by model. Raises InvalidInput naming file, line and field."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot be read: {error}", file=str(path)) from error
+    rows = csv.DictReader(text.splitlines())
+    for name in (MODEL, column):
+        if name not in (rows.fieldnames or ()):
+            known = ", ".join(rows.fieldnames or ()) or "none"
+            raise InvalidInput(f"no such column; there are: {known}", file=str(path), field=name)
+    scores: dict[str, float] = {}
+    for row in rows:
+        model = (row[MODEL] or "").strip()
+        if not model or model in scores:
+            problem = "the model is there twice" if model else "expected a model's label"
+            raise InvalidInput(problem, file=str(path), line=rows.line_num, field=MODEL)
+        scores[model] = _number(row[column], path, rows.line_num, column)
+    return scores
+
+
+def _number(written: str | None, path: Path, line: int, column: str) -> float:
+    try:
+        number = float(written or "")
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(
+            f"expected a number, found {written!r:.40}", file=str(path), line=line, field=column
+        )
+    return number

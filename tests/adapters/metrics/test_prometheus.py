@@ -1,0 +1,186 @@
+"""Metrics on prometheus_client: what is told appears, and disappears when it should."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+from aiohttp import ClientSession
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.servers.absent import leave_out
+
+from caliper.adapters.metrics.catalogue import METRICS, Type
+from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
+from caliper.adapters.metrics.serving import MetricsPage
+from caliper.core.errors import BackendOverloaded, MediaMissing
+from caliper.ports.models import Usage
+from caliper.ports.telemetry import JobEnd, Score, Window, reason_of
+
+Labels = Mapping[str, str]
+
+
+@dataclass
+class Member:
+    """ports.telemetry.Consuming."""
+
+    lag: dict[int, int] = field(default_factory=dict)
+    rebalances: int = 0
+
+
+@dataclass
+class Gate:
+    """ports.telemetry.Gated."""
+
+    limit: int = 0
+    in_flight: int = 0
+
+
+@pytest.fixture
+def telemetry() -> PrometheusTelemetry:
+    return PrometheusTelemetry(CollectorRegistry())
+
+
+def value(telemetry: PrometheusTelemetry, name: str, **labels: str) -> float | None:
+    telemetry.metrics.refresh()
+    return telemetry.metrics.registry.get_sample_value(name, labels)
+
+
+def everything(telemetry: PrometheusTelemetry) -> None:
+    """Something for every metric of the catalogue."""
+    stage, scores = telemetry.stage("judge"), telemetry.scores
+    stage.called("model", None, 0.1)
+    stage.asked_again("model", BackendOverloaded("busy"))
+    stage.used("model", Usage(3, 2, 1))
+    stage.gated("model", Gate(4, 2))
+    stage.job_taken()
+    stage.job_left(JobEnd.DONE, 0.2)
+    stage.job_again(MediaMissing("gone"))
+    stage.dead_letter("judge-jobs", ValueError("defect"))
+    stage.replied(cached=True)
+    stage.replied(cached=False)
+    stage.consumes("judge-jobs", Member({0: 7}, 2))
+    scores.entered("m", "captionqa", 2, {"timeout": 1})
+    scores.progressed("m", "captionqa", {"planned": 3, "scored": 2, "unscored": 1})
+    scores.started("m", 5.0)
+    scores.scored("m", "captionqa", Window.RUN, {("overall", "score"): Score(50, 40, 60)})
+    scores.fresh(0.5)
+    scores.applied(6.0)
+    scores.waiting("verdicts", {0: 1})
+    scores.kept(7.0)
+    scores.anchored("judge", "captionqa", 0.98)
+
+
+def names(text: bytes) -> set[str]:
+    found = text_string_to_metric_families(text.decode())
+    return {sample.name for family in found for sample in family.samples}
+
+
+def test_there_are_the_metrics_of_the_catalogue_and_no_others(
+    telemetry: PrometheusTelemetry,
+) -> None:
+    everything(telemetry)
+    telemetry.metrics.refresh()
+    expected = set()
+    for metric in METRICS:
+        parts = ("_bucket", "_sum", "_count") if metric.type is Type.HISTOGRAM else ("",)
+        expected |= {metric.name + part for part in parts}
+    assert names(generate_latest(telemetry.metrics.registry)) == expected
+
+
+def test_promtool_has_nothing_to_say(telemetry: PrometheusTelemetry) -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        leave_out("promtool", "it is part of Prometheus, which is not installed")
+    everything(telemetry)
+    telemetry.metrics.refresh()
+    text = generate_latest(telemetry.metrics.registry)
+    done = subprocess.run(
+        [promtool, "check", "metrics"], input=text, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_two_processes_share_nothing(telemetry: PrometheusTelemetry) -> None:
+    everything(telemetry)
+    other = PrometheusTelemetry(CollectorRegistry())
+    assert value(other, "caliper_jobs_in_flight", stage="judge") is None
+
+
+def test_scores_that_are_told_no_more_disappear(telemetry: PrometheusTelemetry) -> None:
+    labels = {"model": "m", "benchmark": "b", "dimension": "d", "metric": "f1", "window": "last"}
+    told = telemetry.scores.scored
+    told("m", "b", Window.LAST, {("d", "f1"): Score(1.0, 0.5, 2.0)})
+    assert value(telemetry, "caliper_score", **labels) == 1
+    assert value(telemetry, "caliper_score_bound", **labels, bound="low") == 0.5
+    told("m", "b", Window.LAST, {("d", "f1"): Score(1.5)})
+    assert value(telemetry, "caliper_score", **labels) == 1.5
+    assert value(telemetry, "caliper_score_bound", **labels, bound="low") is None
+    told("m", "b", Window.LAST, {})
+    assert value(telemetry, "caliper_score", **labels) is None
+
+
+def test_nothing_of_a_forgotten_model_is_left(telemetry: PrometheusTelemetry) -> None:
+    everything(telemetry)
+    telemetry.scores.started("other", 1.0)
+    telemetry.scores.forgotten("m")
+    text = generate_latest(telemetry.metrics.registry).decode()
+    assert 'model="m"' not in text
+    assert 'model="other"' in text
+
+
+def test_lag_belongs_to_who_has_the_partition(telemetry: PrometheusTelemetry) -> None:
+    member = Member({0: 3, 1: 4}, rebalances=1)
+    telemetry.stage("judge").consumes("judge-jobs", member)
+    place = {"stage": "judge", "topic": "judge-jobs"}
+    assert value(telemetry, "caliper_consumer_lag", **place, partition="1") == 4
+    member.lag, member.rebalances = {0: 2}, 3
+    assert value(telemetry, "caliper_consumer_lag", **place, partition="0") == 2
+    assert value(telemetry, "caliper_consumer_lag", **place, partition="1") is None
+    assert value(telemetry, "caliper_rebalances_total", stage="judge") == 3
+
+
+def test_a_job_that_is_broken_off_is_in_flight_no_longer(telemetry: PrometheusTelemetry) -> None:
+    stage = telemetry.stage("judge")
+    stage.job_taken()
+    assert value(telemetry, "caliper_jobs_in_flight", stage="judge") == 1
+    stage.job_left(None, 1.0)
+    assert value(telemetry, "caliper_jobs_in_flight", stage="judge") == 0
+    counted = value(telemetry, "caliper_job_seconds_count", stage="judge", outcome="done")
+    assert counted == 0
+
+
+def test_reasons_are_a_closed_set() -> None:
+    assert reason_of(BackendOverloaded("said https://secret")) == "backend_overloaded"
+    assert reason_of(KeyError("anything")) == "internal"
+
+
+@pytest.mark.parametrize("accept", ["", "application/openmetrics-text; version=1.0.0"])
+async def test_the_page_is_read_over_http(telemetry: PrometheusTelemetry, accept: str) -> None:
+    everything(telemetry)
+    page = MetricsPage(telemetry.metrics, "127.0.0.1", 0)
+    await page.start()
+    try:
+        async with ClientSession() as session:
+            address = f"http://127.0.0.1:{page.port}"
+            async with session.get(f"{address}/metrics", headers={"Accept": accept}) as reply:
+                assert reply.status == 200
+                assert "text" in reply.headers["Content-Type"]
+                assert b'caliper_consumer_lag{partition="0"' in await reply.read()
+            async with session.get(f"{address}/anything") as reply:
+                assert reply.status == 404
+    finally:
+        await page.stop()
+
+
+async def test_a_port_that_is_taken_is_told(telemetry: PrometheusTelemetry) -> None:
+    first = MetricsPage(telemetry.metrics, "127.0.0.1", 0)
+    await first.start()
+    second = MetricsPage(Metrics(CollectorRegistry()), "127.0.0.1", first.port)
+    try:
+        with pytest.raises(OSError, match="in use"):
+            await second.start()
+    finally:
+        await first.stop()
+        await second.stop()

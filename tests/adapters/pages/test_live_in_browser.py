@@ -1,0 +1,209 @@
+"""The pages of a real `caliper serve` in headless Chromium."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.fakes.command import Command, end
+
+pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+DATA = {
+    "capability": (EXAMPLES / "capability", EXAMPLES / "media"),
+    "captionqa": (EXAMPLES / "captionqa" / "questions.json", EXAMPLES / "media"),
+}
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the pages of an installation with two runs, the media of which are there."""
+    folder = tmp_path_factory.mktemp("installation")
+    caliper = Command(folder, {"CALIPER_STORE": "there"})
+    process = caliper.start(
+        *("serve", "--listen", "127.0.0.1:0", "--page", "127.0.0.1:0", "--store", "there")
+    )
+    try:
+        gateway, page = told(process, r"Serving on (\S+)", r"pages on (http://127\.0\.0\.1:\d+)/")
+        for name, (data, media) in DATA.items():
+            caliper("data", "push", name, "--data", data, "--media", media, code=0)
+        for name in ("careless", "careful"):
+            config = EXAMPLES / f"{name}.yaml"
+            caliper("evaluate", "--config", config, "--server", gateway, "--quiet", code=0)
+        yield page
+    finally:
+        ended = end(process, signal.SIGTERM)
+    assert ended.code == 0
+    assert not re.search("ERROR|Traceback", ended.err)
+
+
+def told(process: subprocess.Popen[str], *patterns: str) -> list[str]:
+    """What patterns find in what a process says, once it has said all of it."""
+    assert process.stderr is not None
+    said = ""
+    while True:
+        line = process.stderr.readline()
+        assert line, f"it did not serve:\n{said}"
+        said += line
+        found = [re.search(pattern, said) for pattern in patterns]
+        if all(found):
+            return [match[1] for match in found if match is not None]
+
+
+@pytest.fixture
+def opened(chromium: Browser, served: str) -> Iterator[Open]:
+    """Opens a page; afterwards nothing came from elsewhere and nothing complained."""
+    context = chromium.new_context()
+    context.set_default_timeout(20_000)
+    trouble: list[str] = []
+
+    def open_page(path: str = "/", width: int = 1280, scheme: str = "light") -> Page:
+        page = context.new_page()
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(f"dialog {dialog.message}"))
+
+        def requested(url: str) -> None:
+            if not url.startswith((f"{served}/", "data:")):
+                trouble.append(f"requested {url}")
+
+        page.on("request", lambda request: requested(request.url))
+        page.goto(served + path)
+        return page
+
+    yield open_page
+    context.close()
+    assert trouble == []
+
+
+def to_run(page: Page, name: str = "careful") -> str:
+    """Follow the link to a run; returns its path."""
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page.locator("h1")).to_have_text(name)
+    return page.url[page.url.index("/runs/") :]
+
+
+def press_until_focused(page: Page, selector: str, most: int = 60) -> None:
+    """Tab on until an element has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.locator(selector).evaluate("found => found === document.activeElement"):
+            return
+    pytest.fail(f"the keyboard does not reach {selector}")
+
+
+def test_from_the_list_to_a_run_to_its_samples_and_back(opened: Open) -> None:
+    page = opened()
+    expect(page).to_have_title("Runs · Caliper")
+    expect(page.locator("tbody tr")).to_have_count(2)
+    to_run(page)
+    expect(page.locator(".complete strong")).to_have_text("COMPLETE")
+    expect(page.locator(".headline")).to_have_count(3)
+    expect(page.locator("#capability svg.bar").first).to_be_visible()
+    page.get_by_role("link", name="Samples").click()
+    expect(page.locator(".card")).to_have_count(50)
+    page.locator(".trail").get_by_role("link", name="Runs").click()
+    expect(page).to_have_title("Runs · Caliper")
+
+
+def test_samples_have_pictures_captions_and_filters(opened: Open) -> None:
+    page = opened()
+    to_run(page, "careless")
+    page.get_by_role("link", name="Samples").click()
+    page.get_by_label("Benchmark").select_option("captionqa")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator("#count")).to_contain_text("in all")
+    page.get_by_label("Outcome").select_option("wrong")
+    page.get_by_role("button", name="Show", exact=True).click()
+    outcomes = page.locator(".card .outcome").all_text_contents()
+    assert set(outcomes) == {"wrong"}
+    image = page.locator(".card img").first
+    image.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.card img').naturalWidth > 100")
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator("#count")).to_have_text(re.compile(r"^50 of \d+ shown$"))
+    page.get_by_role("link", name="Next page").click()
+    expect(page.locator(".card").first).to_have_attribute("id", "v50")
+    page.get_by_role("link", name="First page").click()
+    expect(page.locator(".card").first).to_have_attribute("id", "v0")
+
+
+def test_media_that_are_not_there_are_said(opened: Open) -> None:
+    page = opened()
+    run = to_run(page)
+    page = opened(f"{run}/samples?benchmark=comprecap")
+    expect(page.locator(".card img")).to_have_count(0)
+    expect(page.locator(".nothing").first).to_have_text("no picture")
+
+
+def test_two_runs_are_compared_by_keyboard_alone(opened: Open) -> None:
+    page = opened()
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    press_until_focused(page, "tr:nth-child(1) input[type=radio]")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("tr:nth-child(2) input[type=radio]")).to_be_checked()
+    page.locator("tr:nth-child(1) th a").focus()
+    press_until_focused(page, "tr:nth-child(1) input[type=checkbox]")
+    page.keyboard.press("Space")
+    press_until_focused(page, "button")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("careful against careless")
+    expect(page.locator("#better-1 .card").first).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.locator(".trail a")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Runs · Caliper")
+
+
+def test_a_caption_and_a_reply_are_opened_by_keyboard(opened: Open) -> None:
+    page = opened()
+    run = to_run(page)
+    page = opened(f"{run}/samples")
+    press_until_focused(page, "#v0 .whole summary")
+    page.keyboard.press("Enter")
+    expect(page.locator("#v0 .whole blockquote")).to_be_visible()
+    expect(page.locator("#v0 .whole summary .caption")).to_be_hidden()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#v0 .reply pre")).to_be_visible()
+
+
+def test_the_report_opens_with_its_script(opened: Open) -> None:
+    page = opened()
+    to_run(page)
+    page.get_by_role("link", name="Report", exact=True).click()
+    expect(page.locator("#count")).to_have_text(re.compile("shown"))
+    expect(page.locator(".card")).to_have_count(40)
+
+
+def test_what_is_not_there_is_a_page(chromium: Browser, served: str) -> None:
+    page = chromium.new_page()
+    answer = page.goto(f"{served}/runs/{'0' * 16}")
+    assert answer is not None
+    assert answer.status == 404
+    expect(page.get_by_role("alert")).to_have_text(f"no run {'0' * 16}")
+    page.get_by_role("link", name="Runs").click()
+    expect(page).to_have_title("Runs · Caliper")
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_sticks_out_on_any_screen(opened: Open, width: int, scheme: str) -> None:
+    page = opened("/", width, scheme)
+    first, second = (str(link.get_attribute("href")) for link in page.locator("tbody th a").all())
+    compared = f"/compare?base={second.split('/')[-1]}&run={first.split('/')[-1]}"
+    for path in ("/", first, f"{first}/samples", compared):
+        page = opened(path, width, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (ground == "rgb(251, 250, 247)") is (scheme == "light")

@@ -1,0 +1,60 @@
+"""Two sittings over the same anchors."""
+
+import pytest
+
+from caliper.analysis.drift import Judged, Sitting, drift
+
+
+def sitting(*given: str | None, anchors: str = "set") -> Sitting:
+    """Anchors that all deserve "correct"."""
+    return Sitting(
+        "judge",
+        anchors,
+        {f"a{number}": Judged("correct", word) for number, word in enumerate(given)},
+    )
+
+
+def test_agreement_is_over_those_with_a_verdict() -> None:
+    found = sitting("correct", "wrong", None, "correct")
+    assert (found.agreed, found.scored) == (2, 3)
+    assert found.agreement == pytest.approx(2 / 3)
+    assert sitting(None).agreement is None
+
+
+def test_a_judge_that_says_the_same_has_not_drifted() -> None:
+    found = drift(sitting("correct", "wrong"), sitting("correct", "wrong"))
+    assert found is not None
+    assert (found.first, found.second, found.paired, found.changed, found.p) == (1, 1, 2, (), 1)
+
+
+def test_what_changed_is_named_though_the_agreement_is_the_same() -> None:
+    found = drift(sitting("correct", "wrong", "wrong"), sitting("wrong", "correct", "not said"))
+    assert found is not None
+    assert found.changed == ("a0", "a1", "a2")
+    assert (found.first, found.second) == (1, 1)
+
+
+def test_the_same_fall_is_less_likely_chance_with_more_anchors() -> None:
+    few = drift(sitting(*["correct"] * 2), sitting(*["wrong"] * 2))
+    many = drift(sitting(*["correct"] * 10), sitting(*["wrong"] * 10))
+    assert few is not None
+    assert many is not None
+    # Exact: two of two one way has probability 2 * .5**2, ten of ten 2 * .5**10.
+    assert (few.p, many.p) == (0.5, pytest.approx(2 * 0.5**10))
+
+
+def test_an_anchor_without_a_verdict_in_one_of_them_is_left_out() -> None:
+    found = drift(sitting("correct", None), sitting("correct", "wrong"))
+    assert found is not None
+    assert (found.paired, found.changed) == (1, ())
+
+
+def test_other_anchors_cannot_be_compared() -> None:
+    assert drift(sitting("correct"), sitting("correct", anchors="other")) is None
+
+
+def test_it_is_written_and_read_back() -> None:
+    found = sitting("correct", None)
+    assert Sitting.from_json(found.to_json()) == found
+    with pytest.raises(ValueError, match="no judged anchors"):
+        Sitting.from_json({"judge": "somebody"})

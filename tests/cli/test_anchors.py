@@ -1,0 +1,117 @@
+"""Anchors beside runs: asked each time, told on the terminal, in no figure, compared."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from tests.fakes import chat_server as fake
+from tests.fakes import tiny
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.command import Command, Ended
+
+from caliper.runtime.anchors.frozen import anchors_of
+
+ANCHORS = len(anchors_of("capability", {}))
+SCENES = 5
+RIGHT = '{"score": 1, "pred": ["up"], "reason": "as told"}'
+WRONG = '{"score": -1, "pred": ["up"], "reason": "as told"}'
+
+
+async def run(folder: Path, server: ChatServer, out: str, *more: str, code: int = 0) -> Ended:
+    words = (
+        *("evaluate", "capability", "--data", "data", "--captions", "captions"),
+        *("--judge", f"tgi:{server.url}", "--out", out, *more),
+    )
+    return await asyncio.to_thread(Command(folder), *words, code=code)
+
+
+def execution(folder: Path, out: str) -> Any:
+    return json.loads((folder / out / "execution.json").read_text())
+
+
+async def test_they_are_asked_in_every_run_and_change_no_figure(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+    async with ChatServer(otherwise=fake.answer(RIGHT)) as server:
+        await run(tmp_path, server, "plain")
+        assert len(server.requests) == SCENES
+        for out in ("first", "second"):
+            server.requests.clear()
+            ended = await run(tmp_path, server, out, "--anchors")
+            # The run's own replies come from the store; the anchors' never do.
+            assert len(server.requests) == ANCHORS
+            assert f"of {ANCHORS} (" in ended.out
+        server.requests.clear()
+        ended = await run(tmp_path, server, "second", "--anchors")
+        assert server.requests == []
+        assert "Anchors of capability" in ended.out
+    for file in ("report.json", "verdicts.jsonl", "report.md"):
+        plain = (tmp_path / "plain" / file).read_bytes()
+        assert (tmp_path / "second" / file).read_bytes() == plain
+    assert execution(tmp_path, "plain")["anchors"] == {}
+    told = execution(tmp_path, "second")["anchors"]["capability"]
+    assert told["scored"] == ANCHORS
+    assert told["agreed"] < ANCHORS
+    compared = await asyncio.to_thread(Command(tmp_path), "compare", "first", "second", code=0)
+    assert "drift" not in compared.err
+
+
+async def test_compare_warns_of_a_judge_that_changed(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+    async with ChatServer(otherwise=fake.answer(RIGHT)) as server:
+        await run(tmp_path, server, "before", "--anchors")
+        server.from_now_on(fake.answer(WRONG))
+        await run(tmp_path, server, "after", "--anchors", "--replicate", "1")
+        await run(tmp_path, server, "without")
+    caliper = Command(tmp_path)
+    warned = caliper("compare", "before", "after", "--quiet", code=0).err
+    before, after = (
+        execution(tmp_path, out)["anchors"]["capability"] for out in ("before", "after")
+    )
+    assert "Judge drift: capability" in warned
+    assert f"{before['agreed']} of {ANCHORS}" in warned
+    assert f"{after['agreed']} of {ANCHORS}" in warned
+    assert before["agreed"] != after["agreed"]
+    assert "drift" not in caliper("compare", "before", "without", "--quiet", code=0).err
+
+
+async def test_an_endpoint_in_trouble_leaves_them_without_a_verdict(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+
+    async def busy_about_anchors(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        ours = "A dog runs through a park" in json.dumps(asked["messages"])
+        step = fake.answer(RIGHT) if ours else fake.answer("I cannot say")
+        return await step(server, request, asked)
+
+    async with ChatServer(otherwise=busy_about_anchors) as server:
+        ended = await run(tmp_path, server, "run", "--anchors")
+    assert f"0 of 0 judged as known, {ANCHORS} without a verdict" in ended.out
+    assert execution(tmp_path, "run")["anchors"]["capability"]["agreement"] is None
+
+
+def test_recorded_replies_hold_none(tmp_path: Path, config: Path) -> None:
+    caliper = Command(tmp_path)
+    ended = caliper("evaluate", "--config", config, "--anchors", "--out", "run")
+    assert "capability: recorded replies hold none to the anchors" in ended.err
+
+
+@pytest.mark.parametrize("written", ['{"schema": 1, "anchors": {"capability": 5}}', "no JSON"])
+def test_an_execution_file_that_is_broken_is_named(tmp_path: Path, written: str) -> None:
+    caliper = Command(tmp_path)
+    tiny.write_scenes(tmp_path, SCENES)
+    words = ("evaluate", "capability", "--data", "data", "--captions", "captions", "--quiet")
+    for out in ("one", "other"):
+        caliper(*words, "--anchors", "--out", out, code=0)
+    (tmp_path / "one" / "execution.json").write_text(written)
+    assert "execution.json" in caliper("compare", "one", "other", code=2).err
+
+
+def test_an_installation_has_its_own_setting(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+    words = ("evaluate", "capability", "--data", "data", "--captions", "captions")
+    caliper = Command(tmp_path)
+    assert "anchors" in caliper(*words, "--anchors", "--server", "127.0.0.1:1", code=2).err

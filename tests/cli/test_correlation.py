@@ -1,0 +1,86 @@
+"""Figures of several models beside people's scores."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.fakes import tiny
+from tests.fakes.command import Command
+
+MODELS = {"a": 0, "b": 1, "c": 3, "d": 4}
+"""How many of the four scenes a model tells."""
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    folder = tmp_path_factory.mktemp("correlation")
+    tiny.lines(
+        folder / "data" / "scene.jsonl",
+        [tiny.element("scene", f"s{number}", "park") for number in range(4)],
+    )
+    caliper = Command(folder)
+    for model, right in MODELS.items():
+        told = ["A dog runs through a park."] * right + ["A dog runs in a kitchen."] * (4 - right)
+        rows = [{"file_id": f"s{number}", "caption": text} for number, text in enumerate(told)]
+        tiny.lines(folder / model / "scene.jsonl", rows)
+        words = ("evaluate", "capability", "--data", "data", "--captions", model, "--name", model)
+        caliper(*words, "--quiet", "--out", f"runs/{model}", code=0)
+    return caliper
+
+
+def people(folder: Path, text: str) -> Path:
+    file = folder / "people.csv"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_models_that_people_rank_alike(ran: Command) -> None:
+    file = people(ran.folder, "model,score,notes\na,1.0,x\nb,2.5,\nc,3.0,\nd,4.5,\n")
+    told = json.loads(ran("correlation", *MODELS, "--people", file, "--json", code=0).out)
+    recall = told["capability"]["average.f1"]
+    assert recall["models"] == 4
+    assert recall["kendall"]["value"] == recall["spearman"]["value"] == 1
+    assert recall["pearson"]["low"] <= recall["pearson"]["value"] < 1
+    shown = ran("correlation", *MODELS, "--people", file, "--metric", "recall", code=0).out
+    assert "average.recall" in shown
+    assert "Kendall's tau" in shown
+
+
+def test_the_other_way_round_and_another_column(ran: Command) -> None:
+    file = people(ran.folder, "model,human\na,4\nb,3\nc,2\nd,1\n")
+    words = ("correlation", *MODELS, "--people", file, "--column", "human", "--json")
+    told = json.loads(ran(*words, code=0).out)
+    assert told["capability"]["average.f1"]["kendall"]["value"] == -1
+
+
+def test_a_model_without_a_score_is_left_out_and_named(ran: Command) -> None:
+    file = people(ran.folder, "model,score\na,1\nb,2\nc,3\n")
+    ended = ran("correlation", *MODELS, "--people", file, "--json", code=0)
+    assert "no score of d" in ended.err
+    assert json.loads(ended.out)["capability"]["average.f1"]["models"] == 3
+
+
+def test_one_model_tells_nothing(ran: Command) -> None:
+    file = people(ran.folder, "model,score\na,1\n")
+    ran("correlation", "a", "--people", file, code=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model,points\na,1\n", "score: no such column; there are: model, points"),
+        ("model,score\na,1\na,2\n", "people.csv:3: model: the model is there twice"),
+        ("model,score\na,high\n", "people.csv:2: score: expected a number, found 'high'"),
+        ("model,score\na\n", "expected a number, found None"),
+        ("model,score\nz,1\n", "no run of a model that was scored: z"),
+        ("", "there are: none"),
+    ],
+)
+def test_scores_that_cannot_be_read(ran: Command, text: str, message: str) -> None:
+    file = people(ran.folder, text)
+    assert message in ran("correlation", *MODELS, "--people", file, code=2).err
+
+
+def test_two_runs_of_one_model_are_refused(ran: Command) -> None:
+    file = people(ran.folder, "model,score\na,1\nb,2\n")
+    assert "two runs of the model a" in ran("correlation", "a", "a", "--people", file, code=2).err

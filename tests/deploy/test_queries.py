@@ -1,0 +1,99 @@
+"""Every query of every dashboard and rule, asked of a real Prometheus, finds something."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from urllib.request import urlopen
+from xml.etree import ElementTree as ET
+
+import pytest
+from panels import DASHBOARDS, placed, read
+from pictures import Moment, answered, picture
+from querying import Prometheus, substituted
+from tests.deploy.dashboards import Asked, queries, rules, variables
+from tests.fakes.exporter import Exporter
+from tests.servers import metrics_server
+from tests.servers.process import ServerProcess
+
+ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*")
+CHOSEN = {
+    "model": "step-2000",
+    "benchmark": "captionqa|comprecap|capability",
+    "dimension": "average|overall|OCR",
+    "endpoint": "judge-8b|reader-72b",
+}
+WAITS = 60.0
+
+
+@pytest.fixture(scope="module")
+def prometheus(own_prometheus: tuple[ServerProcess, str]) -> Iterator[Prometheus]:
+    """A Prometheus that has scraped an installation several times."""
+    server, url = own_prometheus
+    with Exporter() as exporter:
+        metrics_server.scrape(server.log.parent, [exporter.address])
+        found = Prometheus(url)
+        until(found, "min(count_over_time(caliper_build_info[1m])) >= 5")
+        until(found, "count(stage:caliper_jobs_busy:rate5m)")
+        yield found
+
+
+def until(prometheus: Prometheus, expr: str) -> None:
+    """Wait for an expression to have a value."""
+    deadline = time.monotonic() + WAITS
+    while not prometheus.instant(expr):
+        assert time.monotonic() < deadline, f"{expr} found nothing in {WAITS} s"
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("values", [ALL, CHOSEN], ids=["all", "chosen"])
+@pytest.mark.parametrize("asked", list(queries()), ids=lambda asked: asked.place)
+def test_a_panel_has_data(prometheus: Prometheus, asked: Asked, values: dict[str, str]) -> None:
+    expr = substituted(asked.expr, values)
+    assert "$" not in expr
+    if asked.over_time:
+        now = time.time()
+        found = prometheus.over(expr, now - 5, now, 1)
+    else:
+        found = prometheus.instant(expr)
+    assert found, expr
+    assert any(math.isfinite(value) for series in found for _, value in series.points), expr
+
+
+@pytest.mark.parametrize("asked", list(variables()), ids=lambda asked: asked.place)
+def test_a_variable_has_values(prometheus: Prometheus, asked: Asked) -> None:
+    assert prometheus.values(substituted(asked.expr, ALL))
+
+
+def test_every_rule_is_evaluated_without_an_error(
+    prometheus: Prometheus, own_prometheus: tuple[ServerProcess, str]
+) -> None:
+    address = f"{own_prometheus[1]}/api/v1/rules"
+    with urlopen(address, timeout=30) as answer:  # noqa: S310 - a server of our own
+        groups = json.load(answer)["data"]["groups"]
+    told = {
+        rule["name"]: (rule["health"], rule.get("lastError")) for g in groups for rule in g["rules"]
+    }
+    assert len(told) == len(list(rules()))
+    assert set(told.values()) == {("ok", None)}, told
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in rules() if "record" in rule], ids=lambda rule: rule["record"]
+)
+def test_a_recording_rule_records(prometheus: Prometheus, rule: dict[str, str]) -> None:
+    until(prometheus, rule["record"])
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_a_picture_has_every_panel_with_data(prometheus: Prometheus, name: str) -> None:
+    panels = answered(read(name), prometheus, Moment(time.time(), 30))
+    assert not [each.title for each in panels if each.told().endswith(": none")]
+    root = ET.fromstring(picture(read(name), panels))  # noqa: S314 - written by ourselves
+    told = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "none" not in told
+    for part, _ in placed(read(name)):
+        titles = [part.title.replace("$model", model) for model in ("step-1000", "step-2000")]
+        assert set(titles) <= set(told)

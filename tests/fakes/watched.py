@@ -1,0 +1,106 @@
+"""The pages of a gateway over a store in memory, served and fetched over HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import aiohttp
+from tests.fakes import runs
+from tests.fakes.clock import FakeClock
+from tests.fakes.evaluations import CAPTIONS, CODEC, House, stored_run, verdicts_of
+from tests.fakes.runs import Planned
+
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.outcome import Verdict
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.comparisons import Comparer
+from caliper.pipeline.gateway import Gateway, Outside
+from caliper.pipeline.reading import RunReader
+from caliper.pipeline.runs import STARTED, RunBook, run_store, write_json
+from caliper.pipeline.supplies import MediaIndex, put_captions
+from caliper.runtime.addresses import Address
+from caliper.runtime.sinks import sink_of
+from caliper.runtime.web import WebServer
+from caliper.servicers.pages import Pages, Sources, trouble
+from caliper.servicers.starting import LocalStages
+
+
+@dataclass
+class Watched:
+    """An installation whose verdicts are told by hand. `pictures` counts what was decoded."""
+
+    house: House
+    board: Aggregator
+    pictures: list[tuple[str, str]] = field(default_factory=list)
+
+    async def begin(
+        self,
+        name: str,
+        texts: Mapping[str, str] = CAPTIONS["captionqa"],
+        repeats: int | None = None,
+        **changes: object,
+    ) -> Planned:
+        """A run over those captions that was started and planned."""
+        digest = await put_captions(self.house.store, texts)
+        part = runs.part(captions=digest, repeats=repeats)
+        run = await stored_run(self.house.store, name, part, **changes)
+        store, ident = self.house.store, run.spec.run_id
+        started = "2026-11-21T10:00:00.000+00:00"
+        await write_json(run_store(store, ident), STARTED, started=started, starts=1)
+        await write_json(store, f"run-index/{len(store.objects):015}-{ident}.json")
+        return run
+
+    async def tell(self, run: Planned, verdicts: Iterable[Verdict]) -> None:
+        """Verdicts as the stream brings them, kept as the aggregator does now and then."""
+        await self.board.apply([verdicts_of(run, verdicts)])
+        await self.board.snapshot()
+        await self.board.conclude()
+
+    def picture(self, name: str, path: str) -> bytes | None:
+        self.pictures.append((name, path))
+        return None if path == "1.jpg" else f"{name} {path}".encode()
+
+
+@dataclass
+class Browser:
+    """Fetches pages."""
+
+    address: str
+
+    async def __call__(self, path: str, status: int = 200) -> str:
+        """The text of a page that is answered with that status."""
+        async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
+            text = await answer.text()
+            assert answer.status == status, text
+            return text
+
+
+@asynccontextmanager
+async def watched() -> AsyncIterator[tuple[Watched, Browser]]:
+    """An installation, and a browser at its pages."""
+    house, clock = House(), FakeClock()
+    there = Watched(house, await house.aggregator())
+    book, index = RunBook(house.store, clock), MediaIndex(house.store, clock)
+
+    def pictures(_: object) -> object:
+        return there.picture
+
+    outside = Outside(
+        house.store, MemoryStream(), CODEC, clock, stages=LocalStages({}), scores=there.board
+    )
+    reader = RunReader(
+        house.store, book, clock, lambda _, texts, file: sink_of(file, texts, there.picture)
+    )
+    comparer = Comparer(house.store, book, pictures)  # type: ignore[arg-type]
+    front = Gateway(outside, book)
+    shown = Sources(front, reader, comparer, book, house.store, index, pictures)  # type: ignore[arg-type]
+    server = WebServer(Address("127.0.0.1", 0), Pages(shown).routes(), trouble)
+    running = asyncio.create_task(server.run())
+    await server.started.wait()
+    try:
+        yield there, Browser(f"http://{server.address}")
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+        await comparer.close()

@@ -1,0 +1,313 @@
+"""Scores as telemetry: what they say is what a report of the same verdicts says."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+from tests.fakes import evaluations, runs
+from tests.fakes.clock import FakeClock
+from tests.fakes.evaluations import CODEC, House, event_of, stored_run, verdict
+from tests.fakes.runs import Planned
+from tests.fakes.stores import MemoryLog, MemoryStore
+from tests.fakes.telemetry import ToldScores
+
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.errors import StoreUnavailable
+from caliper.core.keys import canonical_json
+from caliper.core.outcome import Verdict
+from caliper.pipeline.aggregate import report
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.gauges import MOST_HEARD, Gauges, Scope
+from caliper.pipeline.lagging import Lagging
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.live_scores import label_of
+from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.pipeline.report_files import ReportFiles
+from caliper.ports.codec import EventKind, Verdicts
+from caliper.ports.stream import Message, Record
+from caliper.ports.telemetry import Score, Scored, Window
+
+SAMPLES, QUESTIONS = evaluations.SAMPLES, evaluations.QUESTIONS
+NOW = 1_767_225_600_000
+"""The fake clock's beginning, in milliseconds."""
+
+
+@dataclass
+class Watching:
+    """An aggregator with gauges over a store in memory."""
+
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+    told: ToldScores = field(default_factory=ToldScores)
+    scope: Scope = field(default_factory=Scope)
+    warned: list[str] = field(default_factory=list)
+
+    async def begin(self) -> Aggregator:
+        self.gauges = Gauges(self.told, self.clock, self.warned.append, self.scope)
+        files = ReportFiles(evaluations.captions, lambda _, __: [])
+        outlets = Outlets(House().announce, lambda *_: None, self.gauges)
+        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets)
+        await self.board.resume()
+        return self.board
+
+    def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
+        return self.told.scores.get((model, "captionqa", window), {})
+
+    def score(self, window: Window = Window.RUN, model: str = "ours") -> float:
+        return self.of(window, model)["overall", "accuracy"].value
+
+
+@pytest.fixture
+async def watching() -> Watching:
+    found = Watching()
+    await found.begin()
+    return found
+
+
+def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:
+    message = Verdicts(run.spec.run_id, "captionqa", f"nat_{sample:03}", tuple(verdicts))
+    return Record(0, offset, NOW + offset, Message(VERDICTS, "", CODEC.write(message)))
+
+
+def judged(run: Planned, sample: int, *scores: int | None, offset: int = 0) -> Record:
+    first = sample * QUESTIONS
+    found = [verdict(first + place, score) for place, score in enumerate(scores)]
+    return told(run, sample, found, offset)
+
+
+async def reported(run: Planned, records: Sequence[Record]) -> dict[tuple[str, str], Score]:
+    """What a report of the same verdicts says, with the labels of telemetry."""
+    ledger = Ledger(run.summary.questions, MemoryLog())
+    for record in records:
+        ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)
+    found = await report(run.spec, run.summary, run.reader, ledger, {})
+    return {
+        label: Score(told.value, told.low, told.high)
+        for path, told in found.benchmarks[0].estimates.items()
+        if (label := label_of(path)) and told.value is not None and not path[-1].startswith("n_")
+    }
+
+
+async def test_the_whole_run_is_what_a_report_says_after_every_look(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    records = [
+        judged(run, 0, 1, 0, offset=1),
+        judged(run, 1, None, 1, offset=2),
+        judged(run, 2, 1, 1, offset=3),
+        judged(run, 1, 0, 1, offset=4),
+        judged(run, 0, 1, 0, offset=5),
+    ]
+    for count, record in enumerate(records, start=1):
+        await watching.board.apply([record])
+        await watching.gauges.look()
+        assert watching.of() == await reported(run, records[:count])
+    assert watching.told.questions["ours", "captionqa"] == {
+        "planned": 6,
+        "scored": 6,
+        "unscored": 0,
+    }
+
+
+async def test_order_and_doubles_change_nothing() -> None:
+    found = []
+    for seed in range(4):
+        watching = Watching(scope=Scope(last=3))
+        await watching.begin()
+        run = await stored_run(watching.store)
+        records = [judged(run, place, 1, place % 2, offset=place) for place in range(SAMPLES)]
+        Random(seed).shuffle(records)
+        for record in [*records, records[0]]:
+            await watching.board.apply([record])
+            if seed % 2:
+                await watching.gauges.look()
+        await watching.gauges.look()
+        found.append(watching.told.scores)
+        assert watching.told.verdicts["ours", "captionqa", "scored"] == 6
+    assert all(other == found[0] for other in found)
+
+
+async def test_the_last_verdicts_and_the_last_hour() -> None:
+    watching = Watching(scope=Scope(last=2))
+    await watching.begin()
+    run = await stored_run(watching.store)
+    await watching.board.apply([judged(run, 0, 0, 0, offset=0), judged(run, 1, 1, 1, offset=1)])
+    await watching.gauges.look()
+    assert watching.score(Window.LAST) == 100
+    assert watching.score(Window.HOUR) == watching.score() == 50
+    watching.clock.seconds += 3601
+    await watching.gauges.look()
+    assert watching.of(Window.HOUR) == {}
+    assert watching.score() == 50
+
+
+async def test_a_later_run_of_the_same_model_takes_its_place(watching: Watching) -> None:
+    first = await stored_run(watching.store)
+    second = await stored_run(watching.store, seed=1)
+    await watching.board.apply([event_of(first, EventKind.PLAN, 1000)])
+    await watching.board.apply([judged(first, 0, 1, 1)])
+    await watching.gauges.look()
+    assert (watching.score(), watching.told.starts["ours"]) == (100, 1)
+    await watching.board.apply([event_of(second, EventKind.PLAN, 2000)])
+    await watching.board.apply([judged(second, 0, 0, 0, offset=1)])
+    # What still comes of the earlier run counts in the windows alone.
+    await watching.board.apply([judged(first, 1, 1, 1, offset=2)])
+    await watching.gauges.look()
+    assert (watching.score(), watching.told.starts["ours"]) == (0, 2)
+    assert watching.score(Window.HOUR) == pytest.approx(200 / 3)
+
+
+async def test_models_are_bounded_and_the_oldest_goes() -> None:
+    watching = Watching(scope=Scope(models=2))
+    await watching.begin()
+    for place, name in enumerate(("b", "a", "c")):
+        run = await stored_run(watching.store, name)
+        await watching.board.apply([event_of(run, EventKind.PLAN, 1000 + place)])
+        await watching.board.apply([judged(run, 0, 1, 1)])
+        await watching.gauges.look()
+    assert watching.told.gone == ["b"]
+    assert {model for model, _, _ in watching.told.scores} == {"a", "c"}
+    old = await stored_run(watching.store, "older")
+    await watching.board.apply([event_of(old, EventKind.PLAN, 1)])
+    await watching.board.apply([judged(old, 0, 1, 1)])
+    await watching.gauges.look()
+    assert {model for model, _, _ in watching.told.scores} == {"a", "c"}
+
+
+async def test_an_aggregator_that_took_over_shows_the_whole_run(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    records = [judged(run, 0, 1, 0, offset=1), judged(run, 1, 0, 0, offset=2)]
+    await watching.board.apply([event_of(run, EventKind.PLAN, 1000), records[0]])
+    await watching.board.snapshot()
+    assert watching.told.snapshots
+    later = Watching(watching.store, watching.clock)
+    await later.begin()
+    await later.gauges.look()
+    assert later.of() == await reported(run, records[:1])
+    await later.board.apply([records[1]])
+    await later.gauges.look()
+    assert later.of() == await reported(run, records)
+
+
+async def test_what_comes_while_a_run_is_counted_counts_once(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    records = [judged(run, place, 1, 0, offset=place) for place in range(SAMPLES)]
+    await watching.board.apply(records[:1])
+    await watching.board.snapshot()
+    later = Watching(watching.store, watching.clock)
+    await later.begin()
+    await later.board.apply(records[1:])
+    await later.gauges.look()
+    assert later.of() == await reported(run, records)
+    assert later.score(Window.HOUR) == 50
+
+
+class FallibleStore(MemoryStore):
+    """A store whose plans cannot be read while it is `away`."""
+
+    away = False
+
+    async def get(self, key: str) -> bytes | None:
+        if self.away and "/plan/0" in key:
+            raise StoreUnavailable("away")
+        return await super().get(key)
+
+
+async def test_a_store_that_is_away_leaves_the_scores_for_the_next_look() -> None:
+    store = FallibleStore()
+    watching = Watching(store)
+    await watching.begin()
+    run = await stored_run(store)
+    records = [judged(run, place, 1, 0, offset=place) for place in range(2)]
+    await watching.board.apply(records[:1])
+    store.away = True
+    await watching.gauges.look()
+    assert watching.of() == {}
+    assert watching.warned == ["scores are behind: away"]
+    store.away = False
+    await watching.board.apply(records[1:])
+    await watching.gauges.look()
+    assert watching.of() == await reported(run, records)
+
+
+async def test_freshness_and_what_was_applied(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    await watching.board.apply([judged(run, 0, 1, 0, offset=500)])
+    watching.clock.seconds = 2.5
+    await watching.gauges.look()
+    assert watching.told.seconds == [2.0]
+    assert watching.told.newest == (NOW + 500) / 1000
+
+
+def test_labels_come_from_the_place_in_the_report() -> None:
+    assert label_of(("tasks", "ocr", "f1")) == ("ocr", "f1")
+    assert label_of(("average", "f1")) == ("average", "f1")
+    assert label_of(("s_unified",)) == ("overall", "s_unified")
+    assert label_of(("domains", "natural", "score")) == ("natural", "score")
+    assert label_of(("overall_by", "domains", "score")) is None
+    assert label_of(("categories", "natural", "Action", "score")) is None
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Let others work on until something happened; the clock moves with them."""
+    async with asyncio.timeout(30):
+        while not happened():  # noqa: ASYNC110 - telemetry tells, and waits for nobody
+            await asyncio.sleep(0)
+
+
+class BrokenScores(ToldScores):
+    """Telemetry with a defect, for a while."""
+
+    broken = True
+
+    def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
+        if self.broken:
+            raise RuntimeError("defect")
+        super().scored(model, benchmark, window, scores)
+
+
+async def test_a_defect_of_telemetry_does_not_end_the_aggregator() -> None:
+    told = BrokenScores()
+    watching = Watching(told=told)
+    await watching.begin()
+    run = await stored_run(watching.store)
+    records = [judged(run, place, 1, 0, offset=place) for place in range(2)]
+    await watching.board.apply(records)
+    looking = asyncio.create_task(watching.gauges.run())
+    await until(lambda: bool(watching.warned))
+    assert watching.warned[0] == "scores could not be shown: RuntimeError: defect"
+    told.broken = False
+    await until(lambda: bool(watching.of()))
+    looking.cancel()
+    assert watching.of() == await reported(run, records)
+
+
+async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
+    watching = Watching()
+    await watching.begin()
+    samples = MOST_HEARD + 1
+    spec = runs.spec(name="ours")
+    kept = Narrowed(watching.store, f"runs/{spec.run_id}")
+    await kept.put("spec.json", canonical_json(spec.to_json()))
+    found = {"captionqa": runs.sources(runs.choice_rows(samples, 1), {})}
+    run = await runs.planned(spec, found, kept)
+    records = [told(run, place, [verdict(place, place % 2)], place) for place in range(samples)]
+    await watching.board.apply(records)
+    await watching.gauges.look()
+    assert watching.told.questions["ours", "captionqa"]["scored"] == samples
+    assert watching.of() == await reported(run, records)
+
+
+async def test_the_aggregator_tells_how_far_it_is_behind(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    log = MemoryStream(logs=(VERDICTS, RUNS))
+    lagging = asyncio.create_task(Lagging(watching.board, log, watching.clock, watching.told).run())
+    record = judged(run, 0, 1, 0)
+    await log.publish(record.message)
+    await until(lambda: watching.told.lag.get(VERDICTS) == {0: 1})
+    await watching.board.apply([record])
+    await until(lambda: watching.told.lag.get(VERDICTS) == {0: 0})
+    lagging.cancel()

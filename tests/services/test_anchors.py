@@ -1,0 +1,62 @@
+"""An installation whose judge and reader judge anchors shows their agreement in its metrics."""
+
+import json
+import re
+import signal
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.fakes.command import Command, end
+
+CONFIG = Path(__file__).resolve().parents[2] / "examples" / "careful.yaml"
+NAMES = {"capability", "captionqa", "comprecap"}
+# Never measured: it only ends a test whose gauge does not come.
+PATIENCE = 60.0
+_TOLD = {"address": r"Serving on (\S+)", "metrics": r"metrics on (\S+)"}
+
+
+def agreement(address: str) -> dict[str, float]:
+    """The gauge by benchmark."""
+    with urllib.request.urlopen(address, timeout=10) as reply:  # noqa: S310 - ours
+        families = {
+            found.name: found for found in text_string_to_metric_families(reply.read().decode())
+        }
+    samples = families["caliper_anchor_agreement"].samples
+    assert {sample.labels["judge"] for sample in samples} <= {"lexical-rules"}
+    return {sample.labels["benchmark"]: sample.value for sample in samples}
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_agreement_is_shown_where_it_is_wanted(tmp_path: Path, wanted: bool) -> None:
+    settings = {f"CALIPER_{who}_ANCHORS": str(wanted) for who in ("JUDGE", "QA_READER")}
+    served = Command(tmp_path, settings).start(
+        "serve", "--listen", "127.0.0.1:0", "--store", "there"
+    )
+    assert served.stderr is not None
+    found: dict[str, str] = {}
+    while len(found) < len(_TOLD):
+        line = served.stderr.readline()
+        assert line, found
+        found |= {
+            name: match[1] for name, told in _TOLD.items() if (match := re.search(told, line))
+        }
+    caliper = Command(tmp_path, {"CALIPER_STORE": "there"})
+    evaluate = ("evaluate", "--config", CONFIG, "--json")
+    there = caliper(*evaluate, "--server", found["address"], code=0)
+    alone = caliper(*evaluate, "--anchors", "--out", "alone", code=0)
+    # Whoever judges them, here or there: they change no figure.
+    assert there.out == alone.out
+    deadline = time.monotonic() + PATIENCE
+    while wanted and (shown := agreement(found["metrics"])).keys() != NAMES:
+        assert time.monotonic() < deadline, shown
+        time.sleep(0.1)
+    if wanted:
+        told = json.loads((tmp_path / "alone" / "execution.json").read_text())["anchors"]
+        local = {name: sitting["agreement"] for name, sitting in told.items()}
+        assert agreement(found["metrics"]) == pytest.approx(local, abs=1e-6)
+    else:
+        assert agreement(found["metrics"]) == {}
+    assert end(served, signal.SIGTERM).code == 0

@@ -1,0 +1,59 @@
+"""Every query of every dashboard finds something in a real run: five services on Kafka and MinIO
+that evaluate two checkpoints, scraped by a real Prometheus.
+"""
+
+import asyncio
+import math
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from querying import Prometheus, substituted
+from tests.deploy.dashboards import Asked, metrics, queries, variables
+from tests.fakes.observed import CHECKPOINTS, ObservedGround, evaluated, foul, observed
+from tests.servers.process import ServerProcess
+
+pytestmark = pytest.mark.components("Kafka", "MinIO")
+
+Server = tuple[ServerProcess, str]
+
+ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*")
+FIRES = 'ALERTS{alertname="CaliperDeadLetters", alertstate="firing"}'
+WAITS = 60.0
+# Judges have no frozen verdicts in the examples: its panel is held by tests/deploy.
+WITHOUT_DATA = {"caliper_anchor_agreement"}
+
+
+async def test_every_query_finds_something(
+    broker: Server, objects: Server, own_prometheus: Server, tmp_path: Path
+) -> None:
+    bucket = f"caliper-{uuid.uuid4().hex[:8]}"
+    ground = ObservedGround(broker[1], objects[1], bucket, tmp_path)
+    prometheus = Prometheus(own_prometheus[1])
+    async with observed(ground, own_prometheus[0], delay=0.02) as there:
+        await foul(there)
+        for name in CHECKPOINTS:
+            await evaluated(there, name)
+        asked = [
+            each for each in (*queries(), *variables()) if not metrics(each.expr) & WITHOUT_DATA
+        ]
+        asked.append(Asked("the alert on dead letters", FIRES, over_time=False))
+        deadline = time.monotonic() + WAITS
+        while missing := [each.place for each in asked if not await data(prometheus, each)]:
+            assert time.monotonic() < deadline, missing
+            await asyncio.sleep(1)
+
+
+async def data(prometheus: Prometheus, asked: Asked) -> bool:
+    """Whether a query finds numbers, or a variable values."""
+    expr = substituted(asked.expr, ALL)
+    if expr.startswith("label_values("):
+        return bool(await asyncio.to_thread(prometheus.values, expr))
+    now = time.time()
+    found = await (
+        asyncio.to_thread(prometheus.over, expr, now - 30, now, 1)
+        if asked.over_time
+        else asyncio.to_thread(prometheus.instant, expr)
+    )
+    return any(math.isfinite(value) for series in found for _, value in series.points)

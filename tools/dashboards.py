@@ -1,0 +1,84 @@
+# ruff: noqa: INP001 - a script beside the package, imported by nobody
+"""Write Grafana's dashboards and docs/dashboards.md from deploy/grafana/panels, or with --check
+say whether they are up to date.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from grafana import as_json
+from panels import DASHBOARDS, ROOT, Dashboard, Panel, read
+
+FOLDER = ROOT / "deploy" / "grafana" / "dashboards"
+PAGE = ROOT / "docs" / "dashboards.md"
+_INTRODUCTION = """# Dashboards
+
+<!-- Written by tools/dashboards.py from deploy/grafana/panels. Do not edit: run `make docs`. -->
+
+Three dashboards for Grafana 11 or newer, over the metrics of [metrics.md](metrics.md). The pictures
+below are not of Grafana: they are drawn from what a real Prometheus answered to the queries of each
+panel while the services evaluated the examples. The models are stand-ins, and so are the scores.
+A panel says "none" where there is nothing to show: of models nothing when rules judge, of an anchor
+set nothing before there is one.
+
+**To have them:** let Prometheus scrape the services (`deploy/prometheus` has a configuration to
+begin with, and the rules), then import the files of `deploy/grafana/dashboards` into Grafana, or
+mount that folder and `deploy/grafana/provisioning`. Alerts, and what to do about each, are in
+[alerts.md](alerts.md).
+
+**To change one:** edit its panels in `deploy/grafana/panels`, then `make docs`. A panel has no
+position there: panels stand in their order. Every query is run in the tests against a real
+Prometheus, and has to find something. `python tools/pictures.py --prometheus URL` draws the
+pictures anew."""
+
+
+def page(dashboards: dict[str, Dashboard]) -> str:
+    """docs/dashboards.md."""
+    return "\n\n".join(
+        (_INTRODUCTION, *("\n\n".join(_chapter(*each)) for each in dashboards.items()), "")
+    ).replace("\n\n\n", "\n\n")
+
+
+def _chapter(name: str, dashboard: Dashboard) -> Iterator[str]:
+    yield f"## {dashboard.title}"
+    chosen = ", ".join(f"`{variable.name}`" for variable in dashboard.variables)
+    file = f"`deploy/grafana/dashboards/{name}.json`"
+    yield f"{dashboard.description} Chosen by {chosen}; file {file}."
+    yield f"![Every panel of {dashboard.title}](images/dashboard-{name}.svg)"
+    lines = ["| panel | shows |", "|---|---|"]
+    lines += [_line(panel) for row in dashboard.rows for panel in row.panels]
+    yield "\n".join(lines)
+
+
+def _line(panel: Panel) -> str:
+    return f"| {panel.title.replace('$', 'each ')} | {panel.description} |"
+
+
+def main() -> int:
+    """Exit 1 with --check when a file is not what the panels say."""
+    dashboards = {name: read(name) for name in DASHBOARDS}
+    made = {
+        FOLDER / f"{name}.json": json.dumps(as_json(each), indent=2, ensure_ascii=False) + "\n"
+        for name, each in dashboards.items()
+    }
+    made[PAGE] = page(dashboards)
+    if "--check" not in sys.argv[1:]:
+        for file, text in made.items():
+            file.write_text(text, "utf-8")
+        return 0
+    stale = [file for file, text in made.items() if _found(file) != text]
+    for file in stale:
+        print(f"{file.relative_to(ROOT)} is not up to date: run `make docs`")  # noqa: T201 - a script that reports
+    return 1 if stale else 0
+
+
+def _found(file: Path) -> str:
+    return file.read_text("utf-8") if file.is_file() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
