@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.readiness import Readiness
+from tests.servers.process import STARTS_WITHIN
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.runtime.addresses import Address
@@ -55,7 +56,7 @@ async def test_an_endpoint_that_is_stopped_and_started(
     role: str, ground: Ground, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    async with AsyncExitStack() as stack:
+    async with asyncio.timeout(STARTS_WITHIN), AsyncExitStack() as stack:
         async with ChatServer() as chat:
             parts = await parts_of(role, f"tgi:{chat.url}", ground)
             readiness = await stack.enter_async_context(watched(parts))
