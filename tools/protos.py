@@ -2,8 +2,11 @@
 """Generate src/caliper/api and proto/descriptors.binpb from the protos.
 
 `--check` writes nothing and says what is not up to date. `--breaking` writes nothing and says
-what the protos break for those who speak the contract of proto/descriptors.binpb, the one that
-was landed last, or of the descriptor set that `--against` names (that of the main branch, say).
+what the protos break for those who speak the landed contract. That is proto/descriptors.binpb as
+the main line of the git history has it: where this branch left it, and on the main line itself
+the last commit and the one before, so that a break does not pass by being committed together
+with its descriptors. `--against` names another descriptor set. Where there is no git history (in
+a tarball, or a clone of one commit) the file beside the protos is compared with, and that is said.
 Without either, what breaks the landed contract is refused before anything is written.
 """
 
@@ -11,9 +14,10 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import grpc_tools
@@ -25,6 +29,8 @@ ROOT = Path(__file__).parents[1]
 PROTOS = ROOT / "proto"
 CODE = Path("src", "caliper", "api")
 LANDED = Path("proto", "descriptors.binpb")
+MAIN_LINES = ("origin/HEAD", "origin/main", "main")
+"""What the main line may be called, the most trustworthy first."""
 _PACKAGE = '"""Generated from proto/ by `make proto`; never edited."""\n'
 
 
@@ -91,7 +97,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--breaking", action="store_true")
-    parser.add_argument("--against", type=Path, default=ROOT / LANDED)
+    parser.add_argument("--against", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder, problems = Path(name), []
@@ -102,16 +108,64 @@ def main() -> int:
                 f"{name} is not what the protos say; run `make proto`" for name in stale(folder)
             ]
         if options.breaking or not options.check:
-            problems += _broken(options.against, folder)
+            problems += _broken(_landed(options.against), folder)
         if not problems and not (options.check or options.breaking):
             write(folder)
     sys.stderr.writelines(f"{problem}\n" for problem in problems)
     return 1 if problems else 0
 
 
-def _broken(landed: Path, folder: Path) -> list[str]:
+def _broken(landed: Iterable[bytes], folder: Path) -> list[str]:
     """What breaks the landed contract; nothing does before the first was landed."""
-    return breaks(_read(landed), _read(folder / LANDED)) if landed.exists() else []
+    new = _read(folder / LANDED)
+    found = [breaks(FileDescriptorSet.FromString(old), new) for old in landed]
+    return list(dict.fromkeys(problem for problems in found for problem in problems))
+
+
+def _landed(against: Path | None) -> list[bytes]:
+    """The descriptor sets that nothing may break."""
+    if against is not None:
+        return [against.read_bytes()]
+    commits = _landed_commits()
+    if not commits:
+        print(f"no landed commit in reach: compared with {LANDED} as it lies here")  # noqa: T201 - told
+        return [(ROOT / LANDED).read_bytes()] if (ROOT / LANDED).exists() else []
+    found = [_git("show", f"{commit}:{LANDED.as_posix()}") for commit in commits]
+    return [data for data in found if data is not None]
+
+
+def _landed_commits() -> list[str]:
+    """The last commits of the main line that this work stands on; none where the history does
+    not reach back to one, as in a clone of a single commit.
+    """
+    top = _told("rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != ROOT.resolve():
+        return []
+    head = _told("rev-parse", "--verify", "HEAD")
+    bases = (_told("merge-base", "HEAD", name) for name in MAIN_LINES)
+    base = next((found for found in bases if found), head)
+    if base != head:
+        return [base] if base else []
+    before = _told("rev-parse", "--verify", "--quiet", "HEAD^")
+    return [head, before] if head and before else []
+
+
+def _told(*arguments: str) -> str | None:
+    said = _git(*arguments)
+    return None if said is None else said.decode().strip()
+
+
+def _git(*arguments: str) -> bytes | None:
+    """What git says; None where it refuses, or is not there."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the arguments are ours
+            ["git", "-C", str(ROOT), *arguments],  # noqa: S607 - the git that made the checkout
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None
 
 
 if __name__ == "__main__":

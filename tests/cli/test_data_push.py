@@ -53,6 +53,20 @@ def test_what_cannot_be_pushed_is_bad_input(caliper: Command) -> None:
     caliper(*nothing, code=2)
 
 
+def test_media_that_are_not_here_are_counted(caliper: Command, tmp_path: Path) -> None:
+    push = ("data", "push", "captionqa", "--data", DATA, "--store", "there")
+    absent = caliper(*push, "--media", tmp_path / "nowhere", code=2)
+    assert "nowhere: media: no such folder" in absent.err
+    whole = caliper(*PUSH, "--store", "there", "--json", code=0)
+    assert (whole.told["lacking"], whole.err) == (0, "")
+    (tmp_path / "empty").mkdir()
+    ended = caliper(*push, "--media", tmp_path / "empty", "--json", code=0)
+    count = whole.told["media"]
+    assert (ended.told["media"], ended.told["lacking"]) == (0, count)
+    told = f"Warning: {count} of {count} media are not here and were not pushed: "
+    assert told in ended.err
+
+
 def test_questions_from_the_media_are_pushed_with_media_of_their_own(
     caliper: Command, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ Told = Completion | str | Exception
 
 
 class FakeEndpoint:
-    """adapters.models.pool.Endpoint. `tell` gives what becomes of a call, by its text; a call
+    """adapters.models.replica.Endpoint. `tell` gives what becomes of a call, by its text; a call
     that is `held` waits until `free` is set.
     """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import OPTIONS, TOKENS, bearer, calling, token_file
+from tests.fakes.grpc_serving import OPTIONS, TOKENS, bearer, calling, code_of, token_file
 from tests.fakes.methods import PERMITTED, called, contract, methods, path_of
 
 from caliper.runtime.grpc_server import Service
@@ -108,6 +108,32 @@ async def test_a_method_without_a_row_is_refused() -> None:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await channel.unary_unary("/caliper.api.New/Hidden")(b"")
     assert caught.value.code() is DENIED
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        # Today's grpcurl asks for it first, and falls back when it is told so.
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "/caliper.api.evaluate.v1.EvaluateService/NotThere",
+        "/caliper.api.tomorrow.v1.TomorrowService/Start",
+    ],
+)
+async def test_what_is_not_there_is_unimplemented_for_callers_who_are_known(
+    path: str, tmp_path: Path
+) -> None:
+    options = replace(OPTIONS, tokens=token_file(tmp_path))
+    known = [bearer(token) for token in TOKENS.values()]
+    async with calling(*unwritten(), options=options) as channel:
+        for metadata in ((), bearer("token-of-nobody")):
+            call = channel.unary_unary(path)(b"", metadata=metadata)
+            assert await code_of(call) is UNAUTHENTICATED
+        for metadata in known:
+            call = channel.unary_unary(path)(b"", metadata=metadata)
+            assert await code_of(call) is grpc.StatusCode.UNIMPLEMENTED
+    async with calling(*unwritten()) as channel:
+        call = channel.unary_unary(path)(b"")
+        assert await code_of(call) is grpc.StatusCode.UNIMPLEMENTED
 
 
 async def test_a_refusal_names_caller_and_role_and_never_the_token(

@@ -14,7 +14,10 @@ from tests.fakes.installation import alone, listening, over
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.exits import Exit
+from caliper.cli.options import Shown
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.remote import report_there
 from caliper.core.errors import AlreadyExists
 from caliper.core.keys import canonical_json
 from caliper.core.run import Identity, RunSpec, RunState
@@ -132,7 +135,9 @@ async def test_a_failed_run_that_is_started_again_has_not_failed(ground: Ground)
     assert states[-1] in (RunState.COMPLETE, RunState.FINISHED)
 
 
-async def test_data_that_cannot_be_planned_fail_the_run(ground: Ground, tmp_path: Path) -> None:
+async def test_data_that_cannot_be_planned_fail_the_run(
+    ground: Ground, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     broken = tmp_path / "questions.json"
     broken.write_text(json.dumps([{"id": "a"}, {"id": "a"}]), "utf-8")
     config = only("captionqa", data=broken)
@@ -140,8 +145,12 @@ async def test_data_that_cannot_be_planned_fail_the_run(ground: Ground, tmp_path
         begun = await send(config, there, ground.store)
         ended = await over(there, begun.spec.run_id)
         (listed,) = (await there.list()).evaluations
+        code = await report_there(begun.spec.run_id, address, None, Shown())
+    assert code == Exit.NO
+    assert f"The run failed: {ended.error}" in capsys.readouterr().err
     assert ended.state is listed.state is RunState.FAILED
-    assert "questions.json" in ended.error
+    assert ended.error.startswith("captionqa/questions.json")
+    assert "caliper-plan-" not in ended.error
     assert await ground.store.get(f"runs/{begun.spec.run_id}/{REFUSED}")
 
 

@@ -17,8 +17,9 @@ from tests.fakes.metered import Meter
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.benchmarks.registry import benchmark
 from caliper.cli.exits import Exit
-from caliper.core.errors import NotReady
+from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
@@ -120,10 +121,15 @@ async def test_verdicts_of_a_running_run_are_filtered(going: Running) -> None:
     assert {row.dimension for row in rows} > {dimension}
     found = await pages(gateway, run, Wanted(dimension=dimension, size=2))
     assert found == [row for row in rows if row.dimension == dimension]
+    assert {row.outcome for row in rows} <= set(benchmark("capability").labels)
     for outcome in {row.outcome for row in rows}:
         found = await pages(gateway, run, Wanted("capability", outcome=outcome, size=3))
         assert found == [row for row in rows if row.outcome == outcome]
-    assert await pages(gateway, run, Wanted(outcome="nothing is called so")) == []
+    with pytest.raises(InvalidInput, match=r"outcome: unknown outcome 'right'; known: correct, "):
+        await gateway.verdicts(run, Wanted(outcome="right"))
+    # A word of another benchmark.
+    with pytest.raises(InvalidInput, match="unknown outcome 'cannot answer'"):
+        await gateway.verdicts(run, Wanted("capability", outcome="cannot answer"))
 
 
 async def test_pages_stay_where_they_were_while_the_run_goes_on(going: Running) -> None:

@@ -104,6 +104,63 @@ def test_the_contract_of_another_branch_can_be_compared_with(copy: Path) -> None
     assert "numerator" in done.stderr
 
 
+def git(folder: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True, capture_output=True)
+
+
+def commit_break(folder: Path) -> None:
+    """A break, committed together with the descriptors and the code that it makes."""
+    edit(folder, "int64 numerator = 1;", "int64 top = 1;")
+    empty = folder.parent / "empty.binpb"
+    empty.write_bytes(b"")
+    assert run(folder, "--against", str(empty)).returncode == 0
+    git(folder, "commit", "--all", "--message=break")
+
+
+@pytest.fixture
+def landed(copy: Path) -> Path:
+    """The copy in a history of its own, with one commit on its main line."""
+    (copy / ".gitignore").write_text("__pycache__\n", "utf-8")
+    git(copy, "init", "--initial-branch=main")
+    git(copy, "add", ".")
+    git(copy, "commit", "--message=landed")
+    return copy
+
+
+@pytest.mark.parametrize("branch", ["main", "work"])
+def test_a_break_that_was_committed_with_its_descriptors_is_refused(
+    landed: Path, branch: str
+) -> None:
+    if branch != "main":
+        git(landed, "switch", "--create", branch)
+    assert run(landed, "--check", "--breaking").returncode == 0
+    commit_break(landed)
+    if branch != "main":
+        git(landed, "commit", "--allow-empty", "--message=later")
+    done = run(landed, "--check", "--breaking")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        line for line in done.stderr.splitlines() if "numerator" in line
+    ]
+    assert "its name was numerator, now top" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_merge_of_a_break_is_refused(landed: Path) -> None:
+    git(landed, "switch", "--create", "work")
+    commit_break(landed)
+    git(landed, "switch", "main")
+    git(landed, "merge", "--no-ff", "work", "--message=merge")
+    assert run(landed, "--check", "--breaking").returncode == 1
+
+
+def test_without_a_history_the_file_beside_is_compared_with_and_that_is_said(copy: Path) -> None:
+    done = run(copy, "--check", "--breaking")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no landed commit in reach: compared with proto/descriptors.binpb" in done.stdout
+
+
 def test_protos_that_cannot_be_compiled_change_nothing(copy: Path) -> None:
     before = files(copy)
     edit(copy, "int64 numerator = 1;", "int64 numerator = 2;")

@@ -118,7 +118,7 @@ class ReportLayout:
 
 class Benchmark(Protocol):
     """One benchmark. `role` says who answers questions about a caption: judge or reader.
-    `caption_prompts` names what `caption_prompt` knows.
+    `caption_prompts` names what `caption_prompt` knows, `labels` all words that `label` has.
     """
 
     name: str
@@ -132,6 +132,7 @@ class Benchmark(Protocol):
     qa_data: Layout | None
     qa_replies: Layout | None
     needs_language: bool
+    labels: tuple[str, ...]
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the rows, `first` left at 0.

@@ -97,7 +97,7 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
 
     Says what was made or changed; applied once more it changes nothing. Only snapshots of the
     aggregator expire, 14 days after the last was written: what runs rest on and the replies
-    of models stay until somebody deletes them. Rules that the bucket had before are replaced.
+    of models stay until somebody deletes them. Other rules of the bucket are left alone.
     """
     from caliper.adapters.stores import minio  # noqa: PLC0415 - as above
 

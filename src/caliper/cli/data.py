@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from caliper.cli.console import ERR, OUT
@@ -58,6 +59,9 @@ Prints the digest that names the dataset in evaluations, and with --qa that of t
 line of its own. Media are kept once by content, whatever datasets name them. Cut short, the same
 command goes on: what is there is not sent again.
 """
+
+_NAMED = 5
+"""So many media that are not here are named; their number is told in any case."""
 
 app = typer.Typer(help="Datasets in the store of an installation.", no_args_is_help=True)
 
@@ -109,11 +113,18 @@ def push(wanted: Wanted, shown: Shown) -> int:
     with bar:
         task = bar.add_task("pushing", total=size)
         asyncio.run(_push(there, parcels.values(), lambda sent: bar.advance(task, sent)))
+    lacking = parcels["dataset"].lacking
+    if lacking:
+        named = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
+        of = len(lacking) + len(parcels["dataset"].media)
+        told = f"{len(lacking)} of {of} media are not here and were not pushed: {named}"
+        ERR.print(f"[yellow]Warning:[/yellow] {escape(told)}", soft_wrap=True, highlight=False)
     digests = {field: one.digest for field, one in parcels.items()}
     if shown.json:
         counts = {
             "files": sum(len(one.files) for one in parcels.values()),
             "media": sum(len(one.media) for one in parcels.values()),
+            "lacking": len(lacking),
             "bytes": size,
         }
         sys.stdout.write(json_module.dumps(digests | counts, indent=2) + "\n")

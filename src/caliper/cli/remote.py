@@ -15,11 +15,11 @@ from rich.markup import escape
 from caliper.adapters.files import write_atomically
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.wording import number
-from caliper.cli.console import OUT
+from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
-from caliper.core.errors import BackendTimeout, BackendUnavailable
+from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
@@ -69,7 +69,16 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     given. Raises what `RemoteGateway.report` raises.
     """
     async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
-        report = (await gateway.report(run, partial=True)).decode()
+        found = await gateway.get(run)
+        failed = found.state is RunState.FAILED
+        if failed:
+            ERR.print(f"[red]The run failed: {escape(found.error)}[/red]", soft_wrap=True)
+        try:
+            report = (await gateway.report(run, partial=True)).decode()
+        except NotReady:
+            if failed:
+                return Exit.NO
+            raise
         if out is not None:
             await _write(gateway, run, out)
         if shown.json:

@@ -7,6 +7,7 @@ cheap to find out once more, and changes nothing.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +25,10 @@ from caliper.pipeline.supplies import fetch_dataset, read_captions
 from caliper.ports.codec import Codec, PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.ports.storage import Dataset, ObjectStore
 from caliper.ports.stream import JobStream, Message
+
+_FOLDER = "caliper-plan-"
+_ON_DISK = re.compile(rf"[^\s'\"]*{_FOLDER}[^/]*/")
+"""Where the files of a plan lie on this machine: nothing that callers know, or should."""
 
 
 class Planner:
@@ -57,7 +62,7 @@ class Planner:
             async with self._sources(spec, captions) as sources:
                 summary = await plan(spec, sources, kept)
         except InvalidInput as error:
-            await refuse(kept, str(error))
+            await refuse(kept, _told(str(error)))
             return
         await forget_refusal(kept)
         await self._tell(PlanMade(job.run, summary.questions, start))
@@ -73,7 +78,7 @@ class Planner:
         """
         kept = run_store(self._store, job.run)
         if await kept.get(SPEC) is not None:
-            await refuse(kept, f"{type(error).__name__}: {error}")
+            await refuse(kept, _told(f"{type(error).__name__}: {error}"))
 
     async def _tell(self, event: RunEvent) -> None:
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
@@ -100,7 +105,7 @@ class Planner:
         self, spec: RunSpec, captions: Captions
     ) -> AsyncIterator[dict[str, Sources]]:
         """The rows of every benchmark, on this machine's disk for as long as they are read."""
-        with TemporaryDirectory(prefix="caliper-plan-") as folder:
+        with TemporaryDirectory(prefix=_FOLDER) as folder:
             sources = {}
             for part in spec.benchmarks:
                 data = await self._dataset(part.data, Path(folder, part.name))
@@ -113,3 +118,8 @@ class Planner:
     async def _dataset(self, name: str, place: Path) -> Dataset:
         await asyncio.to_thread(place.mkdir)
         return self._open(await fetch_dataset(self._store, name, place))
+
+
+def _told(text: str) -> str:
+    """What went wrong, with files as they are called in their dataset."""
+    return _ON_DISK.sub("", text)

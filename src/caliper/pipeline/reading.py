@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
@@ -143,15 +144,18 @@ class RunReader:
     async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
 
-        Raises NotFound for an unknown run, InvalidInput for a token that is none, and for a
-        benchmark that the run does not have.
+        Raises NotFound for an unknown run, InvalidInput for a token that is none, for a
+        benchmark that the run does not have, and for an outcome that none of them has.
         """
         spec = await self._runs.spec(run)
         shard, after = _place(wanted.token)
         names = tuple(part.name for part in spec.benchmarks)
-        if wanted.benchmark and wanted.benchmark not in names:
-            message = str(UnknownName("benchmark of the run", wanted.benchmark, names))
-            raise InvalidInput(message, field="benchmark")
+        if wanted.benchmark:
+            _known("benchmark of the run", wanted.benchmark, names, "benchmark")
+        if wanted.outcome:
+            asked = (wanted.benchmark,) if wanted.benchmark else names
+            labels = dict.fromkeys(label for name in asked for label in benchmark(name).labels)
+            _known("outcome", wanted.outcome, tuple(labels), "outcome")
         try:
             found = await self._open(run)
         except NotReady:
@@ -228,6 +232,11 @@ class RunReader:
             while len(self._held) > _HELD:
                 self._held.popitem(last=False)
             return found
+
+
+def _known(kind: str, name: str, known: tuple[str, ...], field: str) -> None:
+    if name not in known:
+        raise InvalidInput(str(UnknownName(kind, name, known)), field=field)
 
 
 def _wants(wanted: Wanted, after: int, item: Item, ledger: Ledger) -> bool:

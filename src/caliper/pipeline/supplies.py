@@ -37,13 +37,15 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 @dataclass(frozen=True, slots=True)
 class Parcel:
     """A dataset on its way to the store: the files that its digest stands for, whether they
-    lie in a folder of their own, and its media by the paths that the dataset names.
+    lie in a folder of their own, and its media by the paths that the dataset names. `lacking`
+    are named by the dataset and are not here.
     """
 
     digest: str
     files: tuple[Path, ...]
     folder: bool
     media: Mapping[str, Path]
+    lacking: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

@@ -72,15 +72,19 @@ class Guard(grpc.aio.ServerInterceptor):
             _LOG.warning("refused %s: %s", handler_call_details.method, refused)
             return _refusing(refused)
         handler = await continuation(handler_call_details)
-        return None if handler is None else self._guarded(handler, rule, caller)
+        if handler is None:
+            # gRPC says UNIMPLEMENTED, by which clients know to try an older service.
+            return None
+        if rule is None:
+            message = f"nobody may call {handler_call_details.method}"
+            _LOG.warning("refused %s: it has no rule", handler_call_details.method)
+            return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
+        return self._guarded(handler, rule, caller)
 
-    def _let_in(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule]:
+    def _let_in(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule | None]:
         caller = _ANYBODY if self._tokens is None else _caller(self._tokens, details)
         rule = RULES.get(details.method)
-        if rule is None:
-            message = f"nobody may call {details.method}"
-            raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
-        if not caller.role.may(rule.role):
+        if rule is not None and not caller.role.may(rule.role):
             message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
             raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
         return caller, rule

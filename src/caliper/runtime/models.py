@@ -10,8 +10,9 @@ from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.models.endpoint import parse_endpoints
-from caliper.adapters.models.pool import Endpoint, Pool
+from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
+from caliper.adapters.models.replica import Endpoint
 from caliper.adapters.models.retrying import Budget
 from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
 from caliper.benchmarks.registry import benchmark
@@ -71,6 +72,7 @@ class ModelRoom:
         self._clock = clock
         self.allowance = Allowance(access.tokens)
         self._chat_models: dict[str, MeteredChatModel] = {}
+        self._pools: list[Pool] = []
         self._closings: list[Callable[[], Awaitable[None]]] = []
 
     async def chat_model(self, spec: str) -> MeteredChatModel:
@@ -99,6 +101,7 @@ class ModelRoom:
             except BaseException:
                 await pool.close()
                 raise
+            self._pools.append(pool)
             self._chat_models[spec] = MeteredChatModel(pool, self._clock, self.allowance)
         return self._chat_models[spec]
 
@@ -218,6 +221,11 @@ class ModelRoom:
     def spent(self) -> dict[str, Spent]:
         """What each chat model's calls cost, by the label of its identity."""
         return {model.identity.label: model.spent for model in self._chat_models.values()}
+
+    async def check(self) -> None:
+        """Raises BackendUnavailable while the endpoints of an opened chat model are gone."""
+        for pool in self._pools:
+            await pool.check()
 
     async def close(self) -> None:
         """Close every model that was opened."""

@@ -1,4 +1,7 @@
-"""Who may call what: one row a method of every service. What has no row is refused."""
+"""Who may call what: one row a method of every service.
+
+What is served and has no row is refused; what is not served is UNIMPLEMENTED.
+"""
 
 from __future__ import annotations
 

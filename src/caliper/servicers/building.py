@@ -107,8 +107,11 @@ async def examining_parts(
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     answering = await Answering.open(role, settings.model, pack, room, language)
     parts = answering_parts(answering, settings, ground)
-    closing = Parts((), close=(room.close,))
-    return together([parts, closing]), Described(answering.identities, pack.digest)
+    # Rules cannot go away.
+    checks = {} if answering.chat is None else {f"{role}'s model": room.check}
+    return together([parts, Parts((), checks=checks, close=(room.close,))]), Described(
+        answering.identities, pack.digest
+    )
 
 
 def answering_parts(answering: Answering, settings: ExaminingSettings, ground: Ground) -> Parts:
@@ -180,7 +183,7 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     parts = Parts(
         services=(captioner.service(servicer),),
         working=(working,),
-        checks={"store": store_check(ground.store)},
+        checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
     return parts, Described(identities, pack.digest)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
@@ -101,9 +98,9 @@ def _qa_path(part: BenchmarkConfig) -> Path | None:
     return part.qa if isinstance(part.qa, Path) else None
 
 
-def _parcel(data: Path, layout: Layout, media: Mapping[str, Path] = MappingProxyType({})) -> Parcel:
+def _parcel(data: Path, layout: Layout) -> Parcel:
     files = DatasetFiles(data)
-    return Parcel(files.digest(layout), tuple(files.files(layout)), data.is_dir(), media)
+    return Parcel(files.digest(layout), tuple(files.files(layout)), data.is_dir(), {})
 
 
 def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = None) -> Parcel:
@@ -112,12 +109,23 @@ def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = 
 
     Raises InvalidInput for files that are not what the benchmark's layout says.
     """
-    media = {} if media_root is None else _media(name, data, qa, media_root)
-    return _parcel(data, benchmark(name).data, media)
+    parcel = _parcel(data, benchmark(name).data)
+    if media_root is None:
+        return parcel
+    media, lacking = _media(name, data, qa, media_root)
+    return replace(parcel, media=media, lacking=lacking)
 
 
-def _media(name: str, data: Path, qa: Path | None, root: Path) -> Mapping[str, Path]:
-    """The media that are there, by path: nothing outside of the media folder is ever sent."""
+def _media(
+    name: str, data: Path, qa: Path | None, root: Path
+) -> tuple[dict[str, Path], tuple[str, ...]]:
+    """The media that are there, by path, and the paths of those that are not: nothing outside of
+    the media folder is ever sent.
+
+    Raises InvalidInput when the folder is not there.
+    """
+    if not root.is_dir():
+        raise InvalidInput("no such folder", file=str(root), field="media")
     chosen = benchmark(name)
     qa_rows = None
     if qa is not None and chosen.qa_data is not None:
@@ -125,11 +133,13 @@ def _media(name: str, data: Path, qa: Path | None, root: Path) -> Mapping[str, P
     settings = {setting.name: setting.default for setting in chosen.settings}
     rows = DatasetFiles(data).rows(chosen.data)
     items = chosen.plan(rows, PlanRequest(settings=settings, qa_rows=qa_rows))
-    found = {}
+    found, lacking = {}, []
     for path in sorted({path for item in items for path in item.media}):
-        with suppress(MediaMissing, InvalidInput):
+        try:
             found[path] = find(root, path)
-    return found
+        except (MediaMissing, InvalidInput):
+            lacking.append(path)
+    return found, tuple(lacking)
 
 
 def _asked_from_media(part: BenchmarkConfig) -> str:

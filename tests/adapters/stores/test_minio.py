@@ -7,6 +7,13 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from minio.commonconfig import DISABLED, ENABLED, AndOperator, Filter, Tags
+from minio.lifecycleconfig import (
+    Expiration,
+    LifecycleConfig,
+    NoncurrentVersionExpiration,
+    Rule,
+)
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, free_ports
 
@@ -19,6 +26,13 @@ REFUSAL = """<?xml version="1.0" encoding="UTF-8"?>
 
 def fresh(minio: str, patience: float = 15.0) -> StoreAccess:
     return access_to(minio, f"tests-{uuid4().hex[:12]}", patience)
+
+
+def rules_of(access: StoreAccess) -> dict[str, Rule]:
+    """The lifecycle rules of the bucket, by their ids."""
+    with access.connections() as pool:
+        config = access.client(pool).get_bucket_lifecycle(access.bucket)
+    return {str(rule.rule_id): rule for rule in (config.rules if config else ())}
 
 
 @asynccontextmanager
@@ -68,11 +82,73 @@ def test_storage_is_applied_once_and_mended_later(minio: str) -> None:
         *(f"{prefix} expires after {days} days" for prefix, days in EXPIRE.items()),
     ]
     assert apply_storage(access) == []
-    apply_storage(access, {"aggregator/snapshot-": 3, "media/": 90})
+    apply_storage(access, {"aggregator/snapshot-": 3})
     assert apply_storage(access) == [
         f"{prefix} expires after {days} days" for prefix, days in EXPIRE.items()
     ]
     assert apply_storage(access) == []
+
+
+def test_rules_of_others_are_kept(minio: str) -> None:
+    access = fresh(minio)
+    theirs = [
+        Rule(
+            ENABLED,
+            rule_filter=Filter(prefix="logs/"),
+            rule_id="logs",
+            expiration=Expiration(days=30),
+        ),
+        Rule(
+            ENABLED,
+            rule_filter=Filter(prefix=""),
+            rule_id="versions",
+            noncurrent_version_expiration=NoncurrentVersionExpiration(noncurrent_days=7),
+        ),
+        Rule(
+            DISABLED,
+            rule_filter=Filter(prefix="media/"),
+            rule_id="media",
+            expiration=Expiration(days=90),
+        ),
+        # Ours, switched off.
+        Rule(
+            DISABLED,
+            rule_filter=Filter(prefix="aggregator/snapshot-"),
+            rule_id="aggregator/snapshot-",
+            expiration=Expiration(days=14),
+        ),
+    ]
+    with access.connections() as pool:
+        client = access.client(pool)
+        client.make_bucket(access.bucket)
+        client.set_bucket_lifecycle(access.bucket, LifecycleConfig(theirs))
+    before = rules_of(access)
+    assert apply_storage(access) == [
+        f"{prefix} expires after {days} days" for prefix, days in EXPIRE.items()
+    ]
+    after = rules_of(access)
+    assert {name: after[name] for name in ("logs", "versions", "media")} == {
+        name: before[name] for name in ("logs", "versions", "media")
+    }
+    assert set(after) == set(before)
+    assert after["aggregator/snapshot-"].status == ENABLED
+    assert apply_storage(access) == []
+
+
+def test_rules_that_could_not_be_kept_as_they_are_stay_untouched(minio: str) -> None:
+    access = fresh(minio)
+    tags = Tags.new_object_tags()
+    tags["team"] = "theirs"
+    both = Filter(and_operator=AndOperator(prefix="logs/", tags=tags))
+    rule = Rule(ENABLED, rule_filter=both, rule_id="tagged", expiration=Expiration(days=2))
+    with access.connections() as pool:
+        client = access.client(pool)
+        client.make_bucket(access.bucket)
+        client.set_bucket_lifecycle(access.bucket, LifecycleConfig([rule]))
+    before = rules_of(access)
+    with pytest.raises(InvalidInput, match=r"nothing was changed.*aggregator/snapshot- after 14"):
+        apply_storage(access)
+    assert rules_of(access) == before
 
 
 async def test_a_listing_has_no_end_at_a_page(minio: str) -> None:

@@ -57,7 +57,7 @@ class Gate:
     Whoever finds that it `admits` may `enter`, and must tell the end of the call by exactly one
     of `succeeded`, `answered`, `overloaded`, `failed` and `left`, with what `enter` returned.
     `draw` gives numbers from 0 to 1: callers that are sent away together should not return
-    together.
+    together. `answered_at` and `failed_at` are when a call last was answered, and last failed.
     """
 
     def __init__(self, pace: Pace, draw: Callable[[], float] = random.random) -> None:
@@ -73,6 +73,7 @@ class Gate:
         self._trouble_since = math.inf
         self._cuts = self._failures = self._probes = 0
         self.in_flight = 0
+        self.answered_at = self.failed_at = -math.inf
 
     @property
     def limit(self) -> int:
@@ -114,6 +115,7 @@ class Gate:
     def answered(self, now: float, *, probe: bool) -> None:
         """The endpoint refused this call for good: it is there, and no more is known."""
         self.left(probe=probe)
+        self.answered_at = now
         self._cuts = self._failures = 0
         self._trouble_since = math.inf
         if self._shut:
@@ -134,6 +136,7 @@ class Gate:
         """The endpoint asked for less, and for a wait of `retry_after` seconds if it said so."""
         reached = min(self._limit, self.in_flight)
         self.left(probe=probe)
+        self.answered_at = now
         if self._shut:
             if not probe:
                 return
@@ -154,6 +157,7 @@ class Gate:
         """The endpoint failed by itself, could not be reached, or gave no answer in time."""
         pace, reached = self._pace, self.in_flight
         self.left(probe=probe)
+        self.failed_at = now
         if self._shut:
             if probe:
                 self._probes += 1

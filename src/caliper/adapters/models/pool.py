@@ -11,12 +11,14 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
 from caliper.adapters.models.gate import Gate, Pace
 from caliper.adapters.models.proving import Proof
+from caliper.adapters.models.replica import Endpoint
 from caliper.adapters.models.retrying import PASSING, Budget, Effort
+from caliper.adapters.models.watch import Watch, Watched
 from caliper.core.errors import (
     BackendError,
     BackendUnavailable,
@@ -26,26 +28,11 @@ from caliper.core.errors import (
 )
 from caliper.core.question import Decoding
 from caliper.ports.clock import Clock
-from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.models import Completion, Identity, Message
 from caliper.ports.telemetry import SILENT, CallTelemetry
 
 _HOMES = 10_000
 """So many captions are remembered with the endpoint that their questions go to."""
-
-
-class Endpoint(ChatModel, Protocol):
-    """A chat model behind one endpoint, which tries every call once.
-
-    `complete` raises the BackendError subclass that fits, with `retry_after` where the server
-    said it, ModelChanged when the reply says that another model gave it.
-    """
-
-    async def resolve(self) -> Identity:
-        """Ask the endpoint, once, which model it serves now. `identity` is the first answer.
-
-        Raises BackendError, UnknownName when it does not serve the model that was named.
-        """
-        ...
 
 
 @dataclass(slots=True)
@@ -95,6 +82,10 @@ class Pool:
             for name, model in endpoints
         )
         self._admission = Admission([replica.gate for replica in self._replicas], clock)
+        self._watch = Watch(
+            [Watched(each.name, each.gate, each.proof.look) for each in self._replicas],
+            clock,
+        )
         self._homes: OrderedDict[str, int] = OrderedDict()
         self._identity: Identity | None = None
 
@@ -197,6 +188,10 @@ class Pool:
         except EndpointsLost:
             raise self._last_trouble() from None
 
+    async def check(self) -> None:
+        """Raises BackendUnavailable while no endpoint is there, at once and without a call."""
+        await self._watch.check()
+
     def _label(self, replica: _Replica) -> str:
         """The model's name, with the endpoint's number where there are several; no host."""
         name = self.identity.name
@@ -210,6 +205,7 @@ class Pool:
 
     async def close(self) -> None:
         """Close all endpoints."""
+        await self._watch.close()
         await self._admission.close()
         for replica in self._replicas:
             await replica.proof.close()

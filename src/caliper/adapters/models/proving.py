@@ -69,6 +69,10 @@ class Proof:
             # In time, so that nobody has to wait for it.
             self._begin()
 
+    async def look(self) -> None:
+        """Prove it apart from calls. Raises ModelChanged, BackendError."""
+        await self._from_now_on()
+
     async def settle(self) -> None:
         """Prove what was given on trust, where no reply is to come that would see to it.
 

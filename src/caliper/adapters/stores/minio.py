@@ -203,9 +203,10 @@ class MinioStore:
 
 def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> list[str]:
     """Make the bucket and its lifecycle rules what they should be, and say what was done, one
-    line a change: none when all was well. `expire`: days until objects under a prefix go.
+    line a change: none when all was well. `expire`: days until objects under a prefix go; rules
+    about anything else are kept as they are.
 
-    Blocks. Raises StoreUnavailable.
+    Blocks. Raises StoreUnavailable, InvalidInput where rules of others could not be kept.
     """
     with access.connections() as pool:
         client = access.client(pool)
@@ -217,13 +218,16 @@ def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
     if not client.bucket_exists(bucket):
         client.make_bucket(bucket)
         lines.append(f"created bucket {bucket}")
-    config = client.get_bucket_lifecycle(bucket)
-    now = {
-        rule.rule_filter.prefix: rule.expiration.days
-        for rule in (config.rules if config else ())
-        if rule.rule_filter and rule.expiration
-    }
-    if now != dict(expire):
+    try:
+        config = client.get_bucket_lifecycle(bucket)
+    except ValueError as error:
+        raise _not_keepable(bucket, expire) from error
+    ours: list[Rule] = []
+    others: list[Rule] = []
+    for rule in config.rules if config else ():
+        (ours if _prefix(rule) in expire and rule.expiration else others).append(rule)
+    now = {_prefix(rule): _days(rule) for rule in ours}
+    if now != dict(expire) or len(now) != len(ours):
         rules = [
             Rule(
                 ENABLED,
@@ -233,9 +237,31 @@ def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
             )
             for prefix, days in expire.items()
         ]
-        client.set_bucket_lifecycle(bucket, LifecycleConfig(rules))
+        # All rules are set at once, those of others again. The client would lose a part of these
+        # forms, and the rule would hold for more objects than it did.
+        if any(rule.rule_filter is None or rule.rule_filter.and_operator for rule in others):
+            raise _not_keepable(bucket, expire)
+        client.set_bucket_lifecycle(bucket, LifecycleConfig([*others, *rules]))
         lines += [f"{prefix} expires after {days} days" for prefix, days in expire.items()]
     return lines
+
+
+def _not_keepable(bucket: str, expire: Mapping[str, int]) -> InvalidInput:
+    wanted = ", ".join(f"{prefix} after {days} days" for prefix, days in expire.items())
+    return InvalidInput(
+        f"bucket {bucket} has lifecycle rules of a form that cannot be kept here; nothing was "
+        f"changed. Let expire by a rule of your own: {wanted}"
+    )
+
+
+def _prefix(rule: Rule) -> str | None:
+    """The prefix of a rule that looks at nothing else."""
+    return rule.rule_filter.prefix if rule.rule_filter else None
+
+
+def _days(rule: Rule) -> int | None:
+    """After how many days objects go; None where the rule does not make them."""
+    return rule.expiration.days if rule.expiration and rule.status == ENABLED else None
 
 
 def _told_apart(work: Callable[[], _Result], bucket: str) -> _Result:

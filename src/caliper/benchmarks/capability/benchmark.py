@@ -44,6 +44,7 @@ class Capability:
     qa_data: Layout | None = _FOLDER
     qa_replies: Layout | None = _FOLDER
     needs_language = False
+    labels = (*_CAPTION_LABELS.values(), "unscored")
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items about captions, then about media. Raises InvalidInput for a broken file."""

@@ -47,6 +47,7 @@ class CaptionQA:
     qa_data: Layout | None = None
     qa_replies: Layout | None = Layout(FileFormat.OBJECT_FOLDER)
     needs_language = False
+    labels = scoring.LABELS
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the dataset, each followed by its copy on the image if asked."""

@@ -27,6 +27,9 @@ def score(question: ChoiceQuestion, place: int) -> Fraction:
     return credit(len(question.choices)) if chosen == len(question.choices) else WRONG
 
 
+LABELS: tuple[str, ...] = ("correct", "cannot answer", "wrong", "unscored")
+
+
 def label(outcome: Outcome) -> str:
     """The word for an outcome: correct, cannot answer, wrong or unscored."""
     if not isinstance(outcome, Scored):

@@ -20,6 +20,12 @@ def describe(payload: Payload) -> Described:
     return Described(payload.kind, f"What does the caption say of {about}?", payload.phrase)
 
 
+LABELS = (
+    *(f"{score} of {HIGHEST}" for score in range(HIGHEST + 1)),
+    *("mentioned", "not mentioned", "correct", "wrong", "unscored"),
+)
+
+
 def label(payload: Payload, outcome: Outcome) -> str:
     """The word for an outcome."""
     if not isinstance(outcome, Scored):

@@ -1,0 +1,80 @@
+"""Readiness follows the endpoints of models: not ready while they are gone, and then again."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.readiness import Readiness
+from tests.servers.process import STARTS_WITHIN
+
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.runtime.addresses import Address
+from caliper.runtime.grpc_server import ServerOptions
+from caliper.runtime.lifecycle import Parts, Running, run_all
+from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.servicers.building import Ground, captioner_parts, examining_parts
+from caliper.servicers.grounds import memory_ground
+
+OPTIONS = ServerOptions(Address("127.0.0.1", 0), grace=5, check_every=0.05)
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    return memory_ground(DirectoryStore(tmp_path / "store"))
+
+
+async def parts_of(role: str, model: str, ground: Ground) -> Parts:
+    if role == "captioner":
+        parts, _ = await captioner_parts(CaptionerSettings(model=model), ground)
+    elif role == "judge":
+        language = ("rules", "ngram")
+        parts, _ = await examining_parts(role, JudgeSettings(model=model), ground, language)
+    else:
+        parts, _ = await examining_parts(role, QaReaderSettings(model=model), ground)
+    return parts
+
+
+@asynccontextmanager
+async def watched(parts: Parts) -> AsyncIterator[Readiness]:
+    running, told = Running(OPTIONS, parts), asyncio.Event()
+    task = asyncio.create_task(run_all([running], told))
+    await running.started.wait()
+    try:
+        async with Readiness(running.server.address.port) as readiness:
+            yield readiness
+    finally:
+        told.set()
+        await task
+
+
+@pytest.mark.parametrize("role", ["judge", "reader", "captioner"])
+async def test_an_endpoint_that_is_stopped_and_started(
+    role: str, ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with asyncio.timeout(STARTS_WITHIN), AsyncExitStack() as stack:
+        async with ChatServer() as chat:
+            parts = await parts_of(role, f"tgi:{chat.url}", ground)
+            readiness = await stack.enter_async_context(watched(parts))
+            await readiness.until(True)
+        await readiness.until(False)
+        async with ChatServer(port=chat.port):
+            await readiness.until(True)
+        assert readiness.told[-3:] == [True, False, True]
+    said = [record.getMessage() for record in caplog.records if "ready" in record.getMessage()]
+    gone, back = (line for line in said if "model" in line)
+    assert gone.startswith(f"not ready: {role}'s model: BackendUnavailable: no endpoint of the")
+    assert f"127.0.0.1:{chat.port}" in gone
+    assert back == f"ready again: {role}'s model"
+
+
+@pytest.mark.parametrize("role", ["judge", "reader"])
+async def test_rules_have_no_endpoint_to_look_at(role: str, ground: Ground) -> None:
+    parts = await parts_of(role, "lexical", ground)
+    assert list(parts.checks or {}) == ["store"]
+    for close in parts.close:
+        await close()
