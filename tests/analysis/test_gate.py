@@ -87,8 +87,32 @@ def test_what_is_missing_never_passes() -> None:
     assert decided(None) == (Decision.INCONCLUSIVE, "no such figure in both runs")
     supporting = replace(CHECK, figure="tasks.smell.f1", tier=Tier.SUPPORTING)
     assert decided(difference(9.0), CHECK, supporting)[0] is Decision.INCONCLUSIVE
-    other = Check("comprecap", "s_unified")
-    assert decided(difference(9.0), CHECK, other)[0] is Decision.INCONCLUSIVE
+    for tier in Tier:
+        other = Check("comprecap", "s_unified", tier)
+        assert decided(difference(9.0), CHECK, other)[0] is Decision.INCONCLUSIVE
+
+
+def test_a_benchmark_that_no_check_names_is_missed_all_the_same() -> None:
+    larger = replace(WHOLE, coverage={**WHOLE.coverage, "comprecap": 1.0})
+    figures = {"capability": {F1: difference(9.0)}}
+    gated = gate(Policy((CHECK,)), figures, larger, WHOLE)
+    assert gated.decision is Decision.INCONCLUSIVE
+    assert gated.findings[1].reason == "the candidate has no comprecap"
+    # What the base never had is not missed.
+    assert gate(Policy((CHECK,)), figures, WHOLE, larger).decision is Decision.PASSED
+
+
+def test_coverage_is_required_of_supporting_checks_too() -> None:
+    thin = replace(WHOLE, coverage={"capability": 1.0, "captionqa": 0.2})
+    score = ("overall", "score")
+    figures = {"capability": {F1: difference(9.0)}, "captionqa": {score: difference(9.0)}}
+    for tier, expected in {
+        Tier.SUPPORTING: Decision.INCONCLUSIVE,
+        Tier.ADVISORY: Decision.PASSED,
+    }.items():
+        check = Check("captionqa", "overall.score", tier)
+        gated = gate(Policy((CHECK, check)), figures, WHOLE, thin)
+        assert gated.decision is expected
 
 
 def test_what_follows_depends_on_the_tier() -> None:

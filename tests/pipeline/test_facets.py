@@ -58,7 +58,7 @@ async def test_nothing_is_read_of_verdicts_that_are_not_wanted(
         house.store.objects[key] = b"what nobody can read"
     # The segment that was read last is at hand: it is dropped, and still nobody asks for it.
     reader._held[run].run.log._cache._held.clear()
-    assert await reader.verdicts(run, Wanted(outcome="no such outcome")) == ([], "")
+    assert await reader.verdicts(run, Wanted(outcome="cannot answer")) == ([], "")
     assert sum((await reader.facets(run)).counts.values()) == 6
     with pytest.raises(InvalidInput, match="broken segment"):
         await reader.verdicts(run, Wanted())

@@ -166,7 +166,9 @@ async def test_the_same_questions_are_asked_once(there: There) -> None:
 async def test_a_picture_that_was_not_pushed_costs_its_questions_only(
     there: There, tmp_path: Path
 ) -> None:
-    part = only(asked_live(NAME), "captionqa", media=tmp_path / "nothing")
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    part = only(asked_live(NAME), "captionqa", media=nothing)
     begun = await send(part, there.gateway, there.ground.store)
     ended = await over(there.gateway, begun.spec.run_id)
     rows, _ = await there.gateway.verdicts(begun.spec.run_id, Wanted(size=1000))

@@ -97,20 +97,38 @@ class Gated:
     findings: tuple[Finding, ...]
 
 
+_ANY = "(any figure)"
 Differences = Mapping[str, Mapping[Path, Difference]]
 
 
 def gate(policy: Policy, differences: Differences, base: Side, candidate: Side) -> Gated:
-    """Apply a policy to the differences, candidate minus base, of every figure."""
-    unfit = {check: _unfit(policy, check, base, candidate) for check in policy.checks}
+    """Apply a policy to the differences, candidate minus base, of every figure.
+
+    A benchmark of the base that the candidate lacks is told, whether a check names it or not.
+    """
+    named = {check.benchmark for check in policy.checks}
+    lost = base.coverage.keys() - candidate.coverage.keys() - named
+    checks = (*policy.checks, *(Check(name, _ANY, Tier.CRITICAL) for name in sorted(lost)))
+    unfit = {check: _unfit(policy, check, base, candidate) for check in checks}
     found = [
         Finding(check, figure, Decision.INCONCLUSIVE, difference, reason=unfit[check])
-        for check in policy.checks
+        for check in checks
         for figure, difference in _matching(check, differences.get(check.benchmark, {}))
     ]
     judged = [finding if finding.reason else _judged(finding, policy.level) for finding in found]
     judged = _adjusted(judged, policy.level)
-    return Gated(_decision(judged), tuple(judged))
+    open_ = any(_keeps_open(finding, unfit[finding.check], base, candidate) for finding in judged)
+    return Gated(_decision(judged, something_missing=open_), tuple(judged))
+
+
+def _keeps_open(finding: Finding, unfit: str, base: Side, candidate: Side) -> bool:
+    """Whether something is missing that no gate may pass over: a benchmark, whatever the tier
+    of its check; a figure or the coverage of a check that stops.
+    """
+    if any(finding.check.benchmark not in side.coverage for side in (base, candidate)):
+        return True
+    figureless = finding.difference is None or finding.difference.value is None
+    return finding.check.tier is not Tier.ADVISORY and bool(unfit or figureless)
 
 
 def _matching(
@@ -221,13 +239,12 @@ def _open(finding: Finding, reason: str) -> Finding:
     )
 
 
-def _decision(findings: list[Finding]) -> Decision:
+def _decision(findings: list[Finding], *, something_missing: bool) -> Decision:
     stopping = [finding for finding in findings if finding.check.tier is not Tier.ADVISORY]
     if any(finding.decision is Decision.REGRESSION for finding in stopping):
         return Decision.REGRESSION
     critical = [finding for finding in findings if finding.check.tier is Tier.CRITICAL]
-    missing = any(finding.reason and finding.difference is None for finding in stopping)
-    if missing or not critical:
+    if something_missing or not critical:
         return Decision.INCONCLUSIVE
     if all(finding.decision is Decision.PASSED for finding in critical):
         return Decision.PASSED
