@@ -20,7 +20,7 @@ from caliper.pipeline.comparing import (
 )
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.runs import RunBook, starts_of
+from caliper.pipeline.runs import RunBook, started_since
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.storage import ObjectStore
 
@@ -107,5 +107,5 @@ async def _state(run: TrackedRun) -> RunState:
     """How a run ended, RUNNING while it goes on or goes on once more."""
     if run.ended is None or not run.settled:
         return RunState.RUNNING
-    again = run.ended is not RunState.COMPLETE and run.start < await starts_of(run.store)
+    again = run.ended is not RunState.COMPLETE and await started_since(run.store, run.start)
     return RunState.RUNNING if again else run.ended

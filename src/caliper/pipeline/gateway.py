@@ -30,7 +30,7 @@ from caliper.pipeline.runs import (
     read_json,
     refusal_of,
     run_store,
-    starts_of,
+    started_since,
     write_json,
 )
 from caliper.pipeline.watching import relayed
@@ -145,7 +145,7 @@ class Gateway:
         if told is None:
             return Evaluation(spec, RunState.PLANNING, started)
         cancelled = await self._runs.cancelled(spec.run_id, anew=True)
-        if told.state in _TRIED_AGAIN and told.start < await starts_of(kept):
+        if told.state in _TRIED_AGAIN and await started_since(kept, told.start):
             # Started again since, and the aggregator has not heard of it yet.
             told = Scores(RunState.PLANNING, ())
         state = _state(told.state, cancelled=cancelled)
@@ -197,7 +197,8 @@ class Gateway:
         end = await read_json(kept, _END)
         if end is not None and end["state"] is not None:
             state = RunState(end["state"])
-            if state not in _TRIED_AGAIN or end.get("start", 0) >= await starts_of(kept):
+            again = state in _TRIED_AGAIN and await started_since(kept, end.get("start", 0))
+            if not again:
                 return state, str(end.get("error", ""))
         planned = await kept.get("plan/summary.json") is not None
         cancelled = await read_json(kept, CANCELLED)

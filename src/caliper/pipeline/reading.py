@@ -21,7 +21,7 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_shard
 from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.runs import RunBook, run_store, starts_of
+from caliper.pipeline.runs import RunBook, run_store, started_since
 from caliper.pipeline.tracked import END, Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
@@ -119,7 +119,7 @@ class RunReader:
     async def _started_again(self, found: TrackedRun) -> bool:
         """Whether a run that was not complete goes on since."""
         ended = found.ended is not RunState.COMPLETE
-        return ended and found.start < await starts_of(found.store)
+        return ended and await started_since(found.store, found.start)
 
     async def _compute(self, found: TrackedRun, name: str) -> bytes:
         # What others look at grows meanwhile: a report keeps to one moment.

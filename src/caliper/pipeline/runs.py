@@ -78,6 +78,14 @@ async def starts_of(run: ObjectStore) -> int:
     return int(written.get("starts", 0)) if written else 0
 
 
+async def started_since(run: ObjectStore, start: int) -> bool:
+    """Whether a run was started again after the start that an aggregator last heard of.
+
+    One that was away when the plan was told knows of no start, 0: that was the first.
+    """
+    return max(start, 1) < await starts_of(run)
+
+
 class RunBook:
     """The runs in a store, the last `capacity` of them at hand.
 
