@@ -18,7 +18,11 @@ ENDS_WITHIN = 30.0
 
 
 # Below those that Linux and macOS give to whoever asks for any port, and to clients.
-_OURS = range(15000, 32000)
+_ALL = range(15000, 32000)
+# Every process of tests has its own part of them, and gives none of it twice.
+_PLACE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_OURS = _ALL[_PLACE % 8 :: 8]
+_GIVEN: set[int] = set()
 
 
 def free_ports(count: int) -> list[int]:
@@ -29,9 +33,12 @@ def free_ports(count: int) -> list[int]:
         found: list[int] = []
         while len(found) < count:
             port = secrets.choice(_OURS)
+            if port in _GIVEN:
+                continue
             with suppress(OSError):
                 held.enter_context(socket.create_server(("127.0.0.1", port)))
                 found.append(port)
+                _GIVEN.add(port)
         return found
 
 
