@@ -37,7 +37,7 @@ def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("variable", ["CALIPER_TOKN", "CALIPER_", "caliper_tokn"])
 def test_an_unknown_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "x")
-    known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_TIMEOUT"
+    known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_CA, CALIPER_TIMEOUT"
     with pytest.raises(UnknownName, match=f"{variable}.*{known}"):
         access(7)
 
