@@ -40,7 +40,8 @@ class Access:
     """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
 
     A job is tried again for `retry_budget` seconds; one call of it has half of them. `tokens`
-    are all that may be used, None for any number.
+    are all that may be used, None for any number. `ca` is a PEM file of certificates to trust
+    over https:// instead of those that this machine trusts.
     """
 
     token: SecretStr | None = None
@@ -48,6 +49,7 @@ class Access:
     in_flight: int = 64
     retry_budget: float = 600.0
     tokens: int | None = None
+    ca: Path | None = None
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -62,6 +64,11 @@ def split_spec(spec: str) -> tuple[str, str]:
     if kind not in ("lexical", "tgi", "triton", "replay") or (kind != "lexical") != bool(rest):
         raise UnknownName("model", kind if "//" in rest else spec, KINDS)
     return kind, rest
+
+
+def encrypted(spec: str) -> bool:
+    """Whether a model or an embedder of that SPEC is reached by TLS, at any of its endpoints."""
+    return "https://" in spec
 
 
 class ModelRoom:
@@ -118,7 +125,7 @@ class ModelRoom:
             addresses = parse_chat_addresses(rest)
             self._check_triton(addresses)
             return [
-                (address.target, TritonModel(address, access.token, access.timeout))
+                (address.target, TritonModel(address, access.token, access.timeout, ca=access.ca))
                 for address in addresses
             ]
         from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
@@ -133,7 +140,7 @@ class ModelRoom:
                 field=kind,
             )
         return [
-            (endpoint.host, TgiModel(endpoint, access.token, access.timeout))
+            (endpoint.host, TgiModel(endpoint, access.token, access.timeout, access.ca))
             for endpoint in endpoints
         ]
 
@@ -143,7 +150,7 @@ class ModelRoom:
                 self.access.token,
                 Address.parse(one.target),
                 encrypted=one.encrypted,
-                way_out="#tls=system, or #tls=FILE with the certificates to trust",
+                way_out=f"https://{one.target}",
                 field="triton",
             )
 
@@ -209,7 +216,8 @@ class ModelRoom:
 
         address = parse_embedder_address(rest)
         self._check_triton([address])
-        embedder = TritonEmbedder(address, self.access.token, self.access.timeout)
+        access = self.access
+        embedder = TritonEmbedder(address, access.token, access.timeout, ca=access.ca)
         self._closings.append(embedder.close)
         try:
             await embedder.resolve()

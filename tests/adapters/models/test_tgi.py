@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 from tests.fakes import chat_server as fake
+from tests.fakes import chat_trouble
 from tests.fakes.chat_server import ChatServer
 
 from caliper.adapters.models.endpoint import parse_endpoints
@@ -105,12 +106,12 @@ LASTING = {
     "413": (lambda: fake.status(413), Reason.BACKEND),
     "422": (lambda: fake.status(422), Reason.BACKEND),
     "301": (lambda: fake.status(301), Reason.BACKEND),
-    "cut in the body": (fake.cut_body, Reason.BACKEND),
-    "cut at once": (fake.cut_at_once, Reason.BACKEND),
-    "no http": (lambda: fake.cut_at_once(b"1\r\n\r\n1"), Reason.BACKEND),
+    "cut in the body": (chat_trouble.cut_body, Reason.BACKEND),
+    "cut at once": (chat_trouble.cut_at_once, Reason.BACKEND),
+    "no http": (lambda: chat_trouble.cut_at_once(b"1\r\n\r\n1"), Reason.BACKEND),
     "no gzip": (lambda: fake.raw(b"1", encoding="gzip"), Reason.BACKEND),
-    "html": (fake.html, Reason.BACKEND),
-    "utf-8 cut in half": (fake.half_utf8, Reason.BACKEND),
+    "html": (chat_trouble.html, Reason.BACKEND),
+    "utf-8 cut in half": (chat_trouble.half_utf8, Reason.BACKEND),
     "no json": (lambda: fake.raw(b"1"), Reason.BACKEND),
     "half json": (lambda: fake.raw(b'{"choices": ['), Reason.BACKEND),
     "null": (lambda: fake.raw(b"null"), Reason.BACKEND),
@@ -151,7 +152,7 @@ async def test_lasting_trouble_is_never_a_score(
 
 
 async def test_an_endpoint_that_never_answers_times_out() -> None:
-    async with ChatServer(otherwise=fake.never()) as server, connected(server) as resolved:
+    async with ChatServer(otherwise=chat_trouble.never()) as server, connected(server) as resolved:
         model = TgiModel(*parse_endpoints(server.url), timeout=0.02)
         model._identity = resolved.identity
         with pytest.raises(BackendTimeout, match=r"no answer within 0\.02 s"):
@@ -167,7 +168,7 @@ async def test_a_cancelled_call_lets_go_of_its_connection() -> None:
         server: ChatServer, request: web.Request, asked: dict[str, Any]
     ) -> web.StreamResponse:
         arrived.set()
-        return await fake.never()(server, request, asked)
+        return await chat_trouble.never()(server, request, asked)
 
     async with ChatServer([hold]) as server, connected(server) as model:
         call = asyncio.create_task(model.complete(HELLO, Decoding()))

@@ -61,7 +61,7 @@ class TritonEmbedder:
 
     Each call of the server is one try of at most `seconds`. A model takes texts, or token ids
     by the tokenizer of the address. It gives a vector a text, or one a token: then the mean
-    over the tokens is the text's.
+    over the tokens is the text's. `ca` as for the connection.
     """
 
     def __init__(
@@ -70,14 +70,15 @@ class TritonEmbedder:
         token: SecretStr | None = None,
         seconds: float = 120.0,
         check_every: float = CHECK_EVERY,
+        ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for a tokenizer or certificates that cannot be used."""
+        """Raises InvalidInput for a tokenizer or a CA that cannot be used."""
         self._tokenizer: Tokenizer | None = None
         self._tokens = ""
         if chosen := address.options.get("tokenizer"):
             self._tokenizer, self._tokens = _tokenizer(Path(chosen))
         self._address = address
-        self._client = TritonClient(address, token, seconds, check_every)
+        self._client = TritonClient(address, token, seconds, check_every, ca)
         self._identity: Identity | None = None
         self._output = ""
 

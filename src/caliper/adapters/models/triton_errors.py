@@ -33,6 +33,8 @@ _TOLD = {
     StatusCode.INTERNAL: "the Triton model failed",
 }
 _BY_NAME = {str(code): code for code in StatusCode}
+_UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "is not in peer certificate")
+"""How gRPC says that it does not trust who answers, with the status of a server that is away."""
 _QUEUE_FULL = "Exceeds maximum queue size"
 """How Triton's core says it, in a stream without the status that it has elsewhere."""
 
@@ -60,4 +62,6 @@ def failure(error: InferenceServerException | AioRpcError) -> BackendError:
         told = _TOLD.get(code, f"{told} ({code.name})")
     said = error.details() if isinstance(error, AioRpcError) else error.message()
     text = " ".join((said or "").split())[:200]
+    if said and any(word in said for word in _UNTRUSTED):
+        return BackendRejected(f"the Triton server's certificate is not trusted; gRPC says: {text}")
     return kind(f"{told}; it says: {text}")
