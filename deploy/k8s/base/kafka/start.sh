@@ -3,9 +3,8 @@
 # Caliper run it as it is, against the same Kafka, in folders of their own.
 set -eu
 
-: "${BROKERS:?how many brokers there are}" "${HEAP:?memory of the Java heap}"
+: "${BROKERS:?how many brokers there are}" "${NAMES:?their names, with %d for the number}" "${HEAP:?of Java}"
 POD=${POD:-$(hostname)}              # kafka-0, kafka-1, ...
-DOMAIN=${DOMAIN:-kafka.caliper.svc.cluster.local}
 LIBRARIES=${LIBRARIES:-/opt/kafka/libs}
 CONFIG=${CONFIG:-/etc/caliper/kafka}
 SECRETS=${SECRETS:-/run/caliper/kafka}
@@ -13,13 +12,17 @@ TLS=${TLS:-/run/caliper/tls}
 DATA=${DATA:-/var/lib/kafka/data}
 WORK=${WORK:-/tmp}
 BIND=${BIND:-0.0.0.0}
+CLIENTS=${CLIENTS:-9093} CONTROLLERS=${CONTROLLERS:-9094} PEERS=${PEERS:-9095}
 
+name() {
+  # shellcheck disable=SC2059 # the names are a format
+  printf "$NAMES" "$1"
+}
 number=${POD##*-}
-host="$POD.$DOMAIN"
 voters=
 broker=0
 while [ "$broker" -lt "$BROKERS" ]; do
-  voters="$voters${voters:+,}$broker@${POD%-*}-$broker.$DOMAIN:${CONTROLLERS_PORT:-9094}"
+  voters="$voters${voters:+,}$broker@$(name "$broker"):$CONTROLLERS"
   broker=$((broker + 1))
 done
 copies=$((BROKERS < 3 ? BROKERS : 3))
@@ -35,8 +38,8 @@ plain="$plain username=\"broker\" password=\"$password\" user_broker=\"$password
   cat <<END
 node.id=$number
 controller.quorum.voters=$voters
-listeners=CLIENTS://$BIND:${CLIENTS_PORT:-9093},CONTROLLERS://$BIND:${CONTROLLERS_PORT:-9094},BROKERS://$BIND:${BROKERS_PORT:-9095}
-advertised.listeners=CLIENTS://$host:${CLIENTS_PORT:-9093},BROKERS://$host:${BROKERS_PORT:-9095}
+listeners=CLIENTS://$BIND:$CLIENTS,CONTROLLERS://$BIND:$CONTROLLERS,BROKERS://$BIND:$PEERS
+advertised.listeners=CLIENTS://$(name "$number"):$CLIENTS,BROKERS://$(name "$number"):$PEERS
 listener.name.brokers.plain.sasl.jaas.config=$plain
 listener.name.controllers.plain.sasl.jaas.config=$plain
 ssl.keystore.location=$TLS/keystore.pem
