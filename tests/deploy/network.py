@@ -49,25 +49,32 @@ class Network:
         self._namespaces = {name: dict(given) for name, given in (namespaces or {}).items()}
         for item in of_kind(items, "Namespace"):
             self._namespaces[item["metadata"]["name"]] = item["metadata"].get("labels", {})
+        self._known: dict[tuple[str, str, str], list[list[Object]]] = {}
 
     def allows(self, source: Peer, destination: Peer, port: Port) -> bool:
-        """Whether `source` can connect to `port` of `destination`."""
-        leaves = self._passes(source, destination, port, destination, "Egress")
-        return leaves and self._passes(destination, source, port, destination, "Ingress")
-
-    def _passes(
-        self, own: Peer, other: Peer, port: Port, destination: Peer, direction: str
-    ) -> bool:
-        chosen = [each for each in self._policies if self._chooses(each, own, direction)]
-        if not chosen:
-            return True
-        end = {"Egress": "to", "Ingress": "from"}[direction]
-        return any(
-            self._among(rule.get(end, []), other, policy["metadata"]["namespace"])
-            and _through(rule.get("ports", []), port, destination)
-            for policy in chosen
-            for rule in policy["spec"].get(direction.lower(), [])
+        """Whether `source` can connect to `port` of `destination`. Names of peers tell them
+        apart.
+        """
+        leaves = self._ports(source, destination, "Egress")
+        enters = self._ports(destination, source, "Ingress")
+        return all(
+            any(_through(ports, port, destination) for ports in ways) for ways in (leaves, enters)
         )
+
+    def _ports(self, own: Peer, other: Peer, direction: str) -> list[list[Object]]:
+        """What each rule that is about the two says of ports; no ports are all ports."""
+        key = (own.name, other.name, direction)
+        if key not in self._known:
+            chosen = [each for each in self._policies if self._chooses(each, own, direction)]
+            end = {"Egress": "to", "Ingress": "from"}[direction]
+            rules = [
+                rule.get("ports", [])
+                for policy in chosen
+                for rule in policy["spec"].get(direction.lower(), [])
+                if self._among(rule.get(end, []), other, policy["metadata"]["namespace"])
+            ]
+            self._known[key] = rules if chosen else [[]]
+        return self._known[key]
 
     def _chooses(self, policy: Object, peer: Peer, direction: str) -> bool:
         spec = policy["spec"]

@@ -55,10 +55,15 @@ def no_custom_resources(objects: Sequence[Object]) -> Iterator[str]:
 
 def labels(objects: Sequence[Object]) -> Iterator[str]:
     for item in objects:
+        given = item["metadata"].get("labels", {})
         if item["kind"] != "Namespace":
-            yield from _labelled(called(item), item["metadata"].get("labels", {}))
+            yield from _labelled(called(item), given)
+        # Of no component alone: what closes the namespace, say.
+        if item["kind"] not in ("Namespace", "NetworkPolicy") or COMPONENT in given:
+            yield from _of_component(called(item), given)
     for pod in pods(objects):
         yield from _labelled(f"{pod.name}'s pods", pod.labels)
+        yield from _of_component(f"{pod.name}'s pods", pod.labels)
     for item in of_kind(objects, *LASTING):
         chosen = item["spec"]["selector"].get("matchLabels", {})
         if set(chosen) != {NAME, COMPONENT}:
@@ -68,6 +73,9 @@ def labels(objects: Sequence[Object]) -> Iterator[str]:
 def _labelled(place: str, given: dict[str, str]) -> Iterator[str]:
     if given.get(NAME) != "caliper" or given.get(PART_OF) != "caliper":
         yield f"{place} is not labelled as a part of caliper"
+
+
+def _of_component(place: str, given: dict[str, str]) -> Iterator[str]:
     if given.get(COMPONENT) not in COMPONENTS:
         yield f"{place}: no component is called {given.get(COMPONENT)}"
 

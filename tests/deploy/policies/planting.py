@@ -75,6 +75,20 @@ def more(api: str, kind: str, name: str, **content: Any) -> Change:
     )
 
 
+def policy(**spec: Any) -> dict[str, Any]:
+    """What `more` needs for a NetworkPolicy of every pod."""
+    return {
+        "api": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "name": "planted",
+        "spec": {
+            "podSelector": {},
+            "policyTypes": ["Egress" if "egress" in spec else "Ingress"],
+            **spec,
+        },
+    }
+
+
 def without(kind: str, component: str) -> Change:
     """Takes the first object of that kind and component away."""
     return lambda objects: objects.remove(one(objects, kind, component))

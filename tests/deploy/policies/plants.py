@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from tests.deploy.objects import COMPONENT, Object, of_kind
-from tests.deploy.policies.planting import Plant, container, item, more, pod, without
+from tests.deploy.policies.planting import Plant, container, item, more, pod, policy, without
 
 _ENV = {"name": "MINIO_ROOT_PASSWORD"}
 _EVERYWHERE = {"podSelector": {}}
 _POD_SECURITY = "pod-security.kubernetes.io/enforce"
 _METRICS = {"ports": [{"port": 9464}]}
-
-
-def _policy(**spec: object) -> dict[str, object]:
-    return {"spec": {"podSelector": {}, "policyTypes": ["Ingress"], **spec}}
 
 
 def _open_ingress(objects: list[Object]) -> None:
@@ -179,7 +175,7 @@ PLANTS = (
     Plant("probes", container("judge", "livenessProbe grpc service", None), "livenessProbe asks"),
     Plant("probes", container("judge", "readinessProbe grpc service", "live"), "asks for 'live'"),
     Plant("probes", container("judge", "readinessProbe grpc port", 50051), "at port 50052"),
-    Plant("ends_after_draining", pod("judge", "terminationGracePeriodSeconds", 60), "needs 65"),
+    Plant("ends_after_draining", pod("judge", "terminationGracePeriodSeconds", 60), "needs 125"),
     Plant("ends_after_draining", pod("kafka", "terminationGracePeriodSeconds", None), "has None s"),
     Plant("ends_after_draining", _claim_grace, "needs 1205"),
     Plant("disruption_budgets", without("PodDisruptionBudget", "kafka"), "kafka has 0"),
@@ -212,32 +208,22 @@ PLANTS = (
     Plant("default_deny", _open_ingress, "Ingress is open"),
     Plant(
         "policies_say_whom_and_where",
-        more("networking.k8s.io/v1", "NetworkPolicy", "x", **_policy(ingress=[_METRICS])),
+        more(**policy(ingress=[_METRICS])),
         "lets everybody in",
     ),
     Plant(
         "policies_say_whom_and_where",
-        more(
-            "networking.k8s.io/v1",
-            "NetworkPolicy",
-            "x",
-            **_policy(ingress=[{"from": [_EVERYWHERE]}]),
-        ),
+        more(**policy(ingress=[{"from": [_EVERYWHERE]}])),
         "opens every port",
     ),
     Plant(
         "policies_choose_somebody",
-        item("NetworkPolicy", "judge", "spec podSelector matchLabels", {COMPONENT: "jury"}),
+        more(**policy(podSelector={"matchLabels": {COMPONENT: "jury"}})),
         "chooses no pod",
     ),
     Plant(
         "metrics_for_prometheus_only",
-        more(
-            "networking.k8s.io/v1",
-            "NetworkPolicy",
-            "x",
-            **_policy(ingress=[{"from": [{"namespaceSelector": {}}], **_METRICS}]),
-        ),
+        more(**policy(ingress=[{"from": [{"namespaceSelector": {}}], **_METRICS}])),
         "metrics can be read by a pod of another namespace",
     ),
 )
