@@ -95,7 +95,18 @@ _BETWEEN = frozenset(
         ),
     )
 )
-_OF_COMPONENTS = {
+# Addresses of other people's brokers and stores are known to them alone.
+_OUTWARD = [each.name for each in OUTSIDE if each is not STRANGER]
+_OF = {
+    "external": frozenset(
+        (
+            *(arrow for each in _OUTWARD for arrow in _to(each, _KAFKA, *SERVICES, "topics")),
+            *(arrow for each in _OUTWARD for arrow in _to(each, 443, *SERVICES, "storage")),
+            *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),
+            *_to("triton", 8002, OPERATED.name),
+            *_to(OPERATED.name, 9090, "grafana"),
+        )
+    ),
     "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
     "prometheus-operator": frozenset(
         (
@@ -110,7 +121,7 @@ def needed(rendering: Rendering, there: Iterable[str]) -> set[Arrow]:
     """The arrows of a rendering that has pods of these components."""
     components = set(there)
     known = components | {each.name for each in OUTSIDE}
-    arrows = _BETWEEN.union(*(_OF_COMPONENTS.get(name, ()) for name in rendering.components))
+    arrows = _BETWEEN.union(*(_OF.get(name, ()) for name in rendering.parts))
     asking = components - set(_NO_DNS)
     names = {
         Arrow(source, who.name, Port(53, protocol))

@@ -15,7 +15,7 @@ from tests.deploy.objects import Object, Pod, environment, of_kind
 
 from caliper.adapters.cluster.completing import complete
 from caliper.adapters.cluster.folder import FolderSecrets
-from caliper.adapters.cluster.recipes import Plan, recipes
+from caliper.adapters.cluster.recipes import CERTIFICATE, Plan, recipes
 
 _YEAR = timedelta(days=365)
 PLAN = Plan("caliper", datetime.now(UTC), _YEAR, _YEAR)
@@ -47,6 +47,8 @@ def start(
     """
     items = list(objects)
     maps = {item["metadata"]["name"]: item.get("data", {}) for item in of_kind(items, "ConfigMap")}
+    # Made by people: certificates that they trust.
+    maps["external-ca"] = {"ca.crt": (made / CERTIFICATE / "ca.crt").read_text("ascii")}
     places = []
     for mount in container.get("volumeMounts", []):
         place = root / mount["mountPath"].lstrip("/")

@@ -30,8 +30,13 @@ class Rendering:
     overlay: str
     components: tuple[str, ...] = ()
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The overlay and its components, by name."""
+        return (self.overlay.rpartition("/")[2], *self.components)
+
     def __str__(self) -> str:
-        return "+".join((self.overlay.rpartition("/")[2], *self.components))
+        return "+".join(self.parts)
 
 
 def _subsets(names: Iterable[str]) -> Iterable[tuple[str, ...]]:

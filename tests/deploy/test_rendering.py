@@ -60,7 +60,7 @@ def test_objects_have_names_of_their_own(rendering: Rendering) -> None:
     [
         pytest.param(container("judge", "resorces", {}), id="an unknown field"),
         pytest.param(item("Deployment", "judge", "spec replicas", "two"), id="a wrong type"),
-        pytest.param(item("Service", "judge", "spec ports", None), id="a wrong apiVersion"),
+        pytest.param(item("Deployment", "judge", "apiVersion", "apps/v2"), id="a wrong apiVersion"),
         pytest.param(
             more("keda.sh/v1alpha1", "ScaledObject", "x", spec={"triggers": [], "max": 1}),
             id="an unknown field of a custom resource",

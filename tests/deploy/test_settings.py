@@ -28,7 +28,13 @@ _LISTENS = {"listen": "grpc", "health_listen": "health", "metrics_address": "met
 
 
 def _ours(objects: Sequence[Object]) -> Iterator[tuple[Pod, Object]]:
-    return ((pod, each) for pod in pods(objects) for each in pod.containers if is_ours(each))
+    """Containers that run a program of ours: a `command` would be another of the image."""
+    return (
+        (pod, each)
+        for pod in pods(objects)
+        for each in pod.containers
+        if is_ours(each) and "command" not in each
+    )
 
 
 def _read(
@@ -100,7 +106,8 @@ def _unreachable(
     for each_pod, each in _ours(objects):
         for called in _read(each_pod, each, objects, folders, bare)[1]:
             place = f"{each_pod.name} calls {called.by} at {called.address}"
-            if (called.address.host, called.address.port) not in offered:
+            host = called.address.host.removesuffix(".caliper.svc.cluster.local")
+            if (host, called.address.port) not in offered:
                 yield f"{place}, which no Service offers"
             if not called.encrypted:
                 yield f"{place} in plaintext"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.deploy.objects import (
     COMPONENT,
+    ENDING,
     LASTING,
     Object,
     Pod,
@@ -23,6 +24,10 @@ BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "vllm-judge", "vllm-rea
 WATCHING = ("prometheus", "grafana")
 PREPARING = ("bootstrap", "topics", "storage", "model-download")
 COMPONENTS = frozenset((*SERVICES, *BACKENDS, *WATCHING, *PREPARING))
+# Kinds whose objects belong to one component, beside those that make pods.
+_OF_ONE = ("Service", "PodDisruptionBudget", "ServiceAccount", "ScaledObject")
+BY_PEOPLE = frozenset({"external-ca"})
+"""ConfigMaps that are made by those who have what is in them."""
 _BUILT_IN = frozenset(
     {"v1", "apps/v1", "batch/v1", "policy/v1", "networking.k8s.io/v1", "autoscaling/v2"}
     | {"rbac.authorization.k8s.io/v1"}
@@ -58,8 +63,8 @@ def labels(objects: Sequence[Object]) -> Iterator[str]:
         given = item["metadata"].get("labels", {})
         if item["kind"] != "Namespace":
             yield from _labelled(called(item), given)
-        # Of no component alone: what closes the namespace, say.
-        if item["kind"] not in ("Namespace", "NetworkPolicy") or COMPONENT in given:
+        # What closes the namespace is of no component, say.
+        if item["kind"] in (*LASTING, *ENDING, *_OF_ONE) or COMPONENT in given:
             yield from _of_component(called(item), given)
     for pod in pods(objects):
         yield from _labelled(f"{pod.name}'s pods", pod.labels)
@@ -155,7 +160,7 @@ def configs_exist(objects: Sequence[Object]) -> Iterator[str]:
         if pod.spec.get("serviceAccountName", "default") not in accounts:
             yield f"{pod.name} runs as a service account that is not there"
         for kind, name in _referred(pod):
-            if name not in known[kind]:
+            if name not in known[kind] | BY_PEOPLE:
                 yield f"{pod.name} needs {kind}/{name}, which is not there"
 
 
