@@ -45,7 +45,7 @@ OUTSIDE = (
     STRANGER,
     Peer("a pod of kube-system", "kube-system", {}, {}, "10.244.1.8"),
 )
-PORTS = (*map(Port, (22, 53, 80, 443, 6443, 8080, 12345)), Port(53, "UDP"))
+PORTS = (*map(Port, (22, 53, 80, 443, 6443, 9000, 9090, 9093, 12345)), Port(53, "UDP"))
 """Ports that are tried beside those that any pod declares."""
 
 _NO_DNS = ("tgi-judge", "tgi-reader", "triton")
@@ -112,6 +112,7 @@ _OF = {
         (
             *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),
             *_to("triton", 8002, OPERATED.name),
+            *_to(OPERATED.name, 9090, "grafana"),
         )
     ),
 }

@@ -48,15 +48,18 @@ def start(
     items = list(objects)
     maps = {item["metadata"]["name"]: item.get("data", {}) for item in of_kind(items, "ConfigMap")}
     # Made by people: certificates that they trust.
-    maps["external-ca"] = {"ca.crt": (made / CERTIFICATE / "ca.crt").read_text("ascii")}
+    trusted = (made / CERTIFICATE / "ca.crt").read_text("ascii")
+    maps["external-ca"] = {"kafka.crt": trusted, "store.crt": trusted}
     places = []
     for mount in container.get("volumeMounts", []):
         place = root / mount["mountPath"].lstrip("/")
         places.append(mount["mountPath"])
         for name, content in files(pod.volumes[mount["name"]], maps, made):
-            # With a subPath the mount is one file of the volume, or a folder in it.
-            inside = name.removeprefix(mount.get("subPath", "")).lstrip("/")
-            target = place / inside if inside else place
+            part = mount.get("subPath", "")
+            if part not in ("", name):
+                continue
+            # With a subPath the mount is that file of the volume.
+            target = place if part else place / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
     given = environment(container, items)
