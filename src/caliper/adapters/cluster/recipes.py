@@ -185,9 +185,9 @@ def _token_file(known: Known) -> Data:
 
 def _unlisted(data: Data, known: Known) -> Iterator[str]:
     # By name and hash: the file may give the caller another role, and others a token.
-    listed = {tuple(line.split()[::2]) for line in data["tokens"].decode("utf-8").splitlines()}
+    listed = {tuple(line.split()[::2]) for line in data["tokens"].splitlines()}
     for caller, line in _lines(known).items():
-        if tuple(line.split()[::2]) not in listed:
+        if tuple(line.encode("ascii").split()[::2]) not in listed:
             yield f"it lacks the token of {_token(caller)}: add the line `{line}`"
 
 
