@@ -21,8 +21,8 @@ from caliper.core.question import Source
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
+from caliper.pipeline.allowance import Allowance, CappedChatModel
 from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
@@ -78,11 +78,12 @@ class ModelRoom:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
         self.allowance = Allowance(access.tokens)
-        self._chat_models: dict[str, MeteredChatModel] = {}
+        self._chat_models: dict[str, CappedChatModel] = {}
+        self._metered: list[MeteredChatModel] = []
         self._pools: list[Pool] = []
         self._closings: list[Callable[[], Awaitable[None]]] = []
 
-    async def chat_model(self, spec: str) -> MeteredChatModel:
+    async def chat_model(self, spec: str) -> CappedChatModel:
         """The chat model behind a SPEC, its identity resolved.
 
         Raises UnknownName, InvalidInput for a SPEC that is no chat model and for a token that
@@ -109,7 +110,9 @@ class ModelRoom:
                 await pool.close()
                 raise
             self._pools.append(pool)
-            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self.allowance)
+            metered = MeteredChatModel(pool, self._clock)
+            self._metered.append(metered)
+            self._chat_models[spec] = CappedChatModel(metered, self.allowance)
         return self._chat_models[spec]
 
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:
@@ -228,7 +231,7 @@ class ModelRoom:
     @property
     def spent(self) -> dict[str, Spent]:
         """What each chat model's calls cost, by the label of its identity."""
-        return {model.identity.label: model.spent for model in self._chat_models.values()}
+        return {model.identity.label: model.spent for model in self._metered}
 
     async def check(self) -> None:
         """Raises BackendUnavailable while the endpoints of an opened chat model are gone."""
