@@ -106,8 +106,7 @@ async def examining_parts(
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     answering = await Answering.open(role, settings.model, pack, room, language)
     parts = answering_parts(answering, settings, ground)
-    # Rules cannot go away.
-    checks = {} if answering.chat is None else {f"{role}'s model": room.check}
+    checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
     return together([parts, Parts((), checks=checks, close=(room.close,))]), Described(
         answering.identities, pack.digest
     )
