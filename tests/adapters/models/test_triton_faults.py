@@ -89,6 +89,22 @@ async def test_a_vllm_answer_that_is_none(triton: str, prompt: str, told: str) -
             await ask(model, prompt)
 
 
+@pytest.mark.parametrize(
+    ("rest", "prompt"),
+    [
+        (VLLM, "[long]"),
+        ("trouble", "fail Prompt length (5056) exceeds maximum sequence length (2048)"),
+        ("trouble", "crash This model's maximum context length is 4096 tokens"),
+    ],
+)
+async def test_a_context_that_is_too_short_names_what_to_lower(
+    triton: str, rest: str, prompt: str
+) -> None:
+    async with model_at(triton, rest) as model:
+        with pytest.raises(BackendRejected, match=r"lower --caption-tokens, .*; it says: .*length"):
+            await ask(model, prompt)
+
+
 async def test_a_caption_cut_in_the_middle_of_a_character(triton: str) -> None:
     async with model_at(triton, "trouble") as model:
         with pytest.raises(BackendUnavailable, match="no UTF-8"):
