@@ -216,8 +216,10 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     https://host:port for TLS; a stage that is not given is not there. `peer_token` is the bearer
     token that they are called with, `peer_ca` a PEM file of certificates to trust instead of
     those that this machine trusts: with it, all calls are TLS. A token is sent in plaintext to
-    this machine only. `page_address` is where people look at runs with a browser: host:port of
-    this machine alone, over plain HTTP without tokens; nowhere when it is empty.
+    this machine only. With `stages_sleep` a stage that does not answer is taken for what it last
+    said it was: for stages that are scaled to nothing while no jobs are there. `page_address` is
+    where people look at runs with a browser: host:port of this machine alone, over plain HTTP
+    without tokens; nowhere when it is empty.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -229,6 +231,7 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     peer_token: SecretStr | None = None
     peer_token_file: Path | None = None
     peer_ca: Path | None = None
+    stages_sleep: bool = False
     page_address: str = ""
 
     def page(self) -> Address | None:

@@ -3,7 +3,7 @@
 import pytest
 
 from caliper.adapters.models.triton import parse_chat_addresses
-from caliper.adapters.models.triton_embedder import parse_embedder_address
+from caliper.adapters.models.triton_embedder import parse_embedder_addresses
 from caliper.core.errors import InvalidInput, UnknownName
 
 
@@ -51,7 +51,7 @@ def test_what_is_no_address_is_refused(written: str) -> None:
 
 
 def test_options_are_those_of_the_role() -> None:
-    parse_embedder_address("host:8001/model#tokenizer=here")
+    parse_embedder_addresses("host:8001/model#tokenizer=here")
     with pytest.raises(UnknownName, match="'tokenizer'; known: template"):
         parse_chat_addresses("host:8001/model#tokenizer=here")
 
@@ -69,5 +69,5 @@ def test_several_servers_of_one_model() -> None:
     assert {(each.model, each.version) for each in found} == {("captioner", "2")}
     with pytest.raises(InvalidInput, match="stands there twice"):
         parse_chat_addresses("a:8001,a:8001/captioner")
-    with pytest.raises(InvalidInput, match="an embedder has one server"):
-        parse_embedder_address("a:8001,b:8001/sentences")
+    both = parse_embedder_addresses("a:8001,b:8001/sentences")
+    assert [each.target for each in both] == ["a:8001", "b:8001"]
