@@ -5,48 +5,18 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import urllib3
-from tests.fakes.command import Ended
+from tests.fakes.bootstrapping import RECIPES, ROOT, run, settings, start
 from tests.servers.kube_api import KubeApi
 
-import caliper
-from caliper.adapters.cluster.recipes import Plan, recipes
-
-ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "deploy" / "k8s" / "base" / "bootstrap"
-PATH = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
-NAMES = {
-    recipe.name
-    for recipe in recipes(Plan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
-}
-_ENDS_WITHIN = 120.0
-
-
-def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
-    """The program with these settings and no others."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")}
-    given = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
-    return subprocess.Popen(
-        [sys.executable, "-m", "services.bootstrap"],
-        env=kept | given | {"PYTHONPATH": PATH},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(settings: Mapping[str, str]) -> Ended:
-    with start(settings) as process:
-        out, err = process.communicate(timeout=_ENDS_WITHIN)
-    return Ended(process.returncode, out, err)
+NAMES = {recipe.name for recipe in RECIPES}
 
 
 @dataclass(frozen=True)
@@ -59,13 +29,7 @@ class Place:
 
     @property
     def settings(self) -> dict[str, str]:
-        """As in the Job's pod, but for where the API server is and the account is mounted."""
-        return {
-            "API": self.api.url,
-            "ACCOUNT": str(self.account),
-            "NAMESPACE": self.namespace,
-            "PATIENCE": "60",
-        }
+        return settings(self.api, self.namespace, self.account)
 
     def kubectl(self, *arguments: str, given: str | None = None) -> str:
         return self.api.kubectl(*arguments, "--namespace", self.namespace, given=given).stdout
