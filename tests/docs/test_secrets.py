@@ -48,7 +48,7 @@ def test_every_setting_is_there_with_its_default() -> None:
         for name, field in BootstrapSettings.model_fields.items()
     }
     assert found == {
-        name: "none" if default is None else f"{default:g}" if default == 120 else str(default)
+        name: "none" if default is None else str(default).removesuffix(".0")
         for name, default in known.items()
     }
 
@@ -63,7 +63,8 @@ class Installed:
 
     def shell(self, block: str) -> str:
         """Run a block of the page as it is written."""
-        environment = os.environ | {"KUBECONFIG": str(self.api.kubeconfig)}
+        path = os.pathsep.join((str(self.api.programs), os.environ["PATH"]))
+        environment = os.environ | {"KUBECONFIG": str(self.api.kubeconfig), "PATH": path}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", block],
             cwd=self.folder,
@@ -173,5 +174,5 @@ def test_files_instead_of_secrets(tmp_path: Path) -> None:
     programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = os.environ | {"PATH": programs, "PYTHONPATH": PATH}
     subprocess.run(["bash", "-euc", FILES], cwd=tmp_path, env=environment, check=True)
-    made = {file.parent.name: set() for file in (tmp_path / "made").glob("*/*")}
-    assert set(made) == {recipe.name for recipe in RECIPES}
+    made = {file.parent.name for file in (tmp_path / "made").glob("*/*")}
+    assert made == {recipe.name for recipe in RECIPES}
