@@ -27,6 +27,11 @@ class KubeApi:
     kubeconfig: Path
 
     @property
+    def programs(self) -> Path:
+        """The folder of kubectl, of the server's version."""
+        return fetch.kubernetes()
+
+    @property
     def url(self) -> str:
         """https://127.0.0.1:PORT."""
         return str(self._cluster["server"])
@@ -52,7 +57,7 @@ class KubeApi:
         who = ["--kubeconfig", str(self.kubeconfig)]
         cache = ["--cache-dir", str(self.kubeconfig.parent / "discovered")]
         done = subprocess.run(
-            ["kubectl", *who, *cache, *map(str, arguments)],
+            [self.programs / "kubectl", *who, *cache, *map(str, arguments)],
             input=given,
             capture_output=True,
             text=True,
