@@ -67,7 +67,7 @@ def test_volumes_are_told() -> None:
     }
     (weights,) = of_kind(rendered(BASE), "PersistentVolumeClaim")
     told = re.search(
-        r"(\d+) x (\d+) GiB for Kafka, (\d+) for MinIO, (\d+) for Prometheus; and (\d+) for weights",
+        r"(\d+) x (\d+) GiB for Kafka, (\d+) for MinIO, (\d+) for Prometheus; and (\d+) for w",
         README,
     )
     assert told is not None
