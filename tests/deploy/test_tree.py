@@ -78,6 +78,18 @@ def test_the_version_of_our_image_stands_in_one_place(
     )
 
 
+def test_a_laptop_runs_the_same_images() -> None:
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
+    used = {each["image"] for each in compose["services"].values()}
+    # Docker's own registry is not named there.
+    deployed = {
+        each["image"].removeprefix("docker.io/")
+        for pod in pods(rendered(BASE))
+        for each in pod.containers
+    }
+    assert used <= deployed
+
+
 def test_no_secret_is_in_the_tree() -> None:
     files = [file for name in _FOLDERS for file in (ROOT / name).rglob("*") if file.is_file()]
     files += ROOT.glob("compose*.yaml")
