@@ -32,24 +32,38 @@ TAKEN = ("/etc/ssl/certs/ca-certificates.crt", "/etc/os-release", "/etc/ld.so.ca
 LEFT = ("test", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3", "pydoc_data")
 LEFT += ("site-packages", "dist-packages", "config-*")
 # Of the packages: tests, and what only compilers read.
-DEAD = ("**/tests", "Crypto/SelfTest", "**/*.pyx", "**/*.pxd", "**/*.pxi", "**/*.pyi", "**/*.h", "**/*.hpp", "**/*.a")
-# Of pyarrow: reached by nothing but its own modules of the same name.
-DEAD += ("pyarrow/*arrow_flight*", "pyarrow/*_flight.*", "pyarrow/*substrait*")
+DEAD = (
+    "**/tests",
+    "Crypto/SelfTest",
+    "**/*.pyx",
+    "**/*.pxd",
+    "**/*.pxi",
+    "**/*.pyi",
+    "**/*.h",
+    "**/*.hpp",
+    "**/*.a",
+)
+# Of pyarrow: its servers of tables and their clients, and its reader of S3, loaded by nothing else.
+DEAD += ("pyarrow/*arrow_flight*", "pyarrow/_flight.*", "pyarrow/libarrow_s3*", "pyarrow/_s3fs*")
 
 
-def prune(packages: Path) -> None:
-    """Delete from the installed packages what no service reads."""
-    for pattern in DEAD:
-        for found in sorted(packages.glob(pattern)):
-            if found.is_dir() and not found.is_symlink():
-                shutil.rmtree(found)
-            else:
-                found.unlink(missing_ok=True)
+def prune(environment: Path) -> None:
+    """Delete from the installed packages what no service reads, and their commands."""
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    dead = [found for pattern in DEAD for found in sorted(packages.glob(pattern))]
+    dead += [
+        found for found in (environment / "bin").iterdir() if not found.name.startswith("python")
+    ]
+    for found in dead:
+        if found.is_dir() and not found.is_symlink():
+            shutil.rmtree(found)
+        else:
+            found.unlink(missing_ok=True)
 
 
 def libraries(files: Iterable[Path]) -> set[Path]:
     """What the loader maps for these programs and libraries, by the paths that it uses."""
-    told = subprocess.run(
+    told = subprocess.run(  # noqa: S603 - files of this folder
         ["ldd", *sorted(map(str, files))],  # noqa: S607 - the one of the build stage
         capture_output=True,
         text=True,
@@ -67,10 +81,7 @@ def copy(source: Path, image: Path) -> None:
 
 def gather(environment: Path, image: Path) -> None:
     """Fill `image`."""
-    prune(Path(sysconfig.get_path("purelib", vars={"base": str(environment)})))
-    # Links of a merged /usr, /lib64 above all, where the loader is looked for.
-    for link in (path for path in Path("/").iterdir() if path.is_symlink()):
-        (image / link.name).symlink_to(os.readlink(link))  # noqa: PTH115 - as it is written
+    prune(environment)
     stdlib = Path(sysconfig.get_path("stdlib"))
     interpreter = Path(sys.executable).resolve()
     ignore = shutil.ignore_patterns(*LEFT, "__pycache__")
@@ -87,6 +98,10 @@ def gather(environment: Path, image: Path) -> None:
             copy(library, image)
     for taken in TAKEN:
         copy(Path(taken), image)
+    # Those of a merged /usr, /lib64 above all, where the loader is looked for.
+    for link in (path for path in Path("/").iterdir() if path.is_symlink()):
+        if (image / link.readlink()).exists():
+            (image / link.name).symlink_to(link.readlink())
     for name, text in ACCOUNTS.items():
         (image / name).write_text(text, "ascii")
     (image / "tmp").mkdir(mode=0o1777)
