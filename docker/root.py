@@ -4,8 +4,9 @@ environment and the libraries that they load. No shell, no package manager, noth
 
     python3 root.py /opt/caliper /image
 
-Files keep their paths, under the second folder. It runs where the packages were installed, as
-root, and knows both ways in which Python lies on Debian: in /usr and, from python.org, /usr/local.
+Files keep their paths, under the second folder; the environment is moved there. It runs where the
+packages were installed, as root, and knows both ways in which Python lies on Debian: in /usr and,
+from python.org, in /usr/local.
 """
 
 from __future__ import annotations
@@ -86,15 +87,17 @@ def gather(environment: Path, image: Path) -> None:
     interpreter = Path(sys.executable).resolve()
     ignore = shutil.ignore_patterns(*LEFT, "__pycache__")
     shutil.copytree(stdlib, image / str(stdlib).lstrip("/"), ignore=ignore, symlinks=True)
-    shutil.copytree(environment, image / str(environment).lstrip("/"), symlinks=True)
     copy(interpreter, image)
     # The environment's own link leads to this name.
-    named = Path((environment / "bin" / "python3").readlink())
+    named = (environment / "bin" / "python3").readlink()
     if named != interpreter:
         (image / str(named).lstrip("/")).symlink_to(interpreter)
+    moved = image / str(environment).lstrip("/")
+    moved.parent.mkdir(parents=True)
+    environment.rename(moved)
     binaries = [interpreter, *image.rglob("*.so"), *image.rglob("*.so.*")]
     for library in libraries(file for file in binaries if not file.is_symlink()):
-        if not library.is_relative_to(image) and not library.is_relative_to(environment):
+        if not library.is_relative_to(image):
             copy(library, image)
     for taken in TAKEN:
         copy(Path(taken), image)
