@@ -33,17 +33,8 @@ TAKEN = ("/etc/ssl/certs/ca-certificates.crt", "/etc/os-release", "/etc/ld.so.ca
 LEFT = ("test", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3", "pydoc_data")
 LEFT += ("site-packages", "dist-packages", "config-*")
 # Of the packages: tests, and what only compilers read.
-DEAD = (
-    "**/tests",
-    "Crypto/SelfTest",
-    "**/*.pyx",
-    "**/*.pxd",
-    "**/*.pxi",
-    "**/*.pyi",
-    "**/*.h",
-    "**/*.hpp",
-    "**/*.a",
-)
+DEAD = ("**/tests", "**/conftest.py", "Crypto/SelfTest")
+DEAD += tuple(f"**/*.{kind}" for kind in ("pyx", "pxd", "pxi", "pyi", "h", "hpp", "a"))
 # Of pyarrow: its servers of tables and their clients, and its reader of S3, loaded by nothing else.
 DEAD += ("pyarrow/*arrow_flight*", "pyarrow/_flight.*", "pyarrow/libarrow_s3*", "pyarrow/_s3fs*")
 

@@ -10,23 +10,27 @@ import runpy
 import sys
 from pathlib import Path
 
-COMMAND = "caliper"
+COMMAND, HEALTH = "caliper", "health"
 USAGE = 2
 
 
 def modules() -> dict[str, str]:
-    """What can be run, by name: the services that lie beside this file, and the command line."""
+    """What can be run, by name: the services that lie beside this file, and what helps them."""
     here = sorted(file.parent.name for file in Path(__file__).parent.glob("*/__main__.py"))
-    return {name: f"services.{name}" for name in here} | {COMMAND: "caliper.cli"}
+    return {name: f"services.{name}" for name in here} | {
+        COMMAND: "caliper.cli",
+        HEALTH: "caliper.runtime.probe",
+    }
 
 
 def usage() -> str:
     """What can be given."""
-    services = ", ".join(name for name in modules() if name != COMMAND)
+    services = ", ".join(name for name in modules() if name not in (COMMAND, HEALTH))
     return (
-        f"usage: SERVICE [ARGUMENTS], or {COMMAND} [ARGUMENTS]\n\n"
+        f"usage: SERVICE, or {COMMAND} [ARGUMENTS], or {HEALTH} HOST:PORT\n\n"
         f"services: {services}\n"
-        f"{COMMAND}: the command line; `{COMMAND} --help` lists its commands\n\n"
+        f"{COMMAND}: the command line; `{COMMAND} --help` lists its commands\n"
+        f"{HEALTH}: whether the service is ready whose health is told there (HEALTH_LISTEN)\n\n"
         "A service takes its settings from the environment: CALIPER_JUDGE_..., say.\n"
     )
 

@@ -22,6 +22,7 @@ from tests.servers import fetch
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
+NAME = "containers"
 TOOLS = ("buildah", "podman", "runc", "mmdebstrap")
 # What the Dockerfile's base has beyond Debian's essential packages.
 PACKAGES = "python3,python3-pip,ca-certificates"
