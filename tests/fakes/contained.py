@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,9 +55,9 @@ class Contained:
         ports = free_ports(2 * len(SERVICES))
         self.ports = dict(zip(SERVICES, ports, strict=False))
         self.health = dict(zip(SERVICES, reversed(ports), strict=False))
-        for kind in SERVICES:
-            own = {"MODEL": model} if kind == "captioner" else {}
-            self._start(kind, self._peers() if kind == "gateway" else own)
+        more = {"captioner": {"MODEL": model}, "gateway": self._peers()}
+        with ThreadPoolExecutor(3) as some:
+            list(some.map(lambda kind: self._start(kind, more.get(kind, {})), SERVICES))
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """The command line, in a container that has the examples and is let in to evaluate."""

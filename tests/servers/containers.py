@@ -22,7 +22,7 @@ from tests.servers import fetch
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
-NAME = "containers"
+NAME = "Containers"
 TOOLS = ("buildah", "podman", "runc", "mmdebstrap")
 # What the Dockerfile's base has beyond Debian's essential packages.
 PACKAGES = "python3,python3-pip,ca-certificates"
@@ -39,6 +39,13 @@ _MIRROR = ("index-url", "extra-index-url", "trusted-host", "proxy", "default-tim
 def lacks() -> list[str]:
     """What building and running needs and this machine lacks."""
     return [*fetch.absent(*TOOLS), *([] if os.geteuid() == 0 else ["root"])]
+
+
+def describe() -> str:
+    """One line for the header of a test session."""
+    if absent := lacks():
+        return f"{NAME}: left out, no {' and no '.join(absent)} on this machine"
+    return f"{NAME}: built by buildah, run by podman"
 
 
 def base() -> str:
