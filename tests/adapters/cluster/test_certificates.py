@@ -73,6 +73,8 @@ def test_another_authority_does_not_vouch_for_it(tmp_path: Path) -> None:
 
 def test_who_was_signed_signs_nobody(tmp_path: Path) -> None:
     between = Authority.read(SIGNED.chain, SIGNED.key)
+    limits = between.certificate.extensions.get_extension_for_class(x509.BasicConstraints)
+    assert not limits.value.ca
     made = between.certify(("kafka",), NOW, YEAR)
     whole = Signed(made.chain + AUTHORITY.text, made.key)
     with pytest.raises(ssl.SSLCertVerificationError, match="invalid CA"):

@@ -104,7 +104,7 @@ def test_a_namespace_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [b"<html>", b'{"data": {"token": "a-secret"}}', b"[]", b'{"data": 7}']
+    "said", [b"<html>", b'{"data": {"token": "a-secrets"}}', b"[]", b'{"data": 7}']
 )
 def test_what_is_no_api_server(tmp_path: Path, said: bytes) -> None:
     with answering(tmp_path, (200, said)) as answers, pytest.raises(StoreUnavailable) as refused:
