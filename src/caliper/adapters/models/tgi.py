@@ -45,7 +45,7 @@ from caliper.ports.models import Completion, Identity, Message
 class TgiModel:
     """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
 
-    A request that takes longer than `timeout` seconds is given up. `ca` is a PEM file of
+    A call that takes longer than `timeout` seconds is given up. `ca` is a PEM file of
     certificates to trust over https instead of those that this machine trusts.
     """
 
@@ -144,7 +144,8 @@ class TgiModel:
             "stop": list(decoding.stop) or None,
         }
         with self._translated():
-            completion = read_completion(await self._chat(asked, schema))
+            async with asyncio.timeout(self._timeout):
+                completion = read_completion(await self._chat(asked, schema))
         if completion.model not in {"", resolved}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
@@ -200,9 +201,8 @@ class TgiModel:
         return output
 
     async def _post(self, asked: Mapping[str, Any]) -> ChatCompletionOutput:
-        async with asyncio.timeout(self._timeout):
-            with trusted(self._trust):
-                output: ChatCompletionOutput = await self._client.chat_completion(**asked)
+        with trusted(self._trust):
+            output: ChatCompletionOutput = await self._client.chat_completion(**asked)
         return output
 
     async def _described(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
