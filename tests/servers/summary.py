@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import pytest
+from tests.servers import containers
 from tests.servers.choosing import COMPONENTS
 
 NEEDS = "needs"
@@ -36,13 +37,8 @@ def told(ran: Sequence[pytest.TestReport], skipped: Sequence[pytest.TestReport])
 
 def _labels() -> dict[str, str]:
     """What is told of each component, by its name."""
-    servers = {
-        component.name: f"{component.name} of {component.variable}"
-        if component.given
-        else f"{component.name} {component.version}"
-        for component in COMPONENTS
-    }
-    return {**servers, "Chromium": "Chromium"}
+    servers = {component.name: component.label for component in COMPONENTS}
+    return {**servers, containers.NAME: containers.NAME, "Chromium": "Chromium"}
 
 
 def _by_reason(skipped: Sequence[pytest.TestReport]) -> dict[str, int]:
@@ -60,7 +56,8 @@ def _needs(report: pytest.TestReport, component: str) -> bool:
 
 
 def _noted(report: pytest.TestReport) -> list[tuple[str, object]]:
-    return [(name, value) for name, value in report.user_properties]
+    # What could not be collected needs nothing.
+    return [(name, value) for name, value in getattr(report, "user_properties", ())]
 
 
 def _tests(count: int) -> str:

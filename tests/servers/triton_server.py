@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import re
 import shutil
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.servers import fetch
-from tests.servers.process import ServerProcess, free_ports
+from tests.servers.process import ServerProcess, free_ports, serves
 from tritonclient.grpc import InferenceServerClient
 
 MODELS = Path(__file__).parent / "triton_models"
@@ -20,11 +19,14 @@ DEPLOYED = Path(__file__).parents[2] / "deploy" / "triton"
 """The model repositories that are shipped; that of vLLM needs a GPU."""
 
 
-def start(folder: Path, ports: tuple[int, int, int] | None = None) -> tuple[ServerProcess, str]:
+def start(
+    folder: Path, ports: tuple[int, int, int] | None = None, *options: str
+) -> tuple[ServerProcess, str]:
     """A server with every model of ours loaded, and its address; its log is in `folder`, and
     its copy of the models in `folder/models`.
 
-    `ports` are those of HTTP, gRPC and metrics; free ones otherwise. Raises fetch.Missing.
+    `ports` are those of HTTP, gRPC and metrics; free ones otherwise. `options` are the server's
+    own, beside ours. Raises fetch.Missing.
     """
     environment = fetch.triton()
     root = fetch.triton_root(environment)
@@ -48,12 +50,13 @@ def start(folder: Path, ports: tuple[int, int, int] | None = None) -> tuple[Serv
         "--exit-timeout-secs=2",
         # Servers beside each other must not share their memory regions.
         f"--backend-config=python,shm-region-prefix-name=caliper-{grpc_port}",
+        *options,
     ]
     server = ServerProcess(
         "Triton",
         command,
         folder / "triton.log",
-        lambda: _ready(http_port),
+        lambda: serves(http_port, "/v2/health/ready"),
         {
             "LD_LIBRARY_PATH": str(fetch.python_library().parent),
             # The models run in the Python that is found first.
@@ -100,17 +103,6 @@ def change_checkpoint(server: ServerProcess) -> None:
     """Other weights for the captioner, as its configuration tells them, for when it is loaded."""
     config = models_of(server) / "captioner" / "config.pbtxt"
     config.write_text(config.read_text("utf-8").replace("example-captioner", "another"), "utf-8")
-
-
-def _ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
-    try:
-        connection.request("GET", "/v2/health/ready")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def _files(folder: Path) -> dict[Path, bytes]:
