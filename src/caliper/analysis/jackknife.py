@@ -22,7 +22,10 @@ from typing import TypeVar
 from caliper.core.tally import Amount, Sums, add_up
 
 Cell = TypeVar("Cell", bound=Hashable)
-_Parts = tuple[tuple[Cell, frozenset[tuple[str, Amount]]], ...]
+Part = frozenset[tuple[str, Amount]]
+"""What a cluster adds to one cell."""
+Parts = tuple[tuple[Cell, Part], ...]
+"""What a cluster adds, cell by cell."""
 
 _TWO_SIDED = 0.975
 NORMAL = NormalDist().inv_cdf(_TWO_SIDED)
@@ -72,13 +75,13 @@ def jackknife(
     value = statistic(totals)
     if value is None:
         return None
-    alike = Counter(_contributions(cells).values())
+    alike = Counter(contributions(cells).values())
     count = alike.total()
     if count < 2:
         return Jackknifed(value, None, count)
     replicates: list[tuple[int, float]] = []
     for parts, times in alike.items():
-        without = statistic({**totals, **{cell: _less(totals[cell], part) for cell, part in parts}})
+        without = statistic({**totals, **{cell: less(totals[cell], part) for cell, part in parts}})
         if without is None:
             return Jackknifed(value, None, count)
         replicates.append((times, without))
@@ -87,10 +90,11 @@ def jackknife(
     return Jackknifed(value, math.sqrt(squares * (count - 1) / count), count)
 
 
-def _contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> dict[str, _Parts[Cell]]:
-    found: dict[str, _Parts[Cell]] = {}
+def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> dict[str, Parts[Cell]]:
+    """What every cluster adds to the cells that it is in, by its name."""
+    found: dict[str, Parts[Cell]] = {}
     # Few contributions differ, and there may be a hundred thousand clusters.
-    shared: dict[_Parts[Cell], _Parts[Cell]] = {}
+    shared: dict[Parts[Cell], Parts[Cell]] = {}
     for cell, clusters in cells.items():
         for cluster, sums in clusters.items():
             parts = (*found.get(cluster, ()), (cell, frozenset(sums.items())))
@@ -98,7 +102,8 @@ def _contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> dict[str, _Parts
     return found
 
 
-def _less(total: Sums, part: frozenset[tuple[str, Amount]]) -> Sums:
+def less(total: Sums, part: Part) -> Sums:
+    """The sums without a part of them."""
     rest = dict(total)
     for name, amount in part:
         rest[name] -= amount

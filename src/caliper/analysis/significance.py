@@ -6,9 +6,11 @@ bits of scipy's functions are not promised between its releases.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 _DECIMALS = 9
+_LEAST_DISCORDANT = 6
 LEVEL = 0.05
 """Differences whose adjusted p-value is lower are called clear."""
 POWER = 0.8
@@ -66,3 +68,19 @@ def detectable(error: float, degrees: int) -> float:
 
     quantiles = (float(stdtrit(degrees, share)) for share in (1 - LEVEL / 2, POWER))
     return round(sum(quantiles), _DECIMALS) * error
+
+
+def detectable_by_mcnemar(discordant: int) -> float:
+    """The least true difference, in questions, that `mcnemar` finds at LEVEL with probability
+    POWER, where `discordant` questions are right in one run alone.
+
+    Of d such questions the test needs c on one side; their number is about normal around
+    (d + difference) / 2 with the variance d / 4. Fewer than six can never be clear, so six are
+    taken where there are fewer.
+    """
+    from scipy.special import bdtrik, ndtri  # noqa: PLC0415 - see above
+
+    told = max(discordant, _LEAST_DISCORDANT)
+    needed = told - math.floor(float(bdtrik(LEVEL / 2, told, 0.5)))
+    # Half a question less is as good as `needed` on a scale without steps.
+    return round(2 * needed - 1 - told + float(ndtri(POWER)) * math.sqrt(told), _DECIMALS)
