@@ -42,7 +42,8 @@ class Difference:
     `low` and `high` bound the difference at 95 % (None without an interval); `method` is
     jackknife, exact, or empty. `paired` of all `clusters` are in both runs. `error` is the
     standard error, `p` the two-sided p-value of no difference, `adjusted` that among its
-    family, `detectable` the least true difference that would usually be found.
+    family, `detectable` the least true difference that would usually be found, `skew` that of
+    the clusters (see `jackknife`).
 
     Where all clusters tell the same there is no standard error: then `alike` is how many
     independent observations they are at least, and `most` how much the figure can differ.
@@ -60,6 +61,7 @@ class Difference:
     p: float | None = None
     adjusted: float | None = None
     detectable: float | None = None
+    skew: float | None = None
     alike: float | None = None
     most: float | None = None
 
@@ -140,7 +142,8 @@ def _bounded(found: Difference, by: Jackknifed, figure: Figure, cells: Cells) ->
         return found
     if not flat(by):
         interval = clipped(by.value, (by.value - by.margin, by.value + by.margin), (-most, most))
-        return replace(found, low=interval[0], high=interval[1], method="jackknife", error=by.error)
+        found = replace(found, low=interval[0], high=interval[1], method="jackknife")
+        return replace(found, error=by.error, skew=by.skew)
     if not math.isfinite(most):
         return found
     seen = independent([{**cells[0, cell], **cells[1, cell]} for cell in figure.cells])

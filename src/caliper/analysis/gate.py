@@ -10,7 +10,8 @@ Chance is `level`. Regressions are tested one-sided and adjusted together (Holm)
 gate of many checks raises no more false alarms than one of a single check. That a drop is
 ruled out is not adjusted: all checks have to say so, which makes it harder already (Berger,
 Multiparameter hypothesis testing and acceptance sampling, Technometrics 24, 1982). Both tests
-are Student's; where all media tell the same they are exact (see `exact`).
+are Student's, corrected for skewness: what may be lost on a few media only shows on fewer yet.
+Where all media tell the same they are exact (see `exact`).
 
 A drop is a loss: of a figure that is better when lower it is a rise.
 """
@@ -210,11 +211,13 @@ def _chances(finding: Finding) -> _Chances | None:
     found, margin = finding.difference, finding.margin
     if found is None or found.value is None or margin is None:
         return None
-    gain = found.value if finding.better is Better.MORE else -found.value
+    sign = 1 if finding.better is Better.MORE else -1
+    gain, skew = sign * found.value, sign * (found.skew or 0.0)
     if found.error is not None:
-        degrees = max(1, found.clusters - 1)
-        spare = gain + margin
-        return _Chances(*(beyond(one, found.error, degrees) for one in (-spare, spare)))
+        degrees, spare = max(1, found.clusters - 1), gain + margin
+        return _Chances(
+            beyond(-spare, found.error, degrees, -skew), beyond(spare, found.error, degrees, skew)
+        )
     if found.alike is None or found.most is None:
         return None
     return _Chances(

@@ -20,7 +20,7 @@ from caliper.pipeline.comparisons import Pictures
 
 _NUMBERS = (
     *("first", "second", "value", "low", "high"),
-    *("error", "p", "adjusted", "detectable", "alike", "most"),
+    *("error", "p", "adjusted", "detectable", "skew", "alike", "most"),
 )
 
 
