@@ -11,7 +11,7 @@ from caliper.core.report import Figure, Kind
 from caliper.core.tally import Sums, Tally
 
 PAIRS = 1000
-PICTURES = 100
+PICTURES = 80
 
 
 def recall(sums: Mapping[str, Sums]) -> float | None:
