@@ -49,7 +49,7 @@ def test_equal_checkpoints_are_told_apart_as_often_as_the_level_says(most: int) 
 def test_few_pictures_and_nearly_perfect_runs_raise_no_more_alarms(
     media: int, share: float
 ) -> None:
-    """Most pictures, or all, tell the same: there is a p all the same, and no interval is a point."""
+    """Most pictures, or all, tell the same: there is a p even so, and no interval is a point."""
     draw = np.random.default_rng(media)
     runs = (coins(draw, media, [share, share]) for _ in range(PAIRS))
     found = [difference(RECALL, *sides) for sides in runs]
