@@ -78,10 +78,10 @@ def decide(wanted: Wanted) -> int:
     told, _ = compared((wanted.base, wanted.candidate), wanted.server, wished)
     (against,) = told.candidates
     differences = {part.name: part.figures for part in against.parts}
-    before, after = told.base, against.side
-    found = gate(policy, differences, _bare(before), _bare(after))
+    before, after = told.names
+    found = gate(policy, differences, _bare(told.base), _bare(against.side))
     if wanted.markdown is not None:
-        write_text(wanted.markdown, gate_markdown(before.name, after.name, found))
+        write_text(wanted.markdown, gate_markdown(before, after, found))
     if wanted.json:
         sys.stdout.write(_told(before, after, found))
     elif not wanted.quiet:
@@ -94,9 +94,9 @@ def _bare(run: ComparedRun) -> Side:
     return Side(run.state is RunState.COMPLETE, coverage)
 
 
-def _show(before: ComparedRun, after: ComparedRun, found: Gated) -> None:
+def _show(before: str, after: str, found: Gated) -> None:
     grid = Table(title_justify="left", box=None, pad_edge=False)
-    for column in ("check", "tier", "", before.name, after.name, "difference", "allowed drop"):
+    for column in ("check", "tier", "", before, after, "difference", "allowed drop"):
         right = column not in ("check", "tier", "")
         grid.add_column(escape(column), justify="right" if right else "left")
     for finding in found.findings:
@@ -120,10 +120,10 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return (escape(name), str(finding.check.tier), told, *figures, margin)
 
 
-def _told(before: ComparedRun, after: ComparedRun, found: Gated) -> str:
+def _told(before: str, after: str, found: Gated) -> str:
     told = {
-        "base": before.name,
-        "candidate": after.name,
+        "base": before,
+        "candidate": after,
         "decision": found.decision,
         "findings": [asdict(finding) for finding in found.findings],
     }
