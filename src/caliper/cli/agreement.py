@@ -21,7 +21,7 @@ from caliper.analysis.agreement import Agreement, Coefficient
 from caliper.analysis.choice import Choice
 from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json
+from caliper.cli.flags import Json, also_written
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.standalone.directory import RunDirectory, find_run
@@ -48,15 +48,9 @@ People = Annotated[
 ]
 Csv = Annotated[
     Path | None,
-    typer.Option(
-        "--csv",
-        metavar="PATH",
-        help="Also write there what the choice of the judge or reader does to the figures.",
-    ),
+    also_written("--csv", "what the choice of the judge or reader does to the figures"),
 ]
-Markdown = Annotated[
-    Path | None, typer.Option("--markdown", metavar="PATH", help="The same as a table for people.")
-]
+Markdown = Annotated[Path | None, also_written("--markdown", "the same as a table for people")]
 Blank = Annotated[
     list[str] | None,
     typer.Option(

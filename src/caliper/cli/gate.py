@@ -19,7 +19,7 @@ from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet
+from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import Side as ComparedRun
@@ -33,8 +33,7 @@ PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
 ]
 Markdown = Annotated[
-    Path | None,
-    typer.Option("--markdown", help="Also write the findings there, for a change's comment."),
+    Path | None, also_written("--markdown", "the findings, for a change's comment,")
 ]
 _EXITS = {
     Decision.PASSED: Exit.DONE,

@@ -36,7 +36,7 @@ from caliper.cli.comparing import Anyway, refuse_unlike
 from caliper.cli.console import OUT
 from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet
+from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
 from caliper.cli.show import shown
 from caliper.core.errors import InvalidInput, UnknownName
@@ -68,13 +68,6 @@ Metric = Annotated[
 ]
 
 
-def _file(kind: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        f"--{kind}", metavar="PATH", help=f"Also write it there as {kind}."
-    )
-    return option
-
-
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What can be said of a leaderboard."""
@@ -83,9 +76,9 @@ class Wanted:
     server: InstalledServer = None
     benchmark: Benchmark = None
     metric: Metric = None
-    csv: Annotated[Path | None, _file("csv")] = None
-    markdown: Annotated[Path | None, _file("markdown")] = None
-    html: Annotated[Path | None, _file("html")] = None
+    csv: Annotated[Path | None, also_written("--csv", "it as CSV")] = None
+    markdown: Annotated[Path | None, also_written("--markdown", "it as Markdown")] = None
+    html: Annotated[Path | None, also_written("--html", "it as a page")] = None
     anyway: Anyway = False
     json: Json = False
     quiet: Quiet = False
