@@ -59,7 +59,7 @@ def test_alpha_as_krippendorff_printed_it() -> None:
     assert found.questions == 11
 
 
-def test_intervals_are_drawn_over_media() -> None:
+def test_verdicts_about_one_medium_hang_together() -> None:
     draw = random.Random(1)
     alone = [
         Rated(f"m{place}", ("1", "1" if draw.random() < 0.8 else "0")) for place in range(150)
@@ -71,8 +71,7 @@ def test_intervals_are_drawn_over_media() -> None:
         assert found.cohen.low < found.cohen.value < found.cohen.high
     assert narrow.cohen.value == wide.cohen.value
     assert _width(wide) > _width(narrow)
-    assert agree(alone) == narrow
-    assert agree(alone, seed=1).cohen.low != narrow.cohen.low
+    assert agree(alone[::-1]) == narrow
 
 
 def _width(found: Agreement) -> float:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from caliper.analysis.compare import Difference, adjusted, compare
-from caliper.analysis.intervals import wilson
 from caliper.core.report import Figure, Kind
 from caliper.core.tally import Sums, Tally
 
@@ -71,10 +70,11 @@ def test_the_difference_turns_with_the_runs() -> None:
 def test_equal_runs_differ_by_nothing_but_not_for_certain() -> None:
     scores = {f"m{number}": number % 2 for number in range(30)}
     found = only(RECALL, run(scores), run(scores))
-    most = 100 * wilson(0.0, 30)[1]
-    assert found == Difference(
-        recall({"": {"n": 30, "cor": 15}}), 50.0, 0.0, -most, most, "wilson", 30, 30
-    )
+    most = 100 * stats.binomtest(0, 30).proportion_ci(method="exact").high
+    assert (found.value, found.method, found.paired) == (0.0, "exact", 30)
+    assert (found.low, found.high) == pytest.approx((-most, most))
+    assert (found.p, found.adjusted, found.error) == (1.0, 1.0, None)
+    assert (found.alike, found.most) == (30.0, 100.0)
 
 
 def test_equal_runs_of_a_figure_without_bounds_have_no_interval() -> None:
@@ -82,22 +82,69 @@ def test_equal_runs_of_a_figure_without_bounds_have_no_interval() -> None:
     boundless = replace(RECALL, bounds=(-math.inf, math.inf))
     found = only(boundless, run(scores), run(scores))
     assert (found.value, found.low, found.high, found.method) == (0.0, None, None, "")
+    assert found.p == 1.0
 
 
 def test_all_wrong_against_all_right_is_not_certain_either() -> None:
     names = [f"m{number}" for number in range(10)]
     found = only(RECALL, run(dict.fromkeys(names, 0)), run(dict.fromkeys(names, 1)))
-    assert (found.value, found.high, found.method) == (100.0, 100.0, "wilson")
-    assert 0 < found.low < 100
+    assert (found.value, found.high, found.method) == (100.0, 100.0, "exact")
+    # All ten went up: of twice as large a range as a share's.
+    low = stats.binomtest(10, 10).proportion_ci(method="exact").low
+    assert found.low == pytest.approx(-100 + 200 * low)
+    assert found.p == stats.binomtest(10, 10).pvalue
 
 
-def test_a_constant_difference_between_the_bounds_has_no_interval() -> None:
+def test_a_constant_difference_between_the_bounds_is_the_sign_tests() -> None:
     first, second = Tally(), Tally()
-    for cluster in "xyz":
+    for cluster in "uvwxyz":
         first.add("a", cluster, n=2, cor=0)
         second.add("a", cluster, n=2, cor=1)
     found = only(RECALL, first, second)
-    assert (found.value, found.low, found.high, found.method) == (50.0, None, None, "")
+    assert (found.value, found.method, found.error) == (50.0, "exact", None)
+    assert -100 < found.low < 50 < found.high < 100
+    assert found.p == 2 * 0.5**6
+    assert only(RECALL, second, first).p == found.p
+
+
+def test_figures_that_nothing_moves_are_tested_all_the_same() -> None:
+    """Nothing right in either run, so that F1 is 0 without some media as well as with them."""
+
+    def f1(sums: Mapping[str, Sums]) -> float | None:
+        asked, hit, right = (sums["a"].get(name, 0) for name in ("n", "hit", "cor"))
+        return 200 * right / (asked + hit) if asked else None
+
+    first, second = Tally(), Tally()
+    for number in range(8):
+        first.add("a", f"m{number}", n=1, hit=1, cor=0)
+        second.add("a", f"m{number}", n=1, hit=0, cor=0)
+    found = only(Figure(("f1",), ("a",), f1), first, second)
+    assert (found.value, found.p, found.method) == (0.0, 1.0, "exact")
+
+
+def test_where_leaving_a_medium_out_leaves_no_data_the_signs_are_counted() -> None:
+    """A mean of cells of which one has a single medium."""
+
+    def mean(sums: Mapping[str, Sums]) -> float | None:
+        values = [recall({"": cell}) for cell in sums.values()]
+        known = [value for value in values if value is not None]
+        return sum(known) / len(values) if len(known) == len(values) else None
+
+    first, second = Tally(), Tally()
+    for tally, right in ((first, 0), (second, 1)):
+        tally.add("b", "alone", n=1, cor=0)
+        for number in range(8):
+            tally.add("a", f"m{number}", n=1, cor=right)
+    found = only(Figure(("mean",), ("a", "b"), mean), first, second)
+    assert (found.value, found.low, found.method) == (50.0, None, "")
+    assert found.p == 2 * 0.5**8
+
+
+def test_why_there_is_no_test() -> None:
+    assert only(RECALL, Tally(), run({"x": 1})).untested == "no data"
+    count = Figure(("n",), ("a",), lambda sums: sums["a"].get("n", 0), Kind.COUNT)
+    assert only(count, run({"x": 1}), run({"x": 1})).untested == "not tested"
+    assert only(RECALL, run({"x": 1}), run({"x": 1})).untested == ""
 
 
 def test_clusters_of_one_run_only_are_counted() -> None:
@@ -113,6 +160,7 @@ def test_no_data_in_one_run_is_no_difference() -> None:
 def test_a_single_cluster_has_no_interval() -> None:
     found = only(RECALL, run({"x": 1}), run({"x": 0}))
     assert (found.value, found.low, found.high) == (-100.0, None, None)
+    assert found.p == 1.0
 
 
 def test_counts_differ_without_an_interval() -> None:

@@ -1,18 +1,14 @@
+"""How metrics agree with people over models."""
+
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from caliper.analysis.correlation import (
-    Correlated,
-    _kendall,
-    _pearson,
-    correlated,
-    correlation,
-)
+from caliper.analysis.correlation import Correlated, correlated, correlation
 
 
 def test_three_coefficients_by_hand() -> None:
@@ -31,42 +27,75 @@ def test_what_cannot_be_correlated_is_refused(metric: list[float], human: list[f
         correlation(metric, human)
 
 
-def test_intervals_hold_the_value_and_narrow_with_the_models() -> None:
-    few, many = ([float(n) for n in range(size)] for size in (6, 60))
-    ups = [[value + (3 if value % 2 else 0) for value in values] for values in (few, many)]
-    widths = []
-    for values, human in zip((few, many), ups, strict=True):
-        found = correlated(values, human)
-        assert found.models == len(values)
-        for one in (found.pearson, found.kendall, found.spearman):
-            assert one.value is not None
-            assert one.low is not None
-            assert one.high is not None
-            assert -1 <= one.low <= one.value <= one.high <= 1
-        widths.append((found.kendall.high or 0) - (found.kendall.low or 0))
-    assert widths[1] < widths[0]
-    assert correlated(few, ups[0]) == correlated(few, ups[0])
+def bounds(found: Correlated) -> list[tuple[float | None, float | None, float | None]]:
+    return [
+        (one.low, one.value, one.high) for one in (found.pearson, found.kendall, found.spearman)
+    ]
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
-def test_the_draws_are_computed_as_the_value_is(pairs: list[tuple[int, int]]) -> None:
-    """Where every draw is the whole set in another order, bounds and value are one."""
-    metric, human = ([float(pair[side]) for pair in pairs] for side in (0, 1))
-    rows = np.array([metric, human])[:, None, :]
-    if min(len(set(metric)), len(set(human))) < 2:
-        assert np.isnan(_pearson(*rows)).all()
-        assert np.isnan(_kendall(*rows)).all()
-        return
-    whole = correlation(metric, human)
-    assert _pearson(*rows)[0] == pytest.approx(whole.pearson)
-    assert _kendall(*rows)[0] == pytest.approx(whole.kendall)
-    ranks = (stats.rankdata(row, axis=1) for row in rows)
-    assert _pearson(*ranks)[0] == pytest.approx(whole.spearman)
+def test_intervals_are_those_of_fishers_scale() -> None:
+    draw = np.random.default_rng(1)
+    metric, human = draw.normal(size=(2, 20)).tolist()
+    found = correlated(metric, human)
+    expected = stats.pearsonr(metric, human).confidence_interval(0.95)
+    assert (found.pearson.low, found.pearson.high) == pytest.approx(tuple(expected), abs=1e-6)
+    rho, tau = found.spearman.value or 0.0, found.kendall.value or 0.0
+    for one, value, spread in (
+        (found.spearman, rho, math.sqrt((1 + rho**2 / 2) / 17)),
+        (found.kendall, tau, math.sqrt(0.437 / 16)),
+    ):
+        half = 1.959964 * spread
+        expected_bounds = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
+        assert (one.low, one.high) == pytest.approx(tuple(expected_bounds), abs=1e-4)
+
+
+@pytest.mark.parametrize("models", [5, 6, 20])
+@pytest.mark.parametrize("turned", [1, -1])
+def test_a_perfect_order_is_not_certain(models: int, turned: int) -> None:
+    metric = [float(number) for number in range(models)]
+    for human in ([turned * value for value in metric], [turned * value**3 for value in metric]):
+        found = correlated(metric, human)
+        assert not found.remark
+        assert found.spearman.value == found.kendall.value == turned
+        for low, value, high in bounds(found):
+            assert -1 <= low <= value <= high <= 1
+            assert high - low > 0.001
+            # Of five models one order in sixty is perfect, one way or the other: no order at
+            # all is ruled out.
+            assert turned * (low if turned > 0 else high) > 0
+
+
+@pytest.mark.parametrize("models", [3, 4])
+def test_few_models_have_no_interval(models: int) -> None:
+    metric = [float(number) for number in range(models)]
+    found = correlated(metric, metric)
+    assert bounds(found) == [(None, 1.0, None)] * 3
+    assert "no interval below 5 models" in found.remark
+
+
+def test_models_that_share_few_values_are_few() -> None:
+    metric = [float(number) for number in range(12)]
+    found = correlated(metric, [float(number > 5) for number in range(12)])
+    assert found.models == 12
+    assert all(low is None and 0 < value < 1 for low, value, _ in bounds(found))
+    assert "values of their own" in found.remark
+    # Ties among enough values are Kendall's tau-b and average ranks, with an interval.
+    tied = correlated(metric, [float(number // 2) for number in range(12)])
+    assert not tied.remark
+    assert tied.kendall.value == pytest.approx(60 / math.sqrt(66 * 60), abs=1e-6)
+    assert all(low < value < 1 for low, value, _ in bounds(tied))
 
 
 def test_what_tells_nothing_has_no_coefficient() -> None:
-    assert correlated([1.0], [2.0]) == Correlated(1)
-    assert correlated([1.0, 1.0], [1.0, 2.0]) == Correlated(2)
-    assert correlated([], []) == Correlated(0)
+    for metric, human, remark in (
+        ([1.0], [2.0], "fewer than 3 models"),
+        ([1.0, 2.0], [1.0, 2.0], "two always lie on one line"),
+        ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], "the same value"),
+        ([], [], "fewer than 3 models"),
+    ):
+        found = correlated(metric, human)
+        assert bounds(found) == [(None, None, None)] * 3
+        assert found.models == len(metric)
+        assert remark in found.remark
     with pytest.raises(ValueError, match="human scores"):
         correlated([1.0, 2.0], [1.0])

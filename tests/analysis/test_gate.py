@@ -6,6 +6,7 @@ import pytest
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.gate import Check, Decision, Policy, Side, Tier, gate
+from caliper.benchmarks.directions import Better
 
 WHOLE = Side(complete=True, coverage={"capability": 1.0, "captionqa": 0.995})
 F1 = ("average", "f1")
@@ -55,19 +56,76 @@ def test_without_a_margin_nothing_may_be_lost() -> None:
     assert decided(difference(-2.0), strict)[0] is Decision.REGRESSION
 
 
+def alike(value: float, media: int) -> Difference:
+    """All media tell the same."""
+    return difference(value, None, method="exact", alike=float(media), most=100.0)
+
+
 @pytest.mark.parametrize(
-    ("low", "high", "decision"),
+    ("value", "media", "level", "decision"),
     [
-        (-0.5, 0.5, Decision.PASSED),
-        (-2.0, 2.0, Decision.INCONCLUSIVE),
-        (-9.0, -2.0, Decision.REGRESSION),
-        (None, None, Decision.INCONCLUSIVE),
+        # That one of a hundred pictures in twenty is worse has to be ruled out: .99^n < level.
+        (0.0, 299, 0.05, Decision.PASSED),
+        (0.0, 298, 0.05, Decision.INCONCLUSIVE),
+        (0.0, 299, 0.01, Decision.INCONCLUSIVE),
+        (0.0, 459, 0.01, Decision.PASSED),
+        # All of them from right to wrong: (101 / 200)^n < level.
+        (-100.0, 5, 0.05, Decision.REGRESSION),
+        (-100.0, 4, 0.05, Decision.INCONCLUSIVE),
+        (-100.0, 5, 0.01, Decision.INCONCLUSIVE),
+        (100.0, 5, 0.05, Decision.PASSED),
     ],
 )
-def test_where_no_medium_moves_the_difference_its_bounds_decide(
-    low: float | None, high: float | None, decision: Decision
+def test_where_all_media_tell_the_same_the_level_counts_exactly(
+    value: float, media: int, level: float, decision: Decision
 ) -> None:
-    assert decided(difference(0.0, None, low=low, high=high))[0] is decision
+    figures = {"capability": {F1: alike(value, media)}}
+    assert gate(Policy((CHECK,), level), figures, WHOLE, WHOLE).decision is decision
+
+
+def test_where_all_media_tell_the_same_checks_are_looked_at_together() -> None:
+    many = Check("capability", "tasks.*.f1", max_drop=1.0)
+    figures = {("tasks", "scene", "f1"): alike(-100.0, 5)}
+    alone = gate(Policy((many,)), {"capability": figures}, WHOLE, WHOLE)
+    assert alone.decision is Decision.REGRESSION
+    figures |= {("tasks", task, "f1"): alike(0.0, 400) for task in ("ocr", "style", "event")}
+    together = gate(Policy((many,)), {"capability": figures}, WHOLE, WHOLE)
+    assert together.decision is Decision.INCONCLUSIVE
+    assert together.findings[0].decision is Decision.INCONCLUSIVE
+
+
+def test_without_a_spread_or_an_end_nothing_is_decided() -> None:
+    bare = difference(0.0, None, low=None, high=None, method="")
+    assert decided(bare) == (Decision.INCONCLUSIVE, "nothing tells how sure the difference is")
+
+
+CANNOT = ("overall", "cannot")
+
+
+@pytest.mark.parametrize(
+    ("value", "decision"), [(-3.0, Decision.PASSED), (3.0, Decision.REGRESSION)]
+)
+def test_of_what_is_better_when_lower_a_rise_is_the_loss(value: float, decision: Decision) -> None:
+    check = Check("captionqa", "overall.cannot", max_drop=1.0)
+    gated = gate(Policy((check,)), {"captionqa": {CANNOT: difference(value)}}, WHOLE, WHOLE)
+    assert gated.decision is decision
+    assert gated.findings[0].better is Better.LESS
+
+
+def test_a_wildcard_stands_for_no_count_and_no_spread() -> None:
+    counts = {
+        ("overall", name): difference(-900.0, None, p=None, method="")
+        for name in ("n_scored", "n_unscored", "std_score", "range_score")
+    }
+    figures = {**counts, ("overall", "score"): difference(2.0), CANNOT: difference(-2.0)}
+    check = Check("captionqa", "overall.*", max_drop=1.0)
+    gated = gate(Policy((check,)), {"captionqa": figures}, WHOLE, WHOLE)
+    assert [one.figure for one in gated.findings] == ["overall.score", "overall.cannot"]
+    assert gated.decision is Decision.PASSED
+    named = replace(check, figure="overall.n_scored")
+    gated = gate(Policy((named,)), {"captionqa": figures}, WHOLE, WHOLE)
+    assert gated.decision is Decision.INCONCLUSIVE
+    assert gated.findings[0].reason == "neither more nor less of it is better"
 
 
 def test_too_little_to_decide_on() -> None:

@@ -1,6 +1,5 @@
-"""Gating and agreement on runs of the example captions."""
+"""Gating and comparing runs of the example captions."""
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.fakes import tiny
 from tests.fakes.command import Command
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -91,54 +89,6 @@ def test_runs_that_were_judged_otherwise_are_refused(ran: Command) -> None:
     assert "Differs: capability setting reply_reading" in ended.err
 
 
-def test_agreement_of_two_judges(ran: Command) -> None:
-    told = ran("agreement", "careful", "strict", "--json", code=0).told
-    assert told["captionqa"]["all"]["accuracy"]["value"] == 1.0
-    assert told["captionqa"]["all"]["cohen"]["value"] == 1.0
-    assert "Cohen's kappa" in ran("agreement", "careful", "strict", code=0).out
-    other = ran("agreement", "careful", "careless", code=2)
-    assert "their judges did not look at the same" in other.err
-    assert "two or more raters" in ran("agreement", "careful", code=2).err
-
-
-def test_agreement_with_people(ran: Command) -> None:
-    rows = [
-        row
-        for row in tiny.read_lines(ran.folder / "runs/careless/verdicts.jsonl")
-        if row["benchmark"] == "capability"
-    ]
-    labels = [{"question_id": row["question_id"], "score": row["score"]} for row in rows]
-    labels[0]["score"] = 1 if labels[0]["score"] != 1 else -1
-    labels[1]["score"] = None
-    tiny.lines(ran.folder / "anna.jsonl", labels)
-    told = ran("agreement", "careless", "--labels", "anna.jsonl", "--json", code=0).told
-    found = told["capability"]["all"]
-    assert found["questions"] == len(rows) - 1
-    assert found["accuracy"]["value"] == pytest.approx((len(rows) - 2) / (len(rows) - 1), abs=1e-6)
-    assert sum(map(sum, found["confusion"])) == len(rows) - 1
-    three = ran("agreement", "careless", *("--labels", "anna.jsonl") * 2, code=0)
-    assert "Fleiss' kappa" in three.out
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("{", "1: not JSON"),
-        ("[]", "1: expected an object"),
-        ('{"score": 1}', "question_id"),
-        ('{"question_id": "q"}', "score"),
-        ('{"question_id": "q", "score": true}', "score"),
-        ('{"question_id": "q", "score": 1}\n' * 2, ":2: question_id: the question is there twice"),
-        ("", "no labels"),
-    ],
-)
-def test_labels_that_are_none(ran: Command, line: str, told: str) -> None:
-    (ran.folder / "labels.jsonl").write_text(line)
-    ended = ran("agreement", "careful", "--labels", "labels.jsonl", code=2)
-    assert "labels.jsonl" in ended.err
-    assert told in ended.err
-
-
 def test_json_of_a_gate_reads_back(ran: Command) -> None:
     flags = ("gate", "--policy", policy(ran, CHECK), "careless", "careful", "--json")
     assert json.loads(ran(*flags, code=0).out)["base"] == "careless"
@@ -190,31 +140,3 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     assert "careful is running." in ended.out
     gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
     assert "the candidate is not complete" in " ".join(gated.out.split())
-
-
-def test_what_the_choice_of_a_judge_does(ran: Command) -> None:
-    files = (ran.folder / "judges.csv", ran.folder / "judges.md")
-    words = ("agreement", "careful", "strict", "--csv", files[0], "--markdown", files[1])
-    ran(*words, code=0)
-    with files[0].open(encoding="utf-8", newline="") as lines:
-        rows = {(row["benchmark"], row["run"], row["figure"]): row for row in csv.DictReader(lines)}
-    reports = {
-        name: json.loads((ran.folder / "runs" / name / "report.json").read_text())["benchmarks"]
-        for name in ("careful", "strict")
-    }
-    for name in ("careful", "strict"):
-        told = rows["captionqa", name, "overall.score"]
-        assert float(told["value"]) == reports[name]["captionqa"]["overall"]["score"]
-        assert "lexical-rules" in told["judge"]
-    first, second = (reports[name]["capability"]["average"]["f1"] for name in reports)
-    other = rows["capability", "strict", "average.f1"]
-    assert float(other["difference"]) == pytest.approx(second - first)
-    assert rows["capability", "careful", "average.f1"]["difference"] == ""
-    agreed = ran("agreement", "careful", "strict", "--json", code=0).told["capability"]["all"]
-    kappa = float(rows["capability", "strict", "Cohen's kappa"]["value"])
-    assert kappa == agreed["cohen"]["value"]
-    assert ("capability", "careful", "agreement") not in rows
-    shown = files[1].read_text()
-    assert "### CaptionQA" in shown
-    assert "Cohen's kappa" in shown
-    assert f"{first:.2f}" in shown

@@ -68,12 +68,29 @@ def test_what_cannot_be_ranked(ran: Command, tmp_path: Path) -> None:
     assert "no run with a report below runs/" in Command(tmp_path)("leaderboard", code=2).err
 
 
+def test_of_what_is_better_when_lower_the_lowest_is_first(ran: Command) -> None:
+    flags = ("--benchmark", "captionqa", "--metric", "cannot_%", "--json")
+    (board,) = json.loads(ran("leaderboard", *flags, code=0).out)
+    place = [column["label"] for column in board["columns"]].index(board["ranked_by"])
+    values = [row["estimates"][place]["value"] for row in board["rows"]]
+    assert values == sorted(values)
+    assert values[0] < values[1]
+
+
+def test_two_runs_of_one_label_are_told_apart(ran: Command) -> None:
+    report = json.loads(ran("compare", "careful", "careless", "--json", code=0).out)
+    run = report["base"]["run"]
+    boards = json.loads(ran("leaderboard", "careful", "careful", "careless", "--json", code=0).out)
+    names = [row["name"] for row in boards[0]["rows"]]
+    assert names == [f"careful ({run})", f"careful ({run})", "careless"]
+
+
 def test_unlike_runs_are_refused_or_labelled(ran: Command) -> None:
     config = ("--config", EXAMPLES / "careful.yaml", "--quiet", "--out", "other")
     ran("evaluate", *config, "--set", "reply_reading=strict", code=0)
     assert "reply_reading" in ran("leaderboard", "careless", "other", code=2).err
     flags = ("--anyway", "--markdown", "unlike.md", "--html", "unlike.html", "--quiet")
     ran("leaderboard", "careless", "other", *flags, code=0)
-    differs = "careful differs: capability setting reply\\_reading: lenient / strict"
+    differs = "differs: capability setting reply\\_reading: lenient / strict"
     assert differs in (ran.folder / "unlike.md").read_text()
     assert "reply_reading: lenient / strict" in (ran.folder / "unlike.html").read_text()

@@ -79,6 +79,12 @@ def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     refused = pushing("compare", *there, *over_there, code=2)
     assert refused.err == pushing("compare", *here, code=2).err
     assert "setting reply_reading: lenient / strict" in refused.err
+    ranked = ("leaderboard", "--anyway", "--json")
+    board = pushing(*ranked, *there, *over_there, code=0)
+    assert board == pushing(*ranked, *here, code=0)
+    assert {row["name"] for row in board.told[0]["rows"]} >= {f"careful ({there[1]})"}
+    assert "named" in pushing("leaderboard", *over_there, code=2).err
+    assert "no run" in pushing("leaderboard", "0" * 16, *over_there, code=2).err
     page = ("compare", *there[:2], *over_there, "--html", "there.html", "--quiet")
     pushing(*page, code=0)
     assert "questions got better" in (tmp_path / "there.html").read_text()

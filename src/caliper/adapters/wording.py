@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.core.report import BenchmarkReport, Estimate, Path
 from caliper.core.suspicion import Suspicious
@@ -47,6 +48,11 @@ def probability(p: float | None) -> str:
     if p is None:
         return ""
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def chance(found: Difference) -> str:
+    """How often chance alone gives such a difference, adjusted; else why nothing tells it."""
+    return probability(found.adjusted) or found.untested
 
 
 def percent(share: float) -> str:

@@ -5,23 +5,38 @@
                             76, 1971)
     Krippendorff's alpha    any number, some verdicts missing; nominal (Content Analysis, 2004)
 
-All three are functions of sums over questions, so that the bootstrap over clusters (the media
-files: verdicts about one picture hang together) draws weights and sums again.
+All of them, and the plain share of agreement, are (observed - chance) / (1 - chance), where both
+are functions of sums over questions. Their intervals are Wilson's, of the observed agreement:
+
+    n = observed (1 - observed) / ((1 - chance)^2 variance)
+
+observations, where the variance is the coefficient's own by the jackknife over clusters (the
+media files: verdicts about one picture hang together). That is the effective sample size of a
+share from a complex sample (Korn and Graubard, Survey Methodology 24, 1998; Dean and Pagano,
+Journal of Survey Statistics and Methodology 3, 2015). Where no cluster tells another share, as
+when everybody agrees on everything, the jackknife knows no variance, and a cluster counts as
+one observation. For the share of agreement of questions about a medium each it is Wilson's
+interval itself. docs/comparing.md shows how often these intervals hold the true value, beside
+those of the bootstrap and of the plain jackknife, which fail near perfect agreement.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from caliper.analysis.intervals import wilson
+from caliper.analysis.jackknife import NORMAL, student
+
 Counts = NDArray[np.float64]
-DRAWS = 1000
-_LOW, _HIGH = 2.5, 97.5
+Places = NDArray[np.int_]
+Agreeing = tuple[Counts, Counts]
+"""Observed agreement and that of chance, a value a row of sums."""
 _DECIMALS = 6
+_NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +77,8 @@ class Agreement:
     confusion: tuple[tuple[int, ...], ...] = ()
 
 
-def agree(rated: Sequence[Rated], seed: int = 0) -> Agreement:
-    """The agreement of all raters, with bootstrap intervals drawn by `seed`.
+def agree(rated: Sequence[Rated]) -> Agreement:
+    """The agreement of all raters.
 
     Questions with fewer than two verdicts tell nothing and are left out. Raises ValueError when
     the questions do not all have the same number of raters, at least two.
@@ -73,85 +88,94 @@ def agree(rated: Sequence[Rated], seed: int = 0) -> Agreement:
         raise ValueError(f"raters of a question: {sorted(raters)}")
     told = [q for q in rated if sum(label is not None for label in q.labels) >= 2]
     labels = tuple(sorted({label for q in told for label in q.labels if label is not None}))
-    clusters = sorted({q.cluster for q in told})
-    weights = _weights(len(clusters), seed)
-    counts = np.array([[q.labels.count(label) for label in labels] for q in told], dtype=float)
-    place = np.array([clusters.index(q.cluster) for q in told], dtype=int)
-    summed = _Summed(counts.reshape(len(told), len(labels)), place, weights)
-    two = raters == {2}
-    confusion = _confusion(told, labels) if two else np.zeros((0, 0, 0))
+    codes, clusters = _codes(told, labels, max(raters, default=2)), _clusters(told)
+    counts = np.zeros((len(told), len(labels)))
+    for code in range(len(labels)):
+        counts[:, code] = (codes == code).sum(axis=1)
+    everybody = (codes != _NOBODY).all(axis=1)
+    two = raters == {2} and bool(told)
     return Agreement(
         questions=len(told),
-        clusters=len(clusters),
+        clusters=len(set(clusters)),
         labels=labels,
-        accuracy=summed.of(_unanimous, _share),
-        fleiss=_Summed(*_full(counts, place, raters), weights).of(_pairs, _fleiss),
-        alpha=summed.of(_coincidences, _alpha),
-        cohen=_Summed(confusion, place, weights).of(_flat, _cohen) if two and told else None,
-        confusion=tuple(tuple(int(n) for n in row) for row in confusion.sum(axis=0)),
+        accuracy=_coefficient(_unanimous(counts), clusters, _share),
+        fleiss=_coefficient(_pairs(counts[everybody]), clusters[everybody], _fleiss),
+        alpha=_coefficient(_coincidences(counts), clusters, _alpha),
+        cohen=_coefficient(_both(codes, len(labels)), clusters, _cohen) if two else None,
+        confusion=_confusion(codes, len(labels)) if two else (),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Summed:
-    """Numbers of every question, summed by cluster and by draw.
+def _codes(told: Sequence[Rated], labels: tuple[str, ...], raters: int) -> Places:
+    """A row a question and a column a rater: the place of the label, _NOBODY for none."""
+    places: dict[str | None, int] = {label: place for place, label in enumerate(labels)}
+    places[None] = _NOBODY
+    rows = [[places[label] for label in question.labels] for question in told]
+    return np.array(rows, dtype=int).reshape(len(told), raters)
 
-    `counts` has a row a question, `place` its cluster's, `weights` a row a draw and a column a
-    cluster; the first draw takes every cluster once.
+
+def _clusters(told: Sequence[Rated]) -> Places:
+    """The place of each question's cluster among all, by name."""
+    places = {name: place for place, name in enumerate(sorted({q.cluster for q in told}))}
+    return np.array([places[question.cluster] for question in told], dtype=int)
+
+
+def _coefficient(
+    numbers: Counts, clusters: Places, statistic: Callable[[Counts], Agreeing]
+) -> Coefficient:
+    """The coefficient of the summed `numbers`, a row a question."""
+    if not len(numbers):
+        return Coefficient(None)
+    _, places = np.unique(clusters, return_inverse=True)
+    sums = np.zeros((places.max() + 1, numbers.shape[1]))
+    np.add.at(sums, places, numbers)
+    whole = sums.sum(axis=0)
+    (observed,), (chance,) = statistic(whole[None, :])
+    if not chance < 1:
+        # Where chance alone always agrees, nothing can be said.
+        return Coefficient(None)
+    value = float(_beyond_chance(observed, chance))
+    if len(sums) < 2:
+        return Coefficient(round(value, _DECIMALS))
+    without = _beyond_chance(*statistic(whole - sums))
+    seen = _observations(float(observed), float(1 - chance), without)
+    if len(sums) < len(numbers):
+        # The spread of few clusters is itself uncertain: Student's quantile instead of Gauss's.
+        seen *= (NORMAL / student(len(sums) - 1)) ** 2
+    low, high = (float(_beyond_chance(bound, chance)) for bound in wilson(float(observed), seen))
+    # No coefficient is below -1, whatever chance there is.
+    bounds = (min(value, max(low, -1.0)), high)
+    return Coefficient(*(round(number, _DECIMALS) for number in (value, *bounds)))
+
+
+def _observations(share: float, beyond: float, without: Counts) -> float:
+    """How many independent observations of a share vary as much as the coefficient does.
+
+    `without` has its value without each cluster; `beyond` is what chance leaves to agree on.
     """
-
-    counts: Counts
-    place: NDArray[np.int_]
-    weights: Counts
-
-    def of(
-        self, numbers: Callable[[Counts], Counts], statistic: Callable[[Counts], Counts]
-    ) -> Coefficient:
-        """A statistic of the summed `numbers` of the questions, a row of sums a draw."""
-        if not len(self.counts):
-            return Coefficient(None)
-        each = numbers(self.counts)
-        by_cluster = np.zeros((self.weights.shape[1], each.shape[1]))
-        np.add.at(by_cluster, self.place, each)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = statistic(self.weights @ by_cluster)
-        value, drawn = float(values[0]), values[1:]
-        if not math.isfinite(value):
-            return Coefficient(None)
-        known = drawn[np.isfinite(drawn)]
-        if self.weights.shape[1] < 2 or not len(known):
-            return Coefficient(round(value, _DECIMALS))
-        low, high = np.percentile(known, (_LOW, _HIGH))
-        bounds = (min(value, float(low)), max(value, float(high)))
-        return Coefficient(*(round(number, _DECIMALS) for number in (value, *bounds)))
+    clusters = len(without)
+    if not np.isfinite(without).all():
+        return float(clusters)
+    # The jackknife's, for a variance that divides by n and not by n - 1, as a share's does.
+    variance = ((clusters - 1) / clusters) ** 2 * float(((without - without.mean()) ** 2).sum())
+    varies = share * (1 - share) / beyond**2
+    if varies == 0 or variance == 0:
+        return float(clusters)
+    return varies / variance
 
 
-def _weights(clusters: int, seed: int) -> Counts:
-    """How often each cluster is drawn: once, then DRAWS times with replacement."""
-    if not clusters:
-        return np.ones((1, 0))
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(clusters, np.full(clusters, 1 / clusters), size=DRAWS)
-    return np.vstack([np.ones((1, clusters)), drawn])
-
-
-def _full(
-    counts: Counts, place: NDArray[np.int_], raters: set[int]
-) -> tuple[Counts, NDArray[np.int_]]:
-    """The questions that all rated."""
-    if not len(counts):
-        return counts, place
-    whole = counts.sum(axis=1) == max(raters)
-    return counts[whole], place[whole]
+def _beyond_chance(observed: Counts | float, chance: Counts | float) -> Counts:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((observed - chance) / (1 - np.asarray(chance, dtype=float)))
 
 
 def _unanimous(counts: Counts) -> Counts:
-    agreed = counts.max(axis=1) == counts.sum(axis=1)
-    return np.column_stack([agreed, np.ones(len(counts))])
+    agreed = counts.max(axis=1, initial=0) == counts.sum(axis=1)
+    return np.column_stack([np.ones(len(counts)), agreed])
 
 
-def _share(sums: Counts) -> Counts:
-    return np.asarray(sums[:, 0] / sums[:, 1])
+def _share(sums: Counts) -> Agreeing:
+    return sums[:, 1] / sums[:, 0], np.zeros(len(sums))
 
 
 def _pairs(counts: Counts) -> Counts:
@@ -161,9 +185,9 @@ def _pairs(counts: Counts) -> Counts:
     return np.column_stack([agreeing, size * (size - 1), counts])
 
 
-def _fleiss(sums: Counts) -> Counts:
+def _fleiss(sums: Counts) -> Agreeing:
     shares = sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
-    return _beyond_chance(sums[:, 0] / sums[:, 1], (shares**2).sum(axis=1))
+    return sums[:, 0] / sums[:, 1], (shares**2).sum(axis=1)
 
 
 def _coincidences(counts: Counts) -> Counts:
@@ -173,32 +197,27 @@ def _coincidences(counts: Counts) -> Counts:
     return np.column_stack([agreeing, counts])
 
 
-def _alpha(sums: Counts) -> Counts:
+def _alpha(sums: Counts) -> Agreeing:
     labels = sums[:, 1:]
     total = labels.sum(axis=1)
     chance = (labels * (labels - 1)).sum(axis=1) / (total * (total - 1))
-    return _beyond_chance(sums[:, 0] / total, chance)
+    return sums[:, 0] / total, chance
 
 
-def _confusion(told: Sequence[Rated], labels: tuple[str, ...]) -> Counts:
-    found = np.zeros((len(told), len(labels), len(labels)))
-    for place, question in enumerate(told):
-        first, second = (labels.index(label) for label in question.labels if label is not None)
-        found[place, first, second] = 1
-    return found
+def _both(codes: Places, labels: int) -> Counts:
+    """Whether two raters agree, and the label of either, one of `labels` columns each."""
+    known = np.eye(labels)
+    agreed = codes[:, 0] == codes[:, 1]
+    return np.column_stack([np.ones(len(codes)), agreed, known[codes[:, 0]], known[codes[:, 1]]])
 
 
-def _flat(confusion: Counts) -> Counts:
-    return confusion.reshape(len(confusion), -1)
+def _cohen(sums: Counts) -> Agreeing:
+    total = sums[:, 0]
+    first, second = np.split(sums[:, 2:] / total[:, None], 2, axis=1)
+    return sums[:, 1] / total, (first * second).sum(axis=1)
 
 
-def _cohen(sums: Counts) -> Counts:
-    size = math.isqrt(sums.shape[1])
-    table = sums.reshape(len(sums), size, size) / sums.sum(axis=1)[:, None, None]
-    observed = np.trace(table, axis1=1, axis2=2)
-    return _beyond_chance(observed, (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1))
-
-
-def _beyond_chance(observed: Counts, chance: Counts) -> Counts:
-    # Where chance alone always agrees, nothing can be said.
-    return np.where(chance < 1, (observed - chance) / (1 - chance), np.nan)
+def _confusion(codes: Places, labels: int) -> tuple[tuple[int, ...], ...]:
+    table = np.zeros((labels, labels), dtype=int)
+    np.add.at(table, (codes[:, 0], codes[:, 1]), 1)
+    return tuple(tuple(row) for row in table.tolist())

@@ -17,11 +17,23 @@ _STD = "std_"
 
 
 @dataclass(frozen=True, slots=True)
+class Pace:
+    """Throughput: replies a second of the run, and tokens a reply (None where the server counts
+    none). It is that of a whole run on whatever machine it ran.
+    """
+
+    replies: float
+    tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One run's reader or judge: `who` it is, and its part of the report.
 
     `differences` are its figures minus those of the first candidate, paired on the same media;
-    `agreement` is that of its verdicts with the first's. The first has neither.
+    `agreement` is that of its verdicts with the first's. The first has neither. `pace` is None
+    where it is not known; so is `blank`, how often it says that a caption does not tell, where
+    captions tell nothing (faithfulness).
     """
 
     run: str
@@ -29,6 +41,8 @@ class Candidate:
     part: BenchmarkReport
     differences: Mapping[Path, Difference] = field(default_factory=dict)
     agreement: Agreement | None = None
+    pace: Pace | None = None
+    blank: Estimate | None = None
 
     def estimate(self, path: Path) -> Estimate:
         """A figure; one without data where the run has none such."""

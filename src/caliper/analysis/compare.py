@@ -3,11 +3,14 @@
 Both runs looked at the same media, so the difference is paired: leaving a cluster out
 leaves it out of both runs, and what is hard about a picture for both cancels. Clusters are
 matched by name, whether one run or both have them; the interval is the jackknife's (see
-`jackknife`), and where no cluster moves the difference it is Wilson's (see `intervals`).
+`jackknife`), and where all clusters move the difference alike, or none moves it, it is exact
+(see `exact`).
 
 The p-value is McNemar's where every cluster has one question that is right or wrong in both
-runs, else that of the jackknife's t. Figures of one family, such as the F1 of all tasks, are
-adjusted together by Holm's method: of thirteen tasks one differs by chance every other time.
+runs, else that of the jackknife's t, and the sign test's where the jackknife has no spread. Every
+difference of a figure that is no count has one. Figures of one family, such as the F1 of all
+tasks, are adjusted together by Holm's method: of thirteen tasks one differs by chance every other
+time.
 """
 
 from __future__ import annotations
@@ -15,14 +18,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
-from caliper.analysis.intervals import at_bound, clipped, flat, independent, wilson
+from caliper.analysis.exact import Cells, Place, alike_bounds, sign_test
+from caliper.analysis.intervals import clipped, flat, independent
 from caliper.analysis.jackknife import Jackknifed, jackknife
-from caliper.analysis.significance import detectable, holm, mcnemar, two_sided
+from caliper.analysis.significance import (
+    detectable,
+    detectable_by_mcnemar,
+    holm,
+    mcnemar,
+    two_sided,
+)
 from caliper.core.report import Figure, Kind, Path
 from caliper.core.tally import Sums, Tally
-
-_Cells = dict[tuple[int, str], Mapping[str, Sums]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +40,13 @@ class Difference:
     """A figure of two runs. `value` is second minus first, in the figure's unit.
 
     `low` and `high` bound the difference at 95 % (None without an interval); `method` is
-    jackknife, wilson, or empty. `paired` of all `clusters` are in both runs. `error` is the
+    jackknife, exact, or empty. `paired` of all `clusters` are in both runs. `error` is the
     standard error, `p` the two-sided p-value of no difference, `adjusted` that among its
-    family, `detectable` the least true difference that would usually be found.
+    family, `detectable` the least true difference that would usually be found, `skew` that of
+    the clusters (see `jackknife`).
+
+    Where all clusters tell the same there is no standard error: then `alike` is how many
+    independent observations they are at least, and `most` how much the figure can differ.
     """
 
     first: float | None
@@ -47,6 +61,16 @@ class Difference:
     p: float | None = None
     adjusted: float | None = None
     detectable: float | None = None
+    skew: float | None = None
+    alike: float | None = None
+    most: float | None = None
+
+    @property
+    def untested(self) -> str:
+        """Why there is no p-value; empty where there is one."""
+        if self.p is not None:
+            return ""
+        return "no data" if self.value is None else "not tested"
 
 
 def compare(figures: Iterable[Figure], first: Tally, second: Tally) -> dict[Path, Difference]:
@@ -92,16 +116,15 @@ def difference(figure: Figure, first: Tally, second: Tally) -> Difference:
     found = replace(found, value=after - before)
     if figure.kind in (Kind.COUNT, Kind.PLAIN):
         return found
-    cells: _Cells = {
+    cells = {
         (run, cell): tally.clusters(cell)
         for run, tally in enumerate(tallies)
         for cell in figure.cells
     }
-    jackknifed = jackknife(cells, lambda sums: _subtract(figure, sums))
-    width = figure.bounds[1] - figure.bounds[0]
-    (low, high), method = _interval(jackknifed, cells, (-width, width))
-    found = replace(found, low=low, high=high, method=method)
-    return found if jackknifed is None else _tested(found, jackknifed, _discordant(figure, cells))
+    jackknifed = jackknife(cells, partial(_subtract, figure))
+    if jackknifed is None:
+        return found
+    return _tested(_bounded(found, jackknifed, figure, cells), jackknifed, figure, cells)
 
 
 def _valued(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
@@ -110,18 +133,49 @@ def _valued(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
     return value if value is None or figure.kind is Kind.COUNT else float(value)
 
 
-def _tested(found: Difference, by: Jackknifed, discordant: tuple[int, int] | None) -> Difference:
-    if not by.error or flat(by):
-        return replace(found, p=None if discordant is None else mcnemar(*discordant))
-    degrees = by.clusters - 1
-    p = two_sided(by.value, by.error, degrees) if discordant is None else mcnemar(*discordant)
-    return replace(found, error=by.error, p=p, detectable=detectable(by.error, degrees))
-
-
-def _discordant(figure: Figure, cells: _Cells) -> tuple[int, int] | None:
-    """How many clusters only the first run has right, and only the second; None unless every
-    cluster has one question, right or wrong, in both runs.
+def _bounded(found: Difference, by: Jackknifed, figure: Figure, cells: Cells) -> Difference:
+    """With its standard error and interval; without where leaving one cluster out leaves no data,
+    and where a figure without bounds has no spread.
     """
+    most = figure.bounds[1] - figure.bounds[0]
+    if by.margin is None:
+        return found
+    if not flat(by):
+        interval = clipped(by.value, (by.value - by.margin, by.value + by.margin), (-most, most))
+        found = replace(found, low=interval[0], high=interval[1], method="jackknife")
+        return replace(found, error=by.error, skew=by.skew)
+    if not math.isfinite(most):
+        return found
+    seen = independent([{**cells[0, cell], **cells[1, cell]} for cell in figure.cells])
+    low, high = clipped(by.value, alike_bounds(by.value, most, seen), (-most, most))
+    return replace(found, low=low, high=high, method="exact", alike=seen, most=most)
+
+
+def _tested(found: Difference, by: Jackknifed, figure: Figure, cells: Cells) -> Difference:
+    """With its p-value and the least difference that would be found."""
+    if (pairs := _pairs(figure, cells)) is not None:
+        unit = figure.scale / pairs.questions
+        least = detectable_by_mcnemar(pairs.lost + pairs.won) * unit
+        return replace(found, p=mcnemar(pairs.lost, pairs.won), detectable=least)
+    if found.error is None:
+        return replace(found, p=sign_test(cells, partial(_subtract, figure)))
+    degrees = by.clusters - 1
+    p = two_sided(by.value, found.error, degrees)
+    return replace(found, p=p, detectable=detectable(found.error, degrees))
+
+
+class _Pairs(NamedTuple):
+    """Questions that both runs have, one a cluster: how many only the first has right, and only
+    the second.
+    """
+
+    questions: int
+    lost: int
+    won: int
+
+
+def _pairs(figure: Figure, cells: Cells) -> _Pairs | None:
+    """None unless every cluster has one question, right or wrong, in both runs."""
     if figure.shares is None or len(figure.cells) > 1:
         return None
     part, whole = figure.shares
@@ -134,33 +188,11 @@ def _discordant(figure: Figure, cells: _Cells) -> tuple[int, int] | None:
     if first.keys() != second.keys() or not simple:
         return None
     pairs = [(first[name][0], second[name][0]) for name in first]
-    return pairs.count((1, 0)), pairs.count((0, 1))
+    return _Pairs(len(pairs), pairs.count((1, 0)), pairs.count((0, 1)))
 
 
-def _subtract(figure: Figure, sums: Mapping[tuple[int, str], Sums]) -> float | None:
+def _subtract(figure: Figure, sums: Mapping[Place, Sums]) -> float | None:
     before, after = (
         figure.statistic({cell: sums[run, cell] for cell in figure.cells}) for run in (0, 1)
     )
     return None if before is None or after is None else after - before
-
-
-def _interval(
-    found: Jackknifed | None, cells: _Cells, bounds: tuple[float, float]
-) -> tuple[tuple[float | None, float | None], str]:
-    if found is None or found.margin is None:
-        return (None, None), ""
-    if not flat(found):
-        interval = (found.value - found.margin, found.value + found.margin)
-        return clipped(found.value, interval, bounds), "jackknife"
-    if _alike(cells) and math.isfinite(bounds[1]):
-        # No cluster of n told the runs apart, so that a share of up to Wilson's bound may.
-        most = wilson(0.0, independent(cells.values()))[1] * bounds[1]
-        return (-most, most), "wilson"
-    interval_at_bound = at_bound(found.value, bounds, independent(cells.values()))
-    if interval_at_bound is None:
-        return (None, None), ""
-    return clipped(found.value, interval_at_bound, bounds), "wilson"
-
-
-def _alike(cells: _Cells) -> bool:
-    return all(clusters == cells[1 - run, cell] for (run, cell), clusters in cells.items())

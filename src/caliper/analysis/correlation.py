@@ -1,7 +1,21 @@
 """How well a metric agrees with people, over models (CompreCap, Table 3).
 
-Intervals are at 95 %, by a bootstrap over the models: with the ten that a paper compares they
-are wide, and say how much ten models can tell.
+Intervals are at 95 %, on Fisher's scale (the inverse hyperbolic tangent), where a coefficient of
+n models is about normal with a known spread:
+
+    Pearson's r       1 / sqrt(n - 3)                     Fisher, Metron 1 (1921)
+    Spearman's rho    sqrt((1 + rho^2 / 2) / (n - 3))     Bonett and Wright, Psychometrika 65 (2000)
+    Kendall's tau     sqrt(.437 / (n - 4))                Fieller, Hartley and Pearson, Biometrika
+                                                          44 (1957)
+
+A bootstrap over models is no way out where they are few: of two or three that stand in one order
+every draw does, and the interval has no width. **Few models.** Two always lie on one line: there
+is no coefficient. Below five there is none that could be told from chance: of four models every
+twelfth order is perfect, one way or the other; so there is no interval.
+
+A perfect order is not certain either. The next best that n models can have is a step below, and
+the interval is that of half a step below 1. A line through all models, which Fisher's scale does
+not know, is taken for a perfect order.
 """
 
 from __future__ import annotations
@@ -10,15 +24,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from caliper.analysis.agreement import Coefficient
+from caliper.analysis.jackknife import NORMAL
 
-Numbers = NDArray[np.float64]
-DRAWS = 1000
-_LOW, _HIGH = 2.5, 97.5
+LEAST, LEAST_BOUNDED = 3, 5
+"""The least number of models for a coefficient, and for an interval."""
+_FEW = f"fewer than {LEAST} models: two always lie on one line"
+_ALIKE = "all models have the same value"
+_UNBOUNDED = (
+    f"no interval below {LEAST_BOUNDED} models with values of their own: "
+    "of four every twelfth order is perfect by chance"
+)
 _DECIMALS = 6
+_ROUNDING = 1e-9
 _UNKNOWN = Coefficient(None)
 
 
@@ -33,12 +51,15 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """The same over so many models with their intervals; None where nothing can be said."""
+    """The same over so many models with their intervals; None where nothing can be said, and
+    `remark` says why.
+    """
 
     models: int
     pearson: Coefficient = _UNKNOWN
     kendall: Coefficient = _UNKNOWN
     spearman: Coefficient = _UNKNOWN
+    remark: str = ""
 
 
 def correlation(metric: Sequence[float], human: Sequence[float]) -> Correlation:
@@ -49,8 +70,8 @@ def correlation(metric: Sequence[float], human: Sequence[float]) -> Correlation:
     """
     if len(metric) != len(human) or len(metric) < 2:
         raise ValueError(f"{len(metric)} values of the metric, {len(human)} human scores")
-    if min(len(set(metric)), len(set(human))) < 2:
-        raise ValueError("all models have the same value")
+    if _told_apart(metric, human) < 2:
+        raise ValueError(_ALIKE)
     from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
 
     return Correlation(
@@ -60,53 +81,40 @@ def correlation(metric: Sequence[float], human: Sequence[float]) -> Correlation:
     )
 
 
-def correlated(metric: Sequence[float], human: Sequence[float], seed: int = 0) -> Correlated:
-    """`correlation` with intervals drawn by `seed`; without coefficients where it would raise
-    for having nothing to say. Raises ValueError for lengths that differ.
+def correlated(metric: Sequence[float], human: Sequence[float]) -> Correlated:
+    """`correlation` with intervals, as far as so many models tell anything.
+
+    Raises ValueError for lengths that differ.
     """
     models = len(metric)
-    if models == len(human) and (models < 2 or min(len(set(metric)), len(set(human))) < 2):
-        return Correlated(models)
+    if models == len(human) and models < LEAST:
+        return Correlated(models, remark=_FEW)
+    if models == len(human) and _told_apart(metric, human) < 2:
+        return Correlated(models, remark=_ALIKE)
     found = correlation(metric, human)
-    from scipy import stats  # noqa: PLC0415 - see above
-
-    places = np.random.default_rng(seed).integers(0, models, (DRAWS, models))
-    first, second = (np.asarray(values, dtype=float)[places] for values in (metric, human))
-    ranks = (stats.rankdata(drawn, axis=1) for drawn in (first, second))
+    pearson, kendall, spearman = found.pearson, found.kendall, found.spearman
+    if _told_apart(metric, human) < LEAST_BOUNDED:
+        bare = [Coefficient(round(value, _DECIMALS)) for value in (pearson, kendall, spearman)]
+        return Correlated(models, bare[0], bare[1], bare[2], _UNBOUNDED)
+    # One pair of neighbours that changes places, of n (n - 1) / 2 pairs.
+    swapped, pairs = 12 / (models**3 - models), 4 / (models**2 - models)
+    line = abs(pearson) > 1 - _ROUNDING
     return Correlated(
         models,
-        _bounded(found.pearson, _pearson(first, second)),
-        _bounded(found.kendall, _kendall(first, second)),
-        _bounded(found.spearman, _pearson(*ranks)),
+        _bounded(pearson, 1 / math.sqrt(models - 3), swapped if line else 0.0),
+        _bounded(kendall, math.sqrt(0.437 / (models - 4)), pairs),
+        _bounded(spearman, math.sqrt((1 + spearman**2 / 2) / (models - 3)), swapped),
     )
 
 
-def _bounded(value: float, drawn: Numbers) -> Coefficient:
-    """Draws in which one of the two gives all the same value tell nothing."""
-    known = drawn[np.isfinite(drawn)]
-    if not len(known):
-        return Coefficient(round(value, _DECIMALS))
-    low, high = (float(bound) for bound in np.percentile(known, (_LOW, _HIGH)))
+def _told_apart(metric: Sequence[float], human: Sequence[float]) -> int:
+    """How many different values the one of the two has that has fewer."""
+    return min(len(set(metric)), len(set(human)))
+
+
+def _bounded(value: float, spread: float, step: float) -> Coefficient:
+    """`step` is how far the next best coefficient lies below a perfect one."""
+    nearest = math.copysign(min(abs(value), 1 - step / 2), value)
+    low, high = (math.tanh(math.atanh(nearest) + side * NORMAL * spread) for side in (-1, 1))
     bounds = (value, min(value, low), max(value, high))
     return Coefficient(*(round(number, _DECIMALS) for number in bounds))
-
-
-def _pearson(first: Numbers, second: Numbers) -> Numbers:
-    """Pearson's r of each row."""
-    x, y = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
-    # What is left of equal numbers by rounding is no variance.
-    x, y = (np.where(np.ptp(rows, axis=1, keepdims=True) > 0, rows, 0) for rows in (x, y))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
-    return np.asarray(np.clip(found, -1, 1), dtype=float)
-
-
-def _kendall(first: Numbers, second: Numbers) -> Numbers:
-    """Kendall's tau-b of each row: over pairs of models, by which of the two is greater."""
-    found = np.full(len(first), math.nan)
-    for place, (x, y) in enumerate(zip(first, second, strict=True)):
-        over, under = (np.sign(row[:, None] - row[None, :]) for row in (x, y))
-        both = math.sqrt((over**2).sum() * (under**2).sum())
-        if both:
-            found[place] = (over * under).sum() / both
-    return found

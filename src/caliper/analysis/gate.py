@@ -9,18 +9,25 @@ For every check a margin is set: how far the candidate may lie below the base. T
 Chance is `level`. Regressions are tested one-sided and adjusted together (Holm), so that a
 gate of many checks raises no more false alarms than one of a single check. That a drop is
 ruled out is not adjusted: all checks have to say so, which makes it harder already (Berger,
-Multiparameter hypothesis testing and acceptance sampling, Technometrics 24, 1982).
+Multiparameter hypothesis testing and acceptance sampling, Technometrics 24, 1982). Both tests
+are Student's, corrected for skewness: what may be lost on a few media only shows on fewer yet.
+Where all media tell the same they are exact (see `exact`).
+
+A drop is a loss: of a figure that is better when lower it is a rise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from caliper.analysis.compare import Difference
+from caliper.analysis.exact import alike_beyond
 from caliper.analysis.significance import LEVEL, beyond, holm
+from caliper.benchmarks.directions import Better, direction
 from caliper.core.report import Path
 
 
@@ -46,7 +53,8 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is demanded of figures. `figure` is a dotted path, and may hold `*`.
+    """What is demanded of figures. `figure` is a dotted path, and may hold `*`, which stands for
+    no count and no spread over repeats: neither way is such a figure the better one.
 
     `max_drop` is in the figure's unit, `max_relative_drop` a share of the base's value; of both
     the stricter counts. At least `min_pairs` media have to be in both runs.
@@ -71,7 +79,9 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check says of one figure; `reason` tells why it is inconclusive."""
+    """What one check says of one figure, `better` when more or when less; `reason` tells why it
+    is inconclusive.
+    """
 
     check: Check
     figure: str
@@ -79,6 +89,7 @@ class Finding:
     difference: Difference | None = None
     margin: float | None = None
     reason: str = ""
+    better: Better = Better.MORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +122,9 @@ def gate(policy: Policy, differences: Differences, base: Side, candidate: Side) 
     checks = (*policy.checks, *(Check(name, _ANY, Tier.CRITICAL) for name in sorted(lost)))
     unfit = {check: _unfit(policy, check, base, candidate) for check in checks}
     found = [
-        Finding(check, figure, Decision.INCONCLUSIVE, difference, reason=unfit[check])
+        replace(finding, reason=unfit[check])
         for check in checks
-        for figure, difference in _matching(check, differences.get(check.benchmark, {}))
+        for finding in _matching(check, differences.get(check.benchmark, {}))
     ]
     judged = [finding if finding.reason else _judged(finding, policy.level) for finding in found]
     judged = _adjusted(judged, policy.level)
@@ -131,16 +142,19 @@ def _keeps_open(finding: Finding, unfit: str, base: Side, candidate: Side) -> bo
     return finding.check.tier is not Tier.ADVISORY and bool(unfit or figureless)
 
 
-def _matching(
-    check: Check, figures: Mapping[Path, Difference]
-) -> Iterator[tuple[str, Difference | None]]:
-    """The figures that a check is about; the check itself, without one, where there is none."""
-    named = {".".join(path): found for path, found in figures.items()}
-    matching = [name for name in named if fnmatchcase(name, check.figure)]
-    for name in matching:
-        yield name, named[name]
-    if not matching:
-        yield check.figure, None
+def _matching(check: Check, figures: Mapping[Path, Difference]) -> Iterator[Finding]:
+    """What is to be found of the figures that a check is about; of the check itself, without a
+    figure, where there is none.
+    """
+    found = False
+    for path, difference in figures.items():
+        name, better = ".".join(path), direction(path) or Better.NEITHER
+        meant = better is not Better.NEITHER and fnmatchcase(name, check.figure)
+        if meant or name == check.figure:
+            found = True
+            yield Finding(check, name, Decision.INCONCLUSIVE, difference, better=better)
+    if not found:
+        yield Finding(check, check.figure, Decision.INCONCLUSIVE)
 
 
 def _unfit(policy: Policy, check: Check, base: Side, candidate: Side) -> str:
@@ -169,26 +183,47 @@ def _judged(finding: Finding, level: float) -> Finding:
     check, difference = finding.check, finding.difference
     if difference is None or difference.value is None:
         return _open(finding, "no such figure in both runs")
+    if finding.better is Better.NEITHER:
+        return _open(finding, "neither more nor less of it is better")
     if difference.paired < check.min_pairs:
         return _open(finding, f"{difference.paired} pairs, fewer than {check.min_pairs}")
     margin = _margin(check, difference)
-    finding = Finding(check, finding.figure, Decision.INCONCLUSIVE, difference, margin)
-    if difference.error is None:
-        return _by_bounds(finding, difference, margin)
-    if beyond(difference.value + margin, difference.error, _degrees(difference)) < level:
+    finding = replace(finding, margin=margin)
+    tested = _chances(finding)
+    if tested is None:
+        return _open(finding, "nothing tells how sure the difference is")
+    if tested.passed < level:
         return _decided(finding, Decision.PASSED)
     return _open(finding, f"a drop of more than {margin:g} is not ruled out")
 
 
-def _by_bounds(finding: Finding, difference: Difference, margin: float) -> Finding:
-    """Where no medium moves the difference only its interval tells how sure it is."""
-    if difference.low is None or difference.high is None:
-        return _open(finding, "the difference has no interval")
-    if difference.high < -margin:
-        return _decided(finding, Decision.REGRESSION)
-    if difference.low >= -margin:
-        return _decided(finding, Decision.PASSED)
-    return _open(finding, f"a drop of more than {margin:g} is not ruled out")
+class _Chances(NamedTuple):
+    """One-sided p-values: of a drop by no more than the margin (`regression`), and of one by more
+    (`passed`).
+    """
+
+    regression: float
+    passed: float
+
+
+def _chances(finding: Finding) -> _Chances | None:
+    """None where there is no difference, and where nothing tells how sure it is."""
+    found, margin = finding.difference, finding.margin
+    if found is None or found.value is None or margin is None:
+        return None
+    sign = 1 if finding.better is Better.MORE else -1
+    gain, skew = sign * found.value, sign * (found.skew or 0.0)
+    if found.error is not None:
+        degrees, spare = max(1, found.clusters - 1), gain + margin
+        return _Chances(
+            beyond(-spare, found.error, degrees, -skew), beyond(spare, found.error, degrees, skew)
+        )
+    if found.alike is None or found.most is None:
+        return None
+    return _Chances(
+        alike_beyond(-gain, margin, found.most, found.alike),
+        alike_beyond(gain, -margin, found.most, found.alike),
+    )
 
 
 def _adjusted(findings: list[Finding], level: float) -> list[Finding]:
@@ -203,40 +238,20 @@ def _adjusted(findings: list[Finding], level: float) -> list[Finding]:
             for place, finding in enumerate(findings)
             if (finding.check.tier is Tier.ADVISORY) is advisory
         ]
-        adjusted = holm([_drop(findings[place]) for place in places])
+        chances = (_chances(findings[place]) for place in places)
+        adjusted = holm([None if one is None else one.regression for one in chances])
         for place, p in zip(places, adjusted, strict=True):
             if p is not None and p < level:
                 found[place] = _decided(findings[place], Decision.REGRESSION)
     return found
 
 
-def _drop(finding: Finding) -> float | None:
-    """The one-sided p-value of a drop of no more than the margin."""
-    difference, margin = finding.difference, finding.margin
-    if difference is None or margin is None:
-        return None
-    if difference.error is None or difference.value is None:
-        return None
-    return beyond(-(difference.value + margin), difference.error, _degrees(difference))
-
-
-def _degrees(difference: Difference) -> int:
-    return max(1, difference.clusters - 1)
-
-
 def _decided(finding: Finding, decision: Decision) -> Finding:
-    return Finding(finding.check, finding.figure, decision, finding.difference, finding.margin)
+    return replace(finding, decision=decision, reason="")
 
 
 def _open(finding: Finding, reason: str) -> Finding:
-    return Finding(
-        finding.check,
-        finding.figure,
-        Decision.INCONCLUSIVE,
-        finding.difference,
-        finding.margin,
-        reason,
-    )
+    return replace(finding, reason=reason)
 
 
 def _decision(findings: list[Finding], *, something_missing: bool) -> Decision:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.significance import LEVEL, holm
+from caliper.benchmarks.directions import Better, direction
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, TableRow
 
 _NO_DATA = Estimate(None)
@@ -92,12 +93,13 @@ def _at(row: TableRow, place: int) -> Path | None:
 
 
 def rank(title: str, columns: Sequence[Column], by: int, reports: Sequence[Report]) -> Board:
-    """The runs in the order of a column; equal values share a place."""
+    """The runs in the order of a column, the best first; equal values share a place."""
+    less = direction(columns[by].path) is Better.LESS
     rows = [
         Standing(run, report.name, 0, _figures(report, columns), _coverage(report), report.partial)
         for run, report in enumerate(reports)
     ]
-    rows.sort(key=lambda row: _order(row.estimates[by].value))
+    rows.sort(key=lambda row: _order(row.estimates[by].value, less=less))
     values = [row.estimates[by].value for row in rows]
     placed = [replace(row, place=1 + values.index(row.estimates[by].value)) for row in rows]
     return Board(title, tuple(columns), by, tuple(placed))
@@ -113,8 +115,9 @@ def _coverage(report: Report) -> float:
     return min((part.coverage.share for part in report.benchmarks), default=0.0)
 
 
-def _order(value: float | None) -> tuple[bool, float]:
-    return (value is None, -(value or 0.0))
+def _order(value: float | None, *, less: bool) -> tuple[bool, float]:
+    known = value or 0.0
+    return (value is None, known if less else -known)
 
 
 def behind(board: Board, differences: Mapping[int, Difference | None]) -> Board:

@@ -6,7 +6,8 @@ are not differences between checkpoints (protocols, "Common to all three").
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from caliper.core.errors import NotComparable
@@ -32,6 +33,17 @@ class Distinction:
     name: str
     first: str
     second: str
+
+
+def told_apart(labels: Sequence[str], runs: Sequence[str]) -> tuple[str, ...]:
+    """What runs are called beside each other: their labels, with the run id where one label is
+    several's.
+    """
+    times = Counter(labels)
+    return tuple(
+        label if times[label] == 1 else f"{label} ({run})"
+        for label, run in zip(labels, runs, strict=True)
+    )
 
 
 def distinctions(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Protocol
 
 from caliper.core.outcome import Outcome
@@ -189,6 +190,10 @@ class Benchmark(Protocol):
 
     def label(self, question: Question[Any], outcome: Outcome) -> str:
         """The word for an outcome: correct, wrong, not mentioned, cannot answer, unscored ..."""
+        ...
+
+    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
+        """Every score that a judge or a person may give; empty for what nobody judges."""
         ...
 
     def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:

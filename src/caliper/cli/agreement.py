@@ -17,18 +17,17 @@ from rich.table import Table
 from caliper.adapters.exports.choice import choice_csv, choice_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.wording import NO_DATA, number
-from caliper.analysis.agreement import Agreement, Coefficient, Rated, agree
-from caliper.analysis.choice import Candidate, Choice, choice
-from caliper.benchmarks.registry import benchmark
-from caliper.cli.console import OUT
+from caliper.analysis.agreement import Agreement, Coefficient
+from caliper.analysis.choice import Choice
+from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json
+from caliper.cli.flags import Json, also_written
 from caliper.core.errors import InvalidInput
-from caliper.core.report import VerdictRow
 from caliper.core.run import RunSpec
 from caliper.standalone.directory import RunDirectory, find_run
-from caliper.standalone.kept import compare_runs, read_run, read_verdicts
-from caliper.standalone.labels import Labels, label_of, read_labels
+from caliper.standalone.kept import possible_scores, read_verdicts
+from caliper.standalone.labels import Labels, Possible, read_labels
+from caliper.standalone.opinions import Opinions, choices
 
 Runs = Annotated[
     list[str],
@@ -49,16 +48,18 @@ People = Annotated[
 ]
 Csv = Annotated[
     Path | None,
+    also_written("--csv", "what the choice of the judge or reader does to the figures"),
+]
+Markdown = Annotated[Path | None, also_written("--markdown", "the same as a table for people")]
+Blank = Annotated[
+    list[str] | None,
     typer.Option(
-        "--csv",
-        metavar="PATH",
-        help="Also write there what the choice of the judge or reader does to the figures.",
+        "--blank",
+        metavar="RUN",
+        help="A run of one of the readers over captions that tell nothing, for --csv and "
+        "--markdown: how often it then says so. May be given again.",
     ),
 ]
-Markdown = Annotated[
-    Path | None, typer.Option("--markdown", metavar="PATH", help="The same as a table for people.")
-]
-_ALL = "all"
 
 
 def agreement(
@@ -66,30 +67,36 @@ def agreement(
     labels: People = None,
     csv: Csv = None,
     markdown: Markdown = None,
+    blank: Blank = None,
     json: Json = False,
 ) -> int:
     """Say how far judges agree with each other, or with people, per dimension.
 
     Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
     Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts a
-    question. Intervals are at 95 %, by a bootstrap over media. Verdicts that are Unscored do not
-    count. Exit code 3 when there is no question that two of them rated.
+    question. Intervals are at 95 %; verdicts about one medium hang together. Verdicts that are
+    Unscored do not count, nor does what is measured and not judged. Exit code 3 when there is no
+    question that two of them rated.
     """
     raters = len(runs) + len(labels or ())
     if raters < 2:
         raise InvalidInput("expected two or more raters: runs, or a run and --labels")
     directories = [find_run(name) for name in runs]
     _same_captions([directory.read_spec() for directory in directories])
-    rows = [asyncio.run(read_verdicts(directory)) for directory in directories]
-    found = _agreements(rows, [read_labels(path) for path in labels or ()])
+    opinions = asyncio.run(_opinions(directories))
+    found = opinions.agreements(_people(labels or (), opinions.possible))
     if csv is not None or markdown is not None:
-        _write(_choices(directories, rows), csv, markdown)
+        beside = [find_run(name) for name in blank or ()]
+        told = asyncio.run(choices(directories, opinions, beside))
+        _write(told, csv, markdown)
+    elif blank:
+        raise InvalidInput("is told in --csv and --markdown alone", field="--blank")
     if json:
-        told = {
+        shown = {
             name: {dimension: asdict(one) for dimension, one in parts.items()}
             for name, parts in found.items()
         }
-        sys.stdout.write(json_module.dumps(told, indent=2, sort_keys=True) + "\n")
+        sys.stdout.write(json_module.dumps(shown, indent=2, sort_keys=True) + "\n")
     else:
         for name, parts in found.items():
             OUT.print(_table(name, parts))
@@ -97,29 +104,11 @@ def agreement(
     return Exit.DONE if said else Exit.INCONCLUSIVE
 
 
-def _choices(
-    directories: Sequence[RunDirectory], rows: Sequence[Sequence[VerdictRow]]
-) -> list[Choice]:
-    """The judges or readers of each benchmark of the first run, beside that one's."""
-    kept = [asyncio.run(read_run(directory)) for directory in directories]
-    found: dict[str, list[Candidate]] = {part.name: [] for part in kept[0].report.benchmarks}
-    for directory, run, verdicts in zip(directories, kept, rows, strict=True):
-        first = run is kept[0]
-        differences = {} if first else compare_runs(kept[0], run)
-        agreements = {} if first else _agreements([rows[0], verdicts], [])
-        for part in run.report.benchmarks:
-            if part.name not in found:
-                continue
-            found[part.name].append(
-                Candidate(
-                    run=directory.path.name,
-                    who=part.models[benchmark(part.name).role],
-                    part=part,
-                    differences=differences.get(part.name, {}),
-                    agreement=agreements.get(part.name, {}).get(_ALL),
-                )
-            )
-    return [choice(candidates) for candidates in found.values()]
+async def _opinions(directories: Sequence[RunDirectory]) -> Opinions:
+    possible: dict[str, tuple[float, ...]] = {}
+    for directory in directories:
+        possible |= await possible_scores(directory)
+    return Opinions([await read_verdicts(directory) for directory in directories], possible)
 
 
 def _write(choices: Sequence[Choice], csv: Path | None, markdown: Path | None) -> None:
@@ -141,23 +130,19 @@ def _same_captions(specs: Sequence[RunSpec]) -> None:
                 )
 
 
-def _agreements(
-    rows: Sequence[Sequence[VerdictRow]], people: Sequence[Labels]
-) -> dict[str, dict[str, Agreement]]:
-    """By benchmark and dimension, and over all dimensions of each benchmark."""
-    told = [{(row.question_id, row.repeat): label_of(row.score) for row in run} for run in rows]
-    known = {(row.question_id, row.repeat): row for run in rows for row in run}
-    rated: dict[str, dict[str, list[Rated]]] = {}
-    for key, row in known.items():
-        labels = tuple(run.get(key) for run in (*told, *people))
-        question = Rated(row.cluster, labels)
-        parts = rated.setdefault(row.benchmark, {_ALL: []})
-        parts[_ALL].append(question)
-        parts.setdefault(row.dimension, []).append(question)
-    return {
-        name: {dimension: agree(questions) for dimension, questions in parts.items()}
-        for name, parts in rated.items()
-    }
+def _people(paths: Sequence[Path], possible: Possible) -> list[Labels]:
+    """People's labels; a warning for those of questions that no run has."""
+    found = []
+    for path in paths:
+        labels = read_labels(path, possible)
+        if unknown := sum(question not in possible for question, _ in labels):
+            ERR.print(
+                f"[yellow]Warning:[/yellow] {escape(str(path))}: {unknown:,} of {len(labels):,} "
+                "labels are of questions that no run has",
+                soft_wrap=True,
+            )
+        found.append(labels)
+    return found
 
 
 def _table(name: str, parts: Mapping[str, Agreement]) -> Table:

@@ -14,14 +14,14 @@ from rich.table import Table
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import Section, render_comparison, sections
-from caliper.adapters.wording import number, probability
+from caliper.adapters.wording import chance, number
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet
+from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
@@ -36,10 +36,7 @@ With --server the runs are those of an installation, which compares them as it i
 Exit code 3 when a run has no benchmark in common with BASE.
 """
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
-Page = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="PATH", help="Also write it there as a page, with pictures."),
-]
+Page = Annotated[Path | None, also_written("--html", "it as a page, with pictures,")]
 Listed = Annotated[
     int,
     typer.Option(
@@ -129,7 +126,7 @@ def _table(section: Section, names: tuple[str, str]) -> Table:
             number(found.second),
             f"[bold]{number(found.value)}[/bold]" if clear else number(found.value),
             _interval(found),
-            probability(found.adjusted),
+            chance(found),
             f"{found.paired:,}",
         )
     return table

@@ -63,8 +63,8 @@ def correlation(
     """Say how well figures agree with people's scores over models (CompreCap, Table 3).
 
     Pearson's r, Kendall's tau-b and Spearman's rho for every column of the leaderboard, over the
-    runs that have both, with intervals at 95 % by a bootstrap over models. Exit code 3 when fewer
-    than two models have a figure and a score, or all have the same.
+    runs that have both, with intervals at 95 % from five models on. Exit code 3 when fewer than
+    three models have a figure and a score, for two always lie on one line, or all have the same.
     """
     scores = read_scores(people, column)
     reports = [asyncio.run(read_run(find_run(name))).report for name in runs]
@@ -88,6 +88,8 @@ def correlation(
         sys.stdout.write(_told(found))
     else:
         OUT.print(_table(found))
+        for remark in dict.fromkeys(one.remark for one in found.values() if one.remark):
+            OUT.print(f"[yellow]{escape(remark)}[/yellow]", soft_wrap=True)
     said = any(one.pearson.value is not None for one in found.values())
     return Exit.DONE if said else Exit.INCONCLUSIVE
 

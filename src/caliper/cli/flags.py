@@ -261,3 +261,11 @@ ConfigFile = Annotated[
         rich_help_panel=_WHAT,
     ),
 ]
+
+
+def also_written(flag: str, what: str) -> typer.models.OptionInfo:
+    """An option for a file that is written beside what the terminal shows."""
+    option: typer.models.OptionInfo = typer.Option(
+        flag, metavar="PATH", help=f"Also write {what} there; missing folders are made."
+    )
+    return option

@@ -19,7 +19,7 @@ from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet
+from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import Side as ComparedRun
@@ -33,8 +33,7 @@ PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
 ]
 Markdown = Annotated[
-    Path | None,
-    typer.Option("--markdown", help="Also write the findings there, for a change's comment."),
+    Path | None, also_written("--markdown", "the findings, for a change's comment,")
 ]
 _EXITS = {
     Decision.PASSED: Exit.DONE,
@@ -78,10 +77,10 @@ def decide(wanted: Wanted) -> int:
     told, _ = compared((wanted.base, wanted.candidate), wanted.server, wished)
     (against,) = told.candidates
     differences = {part.name: part.figures for part in against.parts}
-    before, after = told.base, against.side
-    found = gate(policy, differences, _bare(before), _bare(after))
+    before, after = told.names
+    found = gate(policy, differences, _bare(told.base), _bare(against.side))
     if wanted.markdown is not None:
-        write_text(wanted.markdown, gate_markdown(before.name, after.name, found))
+        write_text(wanted.markdown, gate_markdown(before, after, found))
     if wanted.json:
         sys.stdout.write(_told(before, after, found))
     elif not wanted.quiet:
@@ -94,9 +93,9 @@ def _bare(run: ComparedRun) -> Side:
     return Side(run.state is RunState.COMPLETE, coverage)
 
 
-def _show(before: ComparedRun, after: ComparedRun, found: Gated) -> None:
+def _show(before: str, after: str, found: Gated) -> None:
     grid = Table(title_justify="left", box=None, pad_edge=False)
-    for column in ("check", "tier", "", before.name, after.name, "difference", "allowed drop"):
+    for column in ("check", "tier", "", before, after, "difference", "allowed drop"):
         right = column not in ("check", "tier", "")
         grid.add_column(escape(column), justify="right" if right else "left")
     for finding in found.findings:
@@ -120,10 +119,10 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return (escape(name), str(finding.check.tier), told, *figures, margin)
 
 
-def _told(before: ComparedRun, after: ComparedRun, found: Gated) -> str:
+def _told(before: str, after: str, found: Gated) -> str:
     told = {
-        "base": before.name,
-        "candidate": after.name,
+        "base": before,
+        "candidate": after,
         "decision": found.decision,
         "findings": [asdict(finding) for finding in found.findings],
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,13 +34,14 @@ from caliper.analysis.likeness import said
 from caliper.benchmarks.registry import NAMES
 from caliper.cli.comparing import Anyway, refuse_unlike
 from caliper.cli.console import OUT
+from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet
+from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.remote import InstalledServer
 from caliper.cli.show import shown
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
-from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import Kept, compare_runs, read_run
+from caliper.pipeline.comparing import Differences
 
 HELP = """Rank checkpoints by their figures: a table for every benchmark, best first.
 
@@ -49,11 +49,15 @@ Without RUN it takes all runs below runs/ that have a report. The tables have th
 papers: CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. How far
 a checkpoint is behind the best is paired on the same media, with an interval at 95 %; "not clear"
 says that chance alone may have made it. Runs with another judge, prompts, settings or data than
-the first are refused, unless wanted --anyway: then they are labelled.
+the first are refused, unless wanted --anyway: then they are labelled. With --server the runs are
+those of an installation, and have to be named.
 """
 Runs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[RUN]...", help="Run directories, names below runs/, or run ids."),
+    typer.Argument(
+        metavar="[RUN]...",
+        help="Run directories, names below runs/, or run ids; with --server run ids.",
+    ),
 ]
 Benchmark = Annotated[
     str | None, typer.Option("--benchmark", help=f"Only this one: {', '.join(NAMES)}.")
@@ -64,23 +68,17 @@ Metric = Annotated[
 ]
 
 
-def _file(kind: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        f"--{kind}", metavar="PATH", help=f"Also write it there as {kind}."
-    )
-    return option
-
-
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What can be said of a leaderboard."""
 
     runs: Runs = None
+    server: InstalledServer = None
     benchmark: Benchmark = None
     metric: Metric = None
-    csv: Annotated[Path | None, _file("csv")] = None
-    markdown: Annotated[Path | None, _file("markdown")] = None
-    html: Annotated[Path | None, _file("html")] = None
+    csv: Annotated[Path | None, also_written("--csv", "it as CSV")] = None
+    markdown: Annotated[Path | None, also_written("--markdown", "it as Markdown")] = None
+    html: Annotated[Path | None, also_written("--html", "it as a page")] = None
     anyway: Anyway = False
     json: Json = False
     quiet: Quiet = False
@@ -92,12 +90,9 @@ def leaderboard(wanted: Wanted) -> int:
         raise UnknownName("benchmark", wanted.benchmark, NAMES)
     if wanted.metric is not None and wanted.benchmark is None:
         raise InvalidInput("a metric is one of a benchmark: give --benchmark", field="--metric")
-    directories = [find_run(name) for name in wanted.runs or ()] or finished_runs()
-    kept = [asyncio.run(read_run(directory)) for directory in directories]
-    if not kept:
-        raise InvalidInput("there is no run with a report below runs/", field="RUN")
-    remarks = _remarks([run.report for run in kept], anyway=wanted.anyway)
-    boards = [_filled(board, kept, remarks) for board in _boards(wanted, kept)]
+    entered = entrants(wanted.runs or (), wanted.server)
+    remarks = _remarks(entered.reports, anyway=wanted.anyway)
+    boards = _filled(_boards(wanted, entered.reports), entered, remarks)
     _write(wanted, boards)
     if wanted.json:
         sys.stdout.write(leaderboard_json(boards))
@@ -114,9 +109,8 @@ def _remarks(reports: Sequence[Report], *, anyway: bool) -> list[tuple[str, ...]
     return [(), *(tuple(map(said, differing)) for differing in found)]
 
 
-def _boards(wanted: Wanted, kept: Sequence[Kept]) -> list[Board]:
+def _boards(wanted: Wanted, reports: Sequence[Report]) -> list[Board]:
     """The headlines when there are several benchmarks, then a board a benchmark."""
-    reports = [run.report for run in kept]
     headlines = headline_columns(reports)
     names = [column.benchmark for column in headlines]
     if wanted.benchmark is not None:
@@ -156,22 +150,23 @@ def _ranking(columns: Sequence[Column], headline: tuple[str, ...]) -> int:
     return next((found.index(True) for found in alike if any(found)), 0)
 
 
-def _filled(board: Board, kept: Sequence[Kept], remarks: Sequence[tuple[str, ...]]) -> Board:
-    """The board with differences from its best row and with remarks."""
-    ranking = board.columns[board.by]
-    best = kept[board.standings[0].run]
-    found: dict[int, Difference | None] = {
-        row.run: _between(best, kept[row.run], ranking) for row in board.standings[1:]
-    }
-    told = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
-    return behind(replace(board, standings=told), found)
-
-
-def _between(best: Kept, other: Kept, column: Column) -> Difference | None:
-    figures: Mapping[tuple[str, ...], Difference] = compare_runs(best, other).get(
-        column.benchmark, {}
-    )
-    return figures.get(column.path)
+def _filled(
+    boards: Sequence[Board], entered: Entrants, remarks: Sequence[tuple[str, ...]]
+) -> list[Board]:
+    """The boards with differences from the best row of each, and with remarks."""
+    apart: dict[int, Mapping[int, Differences]] = {}
+    found = []
+    for board in boards:
+        ranking, best = board.columns[board.by], board.standings[0].run
+        if best not in apart:
+            apart[best] = entered.apart(best)
+        differences: dict[int, Difference | None] = {
+            row.run: apart[best][row.run].get(ranking.benchmark, {}).get(ranking.path)
+            for row in board.standings[1:]
+        }
+        told = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
+        found.append(behind(replace(board, standings=told), differences))
+    return found
 
 
 def _write(wanted: Wanted, boards: Sequence[Board]) -> None:

@@ -188,6 +188,12 @@ def _any_of(item: Item, only: Container[int]) -> bool:
     return any(index in only for index, _, _ in item.positions())
 
 
+def id_of(part: BenchmarkSpec, item: Item, question: Question[object]) -> str:
+    """The id of a question, equal in all runs over the same data."""
+    data = part.qa_data if item.source is Source.MEDIA and part.qa_data else part.data
+    return question_id(data, item.key, question.ordinal)
+
+
 def _row(
     part: BenchmarkSpec, item: Item, position: tuple[Question[object], int], verdict: Verdict
 ) -> VerdictRow:
@@ -196,7 +202,6 @@ def _row(
     told = chosen.describe(item, question)
     outcome = verdict.outcome
     from_media = item.source is Source.MEDIA
-    data = part.qa_data if from_media and part.qa_data else part.data
     return VerdictRow(
         index=verdict.index,
         benchmark=item.benchmark,
@@ -205,7 +210,7 @@ def _row(
         sample=item.sample,
         cluster=item.cluster,
         media=item.media,
-        question_id=question_id(data, item.key, question.ordinal),
+        question_id=id_of(part, item, question),
         question=told.question,
         expected=told.expected,
         repeat=repeat,

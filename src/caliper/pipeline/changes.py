@@ -9,12 +9,11 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 from caliper.analysis.flips import Change, Changes, Flip, Flips
-from caliper.core.keys import question_id
 from caliper.core.outcome import Scored
-from caliper.core.question import Item, Source
+from caliper.core.question import Item
 from caliper.core.report import VerdictRow
 from caliper.core.run import BenchmarkSpec
-from caliper.pipeline.aggregate import Captions, verdict_rows
+from caliper.pipeline.aggregate import Captions, id_of, verdict_rows
 from caliper.pipeline.opened import OpenRun
 
 _Row = tuple[bytes, str, int, float | None]
@@ -99,10 +98,9 @@ async def _scores(run: OpenRun) -> AsyncIterator[Iterator[_Row]]:
 
 
 def _positions(run: OpenRun, part: BenchmarkSpec, item: Item) -> Iterator[_Row]:
-    data = part.qa_data if item.source is Source.MEDIA and part.qa_data else part.data
     for index, question, repeat in item.positions():
         outcome = run.ledger.outcome(index)
         if outcome is not None:
-            key = f"{item.benchmark}/{question_id(data, item.key, question.ordinal)}/{repeat}"
+            key = f"{item.benchmark}/{id_of(part, item, question)}/{repeat}"
             score = float(outcome.score) if isinstance(outcome, Scored) else None
             yield key.encode(), item.benchmark, index, score

@@ -7,13 +7,12 @@ time, and what is told of those that came before: figures, counts, and the large
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.analysis.compare import Difference, adjusted, compare, difference
 from caliper.analysis.flips import Flips
-from caliper.analysis.likeness import Distinction, between, refuse_unlike
+from caliper.analysis.likeness import Distinction, between, refuse_unlike, told_apart
 from caliper.benchmarks.base import ReportLayout
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady
@@ -90,11 +89,7 @@ class Comparison:
     @property
     def names(self) -> tuple[str, ...]:
         """What `sides` are called: their labels, with the run id where one label is several's."""
-        labels = Counter(side.name for side in self.sides)
-        return tuple(
-            side.name if labels[side.name] == 1 else f"{side.name} ({side.run})"
-            for side in self.sides
-        )
+        return told_apart([side.name for side in self.sides], [side.run for side in self.sides])
 
 
 def refuse(specs: Sequence[RunSpec], wished: Wished) -> list[tuple[Distinction, ...]]:

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path as File
 
+from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import PlanSummary, RunSpec
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import Captions, report, tallies, verdict_rows
+from caliper.pipeline.aggregate import Captions, id_of, report, tallies, verdict_rows
 from caliper.pipeline.comparing import Differences, differences
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.opened import Opening, OpenRun
@@ -71,6 +72,19 @@ async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
         ledger = Ledger.resume(summary.questions, journal)
         shards = verdict_rows(spec, _Plan(directory, summary), ledger)
         return [row async for shard in shards for row in shard]
+
+
+async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
+    """The scores that each question of a run can have, by question id. Raises like `read_run`."""
+    spec = directory.read_spec()
+    found = {}
+    async for items in _Plan(directory, await _summary(directory))():
+        for item in items:
+            for question in item.questions:
+                scores = benchmark(item.benchmark).scores(question)
+                key = id_of(spec.benchmark(item.benchmark), item, question)
+                found[key] = tuple(map(float, scores))
+    return found
 
 
 def opening(directory: RunDirectory) -> Opening:

@@ -4,18 +4,22 @@ JSON Lines, one row a question, as verdicts.jsonl has them; only these fields ar
 
     {"question_id": "4f1c...", "repeat": 0, "score": -1}
 
-`repeat` may be left out. A score of null says that the person gave none.
+`repeat` may be left out. A score of null says that the person gave none. A score that the
+question cannot have is refused; questions that are in none of the runs are passed over.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from caliper.core.errors import InvalidInput
 
 Labels = dict[tuple[str, int], str | None]
 """The label by question id and repeat."""
+Possible = Mapping[str, Sequence[float]]
+"""The scores that a question can have, by question id; none where nobody judges it."""
 
 
 def label_of(score: float | None) -> str | None:
@@ -23,7 +27,7 @@ def label_of(score: float | None) -> str | None:
     return None if score is None else f"{score:g}"
 
 
-def read_labels(path: Path) -> Labels:
+def read_labels(path: Path, possible: Possible) -> Labels:
     """The labels in a file. Raises InvalidInput naming file, line and field."""
     labels: Labels = {}
     try:
@@ -37,10 +41,23 @@ def read_labels(path: Path) -> Labels:
                 raise InvalidInput(
                     "the question is there twice", file=str(path), line=number, field="question_id"
                 )
+            if key[0] in possible and label is not None:
+                _refuse_impossible(label, possible[key[0]], path, number)
             labels[key] = label
     if not labels:
         raise InvalidInput("no labels", file=str(path))
     return labels
+
+
+def _refuse_impossible(label: str, scores: Sequence[float], path: Path, number: int) -> None:
+    known = [label_of(score) for score in scores]
+    if label not in known:
+        message = (
+            f"the question has no score of {label}; it can have: {', '.join(filter(None, known))}"
+            if known
+            else "the question is measured, and nobody judges it"
+        )
+        raise InvalidInput(message, file=str(path), line=number, field="score")
 
 
 def _row(line: str, path: Path, number: int) -> tuple[tuple[str, int], str | None]:

@@ -9,6 +9,8 @@ import pytest
 from tests.fakes import reports
 
 from caliper.adapters.exports.json import JsonExport, nested, report_text
+from caliper.adapters.exports.reading import read_report
+from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.report import Estimate, Report
 
 
@@ -85,3 +87,28 @@ def test_suspicious_captions_are_counted_beside_the_figures() -> None:
     signs = {"instruction": 2, "hidden": 1}
     assert parts["captionqa"]["suspicious"] == {"captions": 3, "examined": 250, "signs": signs}
     assert parts["capability"]["suspicious"] == {"captions": 0, "examined": 0, "signs": {}}
+
+
+def test_tables_say_how_the_figures_are_set_out() -> None:
+    (table,) = told(reports.report())["benchmarks"]["capability"]["tables"]
+    assert (table["title"], table["note"], table["chart"]) == ("Tasks", "Per cent.", 2)
+    assert table["columns"] == ["Precision", "Recall", "F1", "Scored"]
+    average = table["rows"][-1]
+    assert average["label"] == "average"
+    assert average["cells"] == [*(["average", name] for name in reports.COLUMNS), None]
+
+
+def test_a_report_is_read_back_as_it_was_written() -> None:
+    for report in (reports.report(), reports.report("finished")):
+        assert read_report(report_text(report), "report.json") == report
+
+
+def test_what_is_no_report_of_this_release_is_refused() -> None:
+    whole = told(reports.report())
+    del whole["benchmarks"]["capability"]["tables"]
+    for text in ("{", "[]", json.dumps(whole)):
+        with pytest.raises(InvalidInput, match="no report of this release") as refused:
+            read_report(text, "report.json")
+        assert refused.value.file == "report.json"
+    with pytest.raises(NewerSchema):
+        read_report(json.dumps({**whole, "schema": 99}), "report.json")

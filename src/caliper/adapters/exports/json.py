@@ -5,16 +5,19 @@
         <path...>: number or null,
         "intervals": {<path...>: {"low", "high", "method"}},
         "title", "headline": [path...], "coverage": {...}, "settings", "models", "notes",
+        "tables": [{"title", "columns", "note", "chart", "rows": [{"label", "cells": [path...]}]}],
         "suspicious": {"captions", "examined", "signs": {<sign>: count}}}}}
 
 Figures have full precision and the unit of the papers; those without an interval are not
-under `intervals`. The bytes depend on the report's values only.
+under `intervals`; `tables` say how the benchmark itself sets them out. The bytes depend on the
+report's values only.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +72,7 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
             "examined": benchmark.suspicious.examined,
             "signs": dict(benchmark.suspicious.signs),
         },
+        "tables": [asdict(table) for table in benchmark.tables],
         "intervals": nested(
             {
                 path: {"low": found.low, "high": found.high, "method": found.method}

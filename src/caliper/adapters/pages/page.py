@@ -84,7 +84,7 @@ def _environment() -> Environment:
         number=wording.number,
         interval=wording.interval,
         percent=wording.percent,
-        probability=wording.probability,
+        chance=wording.chance,
     )
     return environment
 

@@ -18,7 +18,10 @@ from caliper.core.report import Path
 from caliper.pipeline.comparing import FLIPS, Against, Comparison, Part, Side, Wished
 from caliper.pipeline.comparisons import Pictures
 
-_NUMBERS = ("first", "second", "value", "low", "high", "error", "p", "adjusted", "detectable")
+_NUMBERS = (
+    *("first", "second", "value", "low", "high"),
+    *("error", "p", "adjusted", "detectable", "skew", "alike", "most"),
+)
 
 
 def decode_wished(message: pb.CompareEvaluationsRequest) -> Wished:

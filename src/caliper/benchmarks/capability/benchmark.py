@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.base import (
@@ -113,6 +114,11 @@ class Capability:
             return "unscored"
         media = isinstance(question.payload, MediaQuestion)
         return (_MEDIA_LABELS if media else _CAPTION_LABELS)[int(outcome.score)]
+
+    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
+        """-1, 0 and 1 about a caption; 0 and 1 for an answer about the media."""
+        media = isinstance(question.payload, MediaQuestion)
+        return tuple(map(Fraction, sorted(_MEDIA_LABELS if media else _CAPTION_LABELS)))
 
     def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:  # noqa: ARG002 - the choices act when replies are read
         """Sums per task and repeat."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.base import (
@@ -110,6 +111,10 @@ class CaptionQA:
     ) -> str:
         """correct, cannot answer, wrong or unscored."""
         return scoring.label(outcome)
+
+    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
+        """Wrong, right, and what "cannot answer" earns where it is offered."""
+        return scoring.scores(question.payload)
 
     def reduce(
         self,

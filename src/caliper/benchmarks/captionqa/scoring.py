@@ -27,6 +27,13 @@ def score(question: ChoiceQuestion, place: int) -> Fraction:
     return credit(len(question.choices)) if chosen == len(question.choices) else WRONG
 
 
+def scores(question: ChoiceQuestion) -> tuple[Fraction, ...]:
+    """Every score that an answer can have, the least first."""
+    if not question.has_cannot:
+        return WRONG, RIGHT
+    return WRONG, credit(len(question.choices)), RIGHT
+
+
 LABELS: tuple[str, ...] = ("correct", "cannot answer", "wrong", "unscored")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.base import (
@@ -17,7 +18,7 @@ from caliper.benchmarks.base import (
 )
 from caliper.benchmarks.comprecap import codec, examining, planning, records, reporting, scoring
 from caliper.benchmarks.comprecap.compreqa import STEMS
-from caliper.benchmarks.comprecap.describing import LABELS, describe, label
+from caliper.benchmarks.comprecap.describing import LABELS, describe, label, scores
 from caliper.benchmarks.comprecap.settings import SETTINGS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome
@@ -93,6 +94,10 @@ class CompreCap:
     def label(self, question: Question[Any], outcome: Outcome) -> str:
         """The word for an outcome."""
         return label(question.payload, outcome)
+
+    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
+        """0 to 5 for a phrase, 0 and 1 for an answer; the objects of a picture are measured."""
+        return scores(question.payload)
 
     def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
         """The tally of items with their outcomes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from caliper.benchmarks.base import Described
 from caliper.benchmarks.comprecap.codec import Payload
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, SceneMeasure
@@ -18,6 +20,14 @@ def describe(payload: Payload) -> Described:
         return Described(f"compreqa_{payload.kind}", payload.question, payload.answer)
     about = ", ".join(payload.mentions)
     return Described(payload.kind, f"What does the caption say of {about}?", payload.phrase)
+
+
+def scores(payload: Payload) -> tuple[Fraction, ...]:
+    """Every score that a judge or a person may give."""
+    if isinstance(payload, SceneMeasure):
+        return ()
+    most = 1 if isinstance(payload, MediaQuestion) else HIGHEST
+    return tuple(map(Fraction, range(most + 1)))
 
 
 LABELS = (

@@ -329,7 +329,7 @@ class ComparedRow(_message.Message):
     def __init__(self, label: _Optional[str] = ..., figure: _Optional[int] = ...) -> None: ...
 
 class Difference(_message.Message):
-    __slots__ = ("path", "first", "second", "value", "low", "high", "method", "clusters", "paired", "error", "p", "adjusted", "detectable", "whole")
+    __slots__ = ("path", "first", "second", "value", "low", "high", "method", "clusters", "paired", "error", "p", "adjusted", "detectable", "whole", "alike", "most", "skew")
     PATH_FIELD_NUMBER: _ClassVar[int]
     FIRST_FIELD_NUMBER: _ClassVar[int]
     SECOND_FIELD_NUMBER: _ClassVar[int]
@@ -344,6 +344,9 @@ class Difference(_message.Message):
     ADJUSTED_FIELD_NUMBER: _ClassVar[int]
     DETECTABLE_FIELD_NUMBER: _ClassVar[int]
     WHOLE_FIELD_NUMBER: _ClassVar[int]
+    ALIKE_FIELD_NUMBER: _ClassVar[int]
+    MOST_FIELD_NUMBER: _ClassVar[int]
+    SKEW_FIELD_NUMBER: _ClassVar[int]
     path: _containers.RepeatedScalarFieldContainer[str]
     first: float
     second: float
@@ -358,7 +361,10 @@ class Difference(_message.Message):
     adjusted: float
     detectable: float
     whole: bool
-    def __init__(self, path: _Optional[_Iterable[str]] = ..., first: _Optional[float] = ..., second: _Optional[float] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., method: _Optional[str] = ..., clusters: _Optional[int] = ..., paired: _Optional[int] = ..., error: _Optional[float] = ..., p: _Optional[float] = ..., adjusted: _Optional[float] = ..., detectable: _Optional[float] = ..., whole: _Optional[bool] = ...) -> None: ...
+    alike: float
+    most: float
+    skew: float
+    def __init__(self, path: _Optional[_Iterable[str]] = ..., first: _Optional[float] = ..., second: _Optional[float] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., method: _Optional[str] = ..., clusters: _Optional[int] = ..., paired: _Optional[int] = ..., error: _Optional[float] = ..., p: _Optional[float] = ..., adjusted: _Optional[float] = ..., detectable: _Optional[float] = ..., whole: _Optional[bool] = ..., alike: _Optional[float] = ..., most: _Optional[float] = ..., skew: _Optional[float] = ...) -> None: ...
 
 class Flip(_message.Message):
     __slots__ = ("before", "after", "caption_before", "caption_after")

@@ -1,0 +1,88 @@
+"""The runs of a leaderboard, here or of an installation: their reports, and how they differ."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from caliper.adapters.exports.reading import read_report
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.analysis.likeness import told_apart
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Report
+from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished
+from caliper.runtime.service_settings import ClientSettings
+from caliper.runtime.settings import read_settings
+from caliper.standalone.directory import find_run, finished_runs
+from caliper.standalone.kept import compare_runs, read_run
+
+
+@dataclass(frozen=True, slots=True)
+class Entrants:
+    """`reports` have names that tell them apart. `apart` gives the differences of all runs from
+    the one at a place, by their places.
+    """
+
+    reports: tuple[Report, ...]
+    apart: Callable[[int], Mapping[int, Differences]]
+
+
+def entrants(runs: Sequence[str], server: str | None) -> Entrants:
+    """The runs of these names; without any those below runs/ that have a report.
+
+    Raises InvalidInput where there are none or one is no run, and what `RemoteGateway` raises.
+    """
+    if server is None:
+        return _here(runs)
+    if not runs:
+        raise InvalidInput("the runs of an installation have to be named", field="RUN")
+    return _there(runs, server)
+
+
+def _here(runs: Sequence[str]) -> Entrants:
+    directories = [find_run(name) for name in runs] or finished_runs()
+    kept = [asyncio.run(read_run(directory)) for directory in directories]
+    if not kept:
+        raise InvalidInput("there is no run with a report below runs/", field="RUN")
+
+    def apart(place: int) -> dict[int, Differences]:
+        return {
+            number: compare_runs(kept[place], other)
+            for number, other in enumerate(kept)
+            if number != place
+        }
+
+    ids = [run.spec.run_id for run in kept]
+    return Entrants(_named([run.report for run in kept], ids), apart)
+
+
+def _there(runs: Sequence[str], server: str) -> Entrants:
+    target = read_settings(ClientSettings).gateway(server)
+
+    async def fetched() -> list[Report]:
+        async with RemoteGateway(target) as gateway:
+            texts = [(await gateway.report(run, partial=True)).decode() for run in runs]
+        return [read_report(text, run) for text, run in zip(texts, runs, strict=True)]
+
+    async def compared(place: int) -> dict[int, Differences]:
+        others = [number for number in range(len(runs)) if number != place]
+        found: dict[int, Differences] = {}
+        # Whether they are alike was looked at before, in their reports.
+        wished = Wished(anyway=True, partial=True, flips=0)
+        async with RemoteGateway(target) as gateway:
+            for start in range(0, len(others), MOST_CANDIDATES):
+                some = others[start : start + MOST_CANDIDATES]
+                asked = [runs[place], *(runs[number] for number in some)]
+                told, _ = await gateway.compare(asked, wished)
+                for number, candidate in zip(some, told.candidates, strict=True):
+                    found[number] = {part.name: dict(part.figures) for part in candidate.parts}
+        return found
+
+    reports = asyncio.run(fetched())
+    return Entrants(_named(reports, runs), lambda place: asyncio.run(compared(place)))
+
+
+def _named(reports: Sequence[Report], runs: Sequence[str]) -> tuple[Report, ...]:
+    names = told_apart([report.name for report in reports], runs)
+    return tuple(replace(report, name=name) for report, name in zip(reports, names, strict=True))

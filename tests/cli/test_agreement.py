@@ -1,0 +1,204 @@
+"""Agreement of judges, and with people, on runs of the example captions."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from tests.fakes import tiny
+from tests.fakes.command import Command
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """A folder with the runs careful, careless, and strict: the careful captions read strictly."""
+    caliper = Command(tmp_path_factory.mktemp("agreement"))
+    for name, config, *more in (
+        ("careful", "careful"),
+        ("careless", "careless"),
+        ("strict", "careful", "--set", "reply_reading=strict"),
+    ):
+        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
+        caliper("evaluate", *flags, *more, code=0)
+    return caliper
+
+
+def test_agreement_of_two_judges(ran: Command) -> None:
+    told = ran("agreement", "careful", "strict", "--json", code=0).told
+    assert told["captionqa"]["all"]["accuracy"]["value"] == 1.0
+    assert told["captionqa"]["all"]["cohen"]["value"] == 1.0
+    assert "Cohen's kappa" in ran("agreement", "careful", "strict", code=0).out
+    other = ran("agreement", "careful", "careless", code=2)
+    assert "their judges did not look at the same" in other.err
+    assert "two or more raters" in ran("agreement", "careful", code=2).err
+
+
+def test_agreement_with_people(ran: Command) -> None:
+    rows = [
+        row
+        for row in tiny.read_lines(ran.folder / "runs/careless/verdicts.jsonl")
+        if row["benchmark"] == "capability"
+    ]
+    labels = [{"question_id": row["question_id"], "score": row["score"]} for row in rows]
+    labels[0]["score"] = 1 if labels[0]["score"] != 1 else -1
+    labels[1]["score"] = None
+    tiny.lines(ran.folder / "anna.jsonl", labels)
+    told = ran("agreement", "careless", "--labels", "anna.jsonl", "--json", code=0).told
+    found = told["capability"]["all"]
+    assert found["questions"] == len(rows) - 1
+    assert found["accuracy"]["value"] == pytest.approx((len(rows) - 2) / (len(rows) - 1), abs=1e-6)
+    assert sum(map(sum, found["confusion"])) == len(rows) - 1
+    three = ran("agreement", "careless", *("--labels", "anna.jsonl") * 2, code=0)
+    assert "Fleiss' kappa" in three.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "1: not JSON"),
+        ("[]", "1: expected an object"),
+        ('{"score": 1}', "question_id"),
+        ('{"question_id": "q"}', "score"),
+        ('{"question_id": "q", "score": true}', "score"),
+        ('{"question_id": "q", "score": 1}\n' * 2, ":2: question_id: the question is there twice"),
+        ("", "no labels"),
+    ],
+)
+def test_labels_that_are_none(ran: Command, line: str, told: str) -> None:
+    (ran.folder / "labels.jsonl").write_text(line)
+    ended = ran("agreement", "careful", "--labels", "labels.jsonl", code=2)
+    assert "labels.jsonl" in ended.err
+    assert told in ended.err
+
+
+def test_what_the_choice_of_a_judge_does(ran: Command) -> None:
+    files = (ran.folder / "judges.csv", ran.folder / "judges.md")
+    words = ("agreement", "careful", "strict", "--csv", files[0], "--markdown", files[1])
+    ran(*words, code=0)
+    with files[0].open(encoding="utf-8", newline="") as lines:
+        rows = {(row["benchmark"], row["run"], row["figure"]): row for row in csv.DictReader(lines)}
+    reports = {
+        name: json.loads((ran.folder / "runs" / name / "report.json").read_text())["benchmarks"]
+        for name in ("careful", "strict")
+    }
+    for name in ("careful", "strict"):
+        told = rows["captionqa", name, "overall.score"]
+        assert float(told["value"]) == reports[name]["captionqa"]["overall"]["score"]
+        assert "lexical-rules" in told["judge"]
+    first, second = (reports[name]["capability"]["average"]["f1"] for name in reports)
+    other = rows["capability", "strict", "average.f1"]
+    assert float(other["difference"]) == pytest.approx(second - first)
+    assert rows["capability", "careful", "average.f1"]["difference"] == ""
+    agreed = ran("agreement", "careful", "strict", "--json", code=0).told["capability"]["all"]
+    kappa = float(rows["capability", "strict", "Cohen's kappa"]["value"])
+    assert kappa == agreed["cohen"]["value"]
+    assert ("capability", "careful", "agreement") not in rows
+    shown = files[1].read_text()
+    assert "### CaptionQA" in shown
+    assert "Cohen's kappa" in shown
+    assert f"{first:.2f}" in shown
+
+
+def of(caliper: Command, benchmark: str, dimension: str = "") -> str:
+    """The id of a question of the careful run."""
+    rows = tiny.read_lines(caliper.folder / "runs/careful/verdicts.jsonl")
+    return next(
+        row["question_id"]
+        for row in rows
+        if row["benchmark"] == benchmark and dimension in ("", row["task"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "dimension", "score", "told"),
+    [
+        ("capability", "", 2, "the question has no score of 2; it can have: -1, 0, 1"),
+        ("capability", "", 0.5, "no score of 0.5"),
+        ("captionqa", "", -1, "no score of -1"),
+        ("comprecap", "attribute", 6, "it can have: 0, 1, 2, 3, 4, 5"),
+        ("comprecap", "objects", 1, "the question is measured, and nobody judges it"),
+    ],
+)
+def test_a_score_that_a_question_cannot_have_is_refused(
+    ran: Command, benchmark: str, dimension: str, score: float, told: str
+) -> None:
+    known = {"question_id": of(ran, "capability"), "score": 0, "repeat": 7}
+    wrong = {"question_id": of(ran, benchmark, dimension), "score": score}
+    tiny.lines(ran.folder / "wrong.jsonl", [known, wrong])
+    ended = ran("agreement", "careful", "--labels", "wrong.jsonl", code=2)
+    assert "wrong.jsonl:2: score: " in ended.err
+    assert told in ended.err
+
+
+def test_labels_of_other_questions_are_counted(ran: Command) -> None:
+    rows = [{"question_id": of(ran, "capability"), "score": 1}, {"question_id": "q", "score": 9}]
+    tiny.lines(ran.folder / "more.jsonl", rows)
+    ended = ran("agreement", "careful", "--labels", "more.jsonl", "--json", code=0)
+    assert "1 of 2 labels are of questions that no run has" in ended.err
+    assert ended.told["capability"]["all"]["questions"] == 1
+
+
+def test_what_is_measured_is_no_opinion(ran: Command) -> None:
+    """The objects of a picture are matched by rules and embeddings, whoever judges."""
+    told = ran("agreement", "careful", "strict", "--json", code=0).told["comprecap"]
+    assert "objects" not in told
+    assert {"attribute", "relation", "all"} <= told.keys()
+
+
+def told_of(file: Path) -> dict[tuple[str, ...], dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        return {(row["benchmark"], row["run"], row["figure"]): row for row in rows}
+
+
+def over_one_text(caliper: Command, text: str) -> str:
+    """A run of CaptionQA's examples with the same caption for every picture."""
+    known = json.loads((EXAMPLES / "captions/careful/captionqa.json").read_text())
+    (caliper.folder / "same.json").write_text(json.dumps(dict.fromkeys(known, text)))
+    words = (
+        "--data",
+        EXAMPLES / "captionqa" / "questions.json",
+        "--captions",
+        "same.json",
+        "--out",
+        "runs/same",
+    )
+    caliper("evaluate", "captionqa", *words, "--quiet", code=0)
+    return "runs/same"
+
+
+def test_how_often_a_reader_says_that_captions_do_not_tell(ran: Command) -> None:
+    same = over_one_text(ran, "A picture.")
+    files = ("--csv", "blank.csv", "--markdown", "blank.md")
+    ran("agreement", "careful", "strict", *files, "--blank", same, code=0)
+    told = told_of(ran.folder / "blank.csv")
+    report = json.loads((ran.folder / same / "report.json").read_text())["benchmarks"]["captionqa"]
+    found = told["captionqa", "careful", "cannot % without a caption"]
+    assert float(found["value"]) == report["overall"]["cannot"]
+    # Rules are asked nothing, so how fast they are is not known.
+    assert told["captionqa", "careful", "replies a second"]["value"] == ""
+    assert "not known" in (ran.folder / "blank.md").read_text()
+    ended = ran("agreement", "careful", "strict", "--csv", "b.csv", "--blank", "careless", code=2)
+    assert "those that tell nothing are one text" in ended.err
+    ended = ran("agreement", "careful", "strict", "--blank", same, code=2)
+    assert "--blank: is told in --csv and --markdown alone" in ended.err
+
+
+def test_throughput_is_what_the_run_says(ran: Command) -> None:
+    folder = ran.folder / "runs" / "strict"
+    written = (folder / "execution.json").read_text()
+    report = json.loads((folder / "report.json").read_text())
+    who = report["benchmarks"]["capability"]["models"]["judge"]
+    spent = {"calls": 30, "failed": 6, "prompt_tokens": 2000, "completion_tokens": 400}
+    spending = {**json.loads(written), "seconds": 12.0, "models": {who: spent}}
+    (folder / "execution.json").write_text(json.dumps(spending))
+    try:
+        ran("agreement", "careful", "strict", "--csv", "pace.csv", code=0)
+    finally:
+        (folder / "execution.json").write_text(written)
+    told = told_of(ran.folder / "pace.csv")
+    assert float(told["capability", "strict", "replies a second"]["value"]) == 2.0
+    assert float(told["capability", "strict", "tokens a reply"]["value"]) == 100.0
+    assert told["capability", "careful", "replies a second"]["value"] == ""

@@ -1,0 +1,41 @@
+"""Verdicts of two raters whose true kappa is known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from caliper.analysis.agreement import Rated
+
+LABELS = ("-1", "0", "1")
+SHARES = np.array([0.1, 0.3, 0.6])
+"""How often either rater gives each label."""
+_LARGEST = 8
+
+
+def two_raters(draw: Generator, questions: int, kappa: float, *, clustered: bool) -> list[Rated]:
+    """The second rater gives the first one's label with the probability `kappa`, and else a label
+    by chance: so that is Cohen's kappa, and Krippendorff's alpha.
+
+    Clustered, one medium has one to eight questions, and both how often raters agree and which
+    labels there are differ from medium to medium.
+    """
+    places = np.arange(questions)
+    agreeing = np.full(questions, kappa)
+    shares = np.tile(SHARES, (questions, 1))
+    if clustered:
+        sizes = draw.integers(1, _LARGEST, size=questions, endpoint=True)
+        places = np.repeat(np.arange(questions), sizes)[:questions]
+        shares = draw.dirichlet(3 * SHARES, size=questions)[places]
+        if 0 < kappa < 1:
+            agreeing = draw.beta(3 * kappa, 3 * (1 - kappa), size=questions)[places]
+    first = (draw.random((questions, 1)) > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    chance = draw.choice(len(LABELS), size=questions, p=SHARES)
+    second = np.where(draw.random(questions) < agreeing, first, chance)
+    columns = (places.tolist(), first.tolist(), second.tolist())
+    return [Rated(f"m{m}", (LABELS[a], LABELS[b])) for m, a, b in zip(*columns, strict=True)]
+
+
+def accuracy_of(kappa: float) -> float:
+    """How often two such raters agree."""
+    return float(kappa + (1 - kappa) * (SHARES**2).sum())

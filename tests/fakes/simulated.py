@@ -1,0 +1,84 @@
+"""Runs whose true figures are known, drawn by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from numpy.random import Generator
+from scipy import stats
+
+from caliper.core.report import Figure, Kind
+from caliper.core.tally import Sums, Tally
+
+PAIRS = 1000
+PICTURES = 80
+
+
+def recall(sums: Mapping[str, Sums]) -> float | None:
+    asked, right = (sums["all"].get(name, 0) for name in ("n", "cor"))
+    return float(100 * right / asked) if asked else None
+
+
+def f1(sums: Mapping[str, Sums]) -> float | None:
+    asked, hit, right = (sums["all"].get(name, 0) for name in ("n", "hit", "cor"))
+    return float(200 * right / (asked + hit)) if asked else None
+
+
+RECALL = Figure(("recall",), ("all",), recall, Kind.PROPORTION, shares=("cor", "n"))
+F1 = Figure(("f1",), ("all",), f1)
+
+
+def side_by_side(
+    draw: Generator, shifts: Sequence[float], reach: float = 0.0, most: int = 6
+) -> list[Tally]:
+    """Runs over the same pictures with one to `most` questions each, some of them harder for all
+    runs; each run is right in its shift more of all questions. `reach` is the largest shift: the
+    ease of a picture lies between 0 and 1 - reach, .5 of that on average.
+    """
+    sizes = draw.integers(1, most, size=PICTURES, endpoint=True)
+    ease = draw.beta(2.0, 2.0, size=PICTURES) * (1 - reach)
+    tallies = []
+    for shift in shifts:
+        right = draw.binomial(sizes, ease + shift)
+        hit = right + draw.binomial(sizes - right, 0.5)
+        tally = Tally()
+        for place, (n, cor, mentioned) in enumerate(
+            zip(sizes.tolist(), right.tolist(), hit.tolist(), strict=True)
+        ):
+            tally.add("all", f"picture-{place}", n=n, cor=cor, hit=mentioned)
+        tallies.append(tally)
+    return tallies
+
+
+def coins(draw: Generator, media: int, shares: Sequence[float]) -> list[Tally]:
+    """Runs over the same pictures with one question each, right in a share of all."""
+    tallies = []
+    for share in shares:
+        tally = Tally()
+        for place, right in enumerate((draw.random(media) < share).tolist()):
+            tally.add("all", f"picture-{place}", n=1, cor=int(right), hit=1)
+        tallies.append(tally)
+    return tallies
+
+
+def pair(draw: Generator, gain: float = 0.0, most: int = 6) -> tuple[Tally, Tally]:
+    """Two runs; the second is right in `gain` more of all questions, on average."""
+    shifts = (max(0.0, -gain), max(0.0, gain))
+    first, second = side_by_side(draw, shifts, abs(gain), most)
+    return first, second
+
+
+def within(count: int, share: float, total: int = PAIRS) -> bool:
+    """Whether a count is what a binomial of that share gives 999 times in 1,000."""
+    low, high = stats.binom.interval(0.999, total, share)
+    return bool(low <= count <= high)
+
+
+def at_most(count: int, share: float, total: int = PAIRS) -> bool:
+    """Whether a count is no more than a binomial of that share gives 999 times in 1,000."""
+    return bool(count <= stats.binom.ppf(0.999, total, share))
+
+
+def at_least(count: int, share: float, total: int = PAIRS) -> bool:
+    """Whether a count is no less than a binomial of that share gives 999 times in 1,000."""
+    return bool(count >= stats.binom.ppf(0.001, total, share))
