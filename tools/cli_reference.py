@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import typer
+from generated import ROOT, written
 from rich.text import Text
 
 from caliper.benchmarks.registry import NAMES, benchmark
@@ -49,7 +49,7 @@ SERVICE_SETTINGS: tuple[type[Settings], ...] = (
     QaReaderSettings,
     AggregatorSettings,
 )
-PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+PAGE = ROOT / "docs" / "cli.md"
 _INTRODUCTION = """# The command line
 
 <!-- Written by tools/cli_reference.py from the code. Do not edit: run `make docs`. -->
@@ -257,20 +257,5 @@ def _cell(text: str) -> str:
     return "`".join(parts)
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page; with --check return 1 if it would change, 2 for anything else."""
-    if arguments not in ([], ["--check"]):
-        sys.stderr.write("usage: cli_reference.py [--check]\n")
-        return 2
-    written = page()
-    if not arguments:
-        PAGE.write_text(written, encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == written:
-        return 0
-    sys.stderr.write(f"{PAGE.name} is not what the code says; run `make docs`\n")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(written({PAGE: page()}, sys.argv[1:]))

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from generated import ROOT, written
 from grafana import as_json
-from panels import DASHBOARDS, ROOT, Dashboard, Panel, read
+from panels import DASHBOARDS, Dashboard, Panel, read
 
 FOLDER = ROOT / "deploy" / "grafana" / "dashboards"
 PAGE = ROOT / "docs" / "dashboards.md"
@@ -58,27 +59,17 @@ def _line(panel: Panel) -> str:
     return f"| {panel.title.replace('$', 'each ')} | {panel.description} |"
 
 
-def main() -> int:
-    """Exit 1 with --check when a file is not what the panels say."""
+def files() -> dict[Path, str]:
+    """What is written, by its place."""
     dashboards = {name: read(name) for name in DASHBOARDS}
-    made = {
-        FOLDER / f"{name}.json": json.dumps(as_json(each), indent=2, ensure_ascii=False) + "\n"
-        for name, each in dashboards.items()
+    return {
+        PAGE: page(dashboards),
+        **{
+            FOLDER / f"{name}.json": json.dumps(as_json(each), indent=2, ensure_ascii=False) + "\n"
+            for name, each in dashboards.items()
+        },
     }
-    made[PAGE] = page(dashboards)
-    if "--check" not in sys.argv[1:]:
-        for file, text in made.items():
-            file.write_text(text, "utf-8")
-        return 0
-    stale = [file for file, text in made.items() if _found(file) != text]
-    for file in stale:
-        print(f"{file.relative_to(ROOT)} is not up to date: run `make docs`")  # noqa: T201 - a script that reports
-    return 1 if stale else 0
-
-
-def _found(file: Path) -> str:
-    return file.read_text("utf-8") if file.is_file() else ""
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(written(files(), sys.argv[1:]))
