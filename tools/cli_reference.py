@@ -134,7 +134,7 @@ def _commands(name: str, command: Any, above: _Rows, known: dict[_Rows, str]) ->
 
 def _option(entry: Any) -> _Row:
     value = "" if entry.is_flag else f" {entry.metavar or _TYPES[entry.bare_type()]}"
-    names = ", ".join(f"`{name}{value}`" for name in entry.opts)
+    names = ", ".join(f"`{name}{value}`" for name in (*entry.opts, *entry.secondary_opts))
     meaning = _plain(entry.help or "")
     in_help = _DEFAULT.search(meaning)
     default = in_help[1] if in_help else ""

@@ -46,6 +46,7 @@ MODELS = {"judge": "fake/judge-8b", "qa_reader": "fake/reader-72b", "captioner":
 class ObservedGround(Ground):
     """Services of which each shows its metrics on a port of its own."""
 
+    anchors: bool = True
     metrics: Mapping[str, int] = field(
         default_factory=lambda: dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
     )

@@ -36,9 +36,9 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     for cap in ("max_calls", "max_tokens"):
         if getattr(config, cap) is not None:
             raise InvalidInput("only a run of this process can be capped", field=cap)
-    if config.anchors:
+    if config.anchors is not None:
         raise InvalidInput(
-            "an installation's judges are told by its own settings to judge anchors",
+            "whether anchors are judged, an installation's judges are told by its own settings",
             field="anchors",
         )
     parts = []
