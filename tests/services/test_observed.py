@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from querying import Prometheus, substituted
 from tests.deploy.dashboards import Asked, queries, variables
-from tests.fakes.observed import CHECKPOINTS, ObservedGround, evaluated, foul, observed
+from tests.fakes.observed import CHECKPOINTS, ObservedGround, checkpoint, evaluated, foul, observed
 from tests.servers.process import ServerProcess
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
@@ -32,7 +32,7 @@ async def test_every_query_finds_something(
     async with observed(ground, own_prometheus[0], delay=0.02) as there:
         await foul(there)
         for name in CHECKPOINTS:
-            await evaluated(there, name)
+            await evaluated(there, await there.begin(checkpoint(name)))
         asked = [*queries(), *variables()]
         asked.append(Asked("the alert on dead letters", FIRES, over_time=False))
         deadline = time.monotonic() + WAITS
