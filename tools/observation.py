@@ -94,8 +94,16 @@ def samples(served: Iterable[str]) -> Mapping[str, Sequence[str]]:
 
 
 def _chosen(lines: Sequence[str]) -> Sequence[str]:
-    last = next((place for place, line in enumerate(lines) if 'le="+Inf"' in line), None)
-    return lines[:_LINES] if last is None else lines[last : last + 3]
+    """Those that tell something, if there are any."""
+    last = [place for place, line in enumerate(lines) if 'le="+Inf"' in line]
+    if last:
+        place = min(last, key=lambda place: _is_zero(lines[place]))
+        return lines[place : place + 3]
+    return sorted(lines, key=_is_zero)[:_LINES]
+
+
+def _is_zero(line: str) -> bool:
+    return line.endswith(" 0.0")
 
 
 def _table(panels: Iterable[Asked]) -> str:

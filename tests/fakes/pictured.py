@@ -20,6 +20,7 @@ from pathlib import Path
 from querying import Prometheus
 from tests.fakes import browsing
 from tests.fakes.observed import (
+    CHECKPOINTS,
     NEWEST,
     OLDEST,
     ObservedGround,
@@ -28,16 +29,18 @@ from tests.fakes.observed import (
     foul,
     observed,
 )
-from tests.fakes.separate import ROOT, Installation
+from tests.fakes.separate import EXAMPLES, ROOT, Installation
 from tests.servers import broker, metrics_server, object_server
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.pipeline.supplies import push_dataset
+from caliper.standalone.config import read_config
 from caliper.standalone.remote import parcel_at
 
 IMAGES = ROOT / "docs" / "images"
 WIDE = 1100
+OTHER = "step-1500"
 MOST = f"""
 sum(caliper_questions{{model="{NEWEST}", state=~"scored|unscored"}})
 > 0.7 * sum(caliper_questions{{model="{NEWEST}", state="planned"}})
@@ -102,9 +105,14 @@ async def draw() -> None:
             asked = [*script, "--minutes", str((time.time() - begun) / 60)]
             await asyncio.to_thread(subprocess.run, asked, check=True)
             await evaluated(there, newest)
+            # All its captions are supplied, as those of the oldest: only so are they compared.
+            config = read_config(EXAMPLES / f"{CHECKPOINTS[NEWEST]}.yaml")
+            other = await there.begin(config.model_copy(update={"name": OTHER}))
+            await evaluated(there, other)
             shots = {
-                "samples": (f"/runs/{newest}/samples?benchmark=captionqa&outcome=wrong", 860),
-                "compare": (f"/compare?base={oldest}&run={newest}", 1000),
+                "samples": (f"/runs/{oldest}/samples?benchmark=captionqa&outcome=wrong", 860),
+                "compare": (f"/compare?base={oldest}&run={other}", 1000),
+                "flips": (f"/compare?base={oldest}&run={other}#better-1", 760),
             }
             await asyncio.to_thread(take, home, shots)
 
