@@ -22,9 +22,10 @@ _INTRODUCTION = """# Dashboards
 
 Three dashboards for Grafana 11 or newer, over the metrics of [metrics.md](metrics.md). The pictures
 below are not of Grafana: they are drawn from what a real Prometheus answered to the queries of each
-panel while the services evaluated the examples. The models are stand-ins, and so are the scores.
-A panel says "none" where there is nothing to show: of models nothing when rules judge, of an anchor
-set nothing before there is one.
+panel while the services evaluated the examples; every query and its answer is in
+[observed.md](observed.md). The models are stand-ins, and so are the scores. A panel is empty where
+there is nothing to show: of models nothing when rules judge, of anchors nothing where they are
+turned off.
 
 **To have them:** let Prometheus scrape the services (`deploy/prometheus` has a configuration to
 begin with, and the rules), then import the files of `deploy/grafana/dashboards` into Grafana, or
@@ -33,8 +34,8 @@ mount that folder and `deploy/grafana/provisioning`. Alerts, and what to do abou
 
 **To change one:** edit its panels in `deploy/grafana/panels`, then `make docs`. A panel has no
 position there: panels stand in their order. Every query is run in the tests against a real
-Prometheus, and has to find something. `python tools/pictures.py --prometheus URL` draws the
-pictures anew."""
+Prometheus, and has to find something. `PYTHONPATH=tools python -m tests.fakes.pictured` draws the
+pictures anew, of a run that it starts; `python tools/pictures.py --prometheus URL` of any other."""
 
 
 def page(dashboards: dict[str, Dashboard]) -> str:

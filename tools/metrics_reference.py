@@ -29,7 +29,8 @@ and their scores, and no captions.
     CALIPER_GATEWAY_METRICS_ADDRESS=127.0.0.1:9464 caliper serve
     curl http://127.0.0.1:9464/metrics
 
-Metrics are telemetry: nothing that a report says is taken from them."""
+What that looks like in a run is in [observed.md](observed.md). Metrics are telemetry: nothing that
+a report says is taken from them."""
 
 
 def page() -> str:

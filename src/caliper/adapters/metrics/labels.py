@@ -35,7 +35,7 @@ LABELS = (
     Label(
         "dimension",
         (),
-        "from the figure's place in report.json: `ocr` of `tasks.ocr.f1`, `average` of "
+        "from the figure's place in report.json: `OCR` of `tasks.OCR.f1`, `average` of "
         "`average.f1`, `overall` of `s_unified`; `qa_on_image/natural` of questions from the "
         "media. Categories below a domain are in reports alone",
     ),
