@@ -18,7 +18,7 @@ from caliper.lexical.answerer import LexicalAnswerer
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
-from caliper.pipeline.holding import Holding
+from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
@@ -175,15 +175,8 @@ class Captioners:
         part = spec.benchmark(job.benchmark)
         loose = LooseMedia(self.decoders, part.preparation or Preparation())
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        return Captioner(
-            spec,
-            self.model,
-            self.pack,
-            media,
-            self.store,
-            holding=self.holding,
-            telemetry=self.telemetry,
-        )
+        held = HeldMedia(media, self.holding)
+        return Captioner(spec, self.model, self.pack, held, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
