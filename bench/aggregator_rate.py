@@ -1,5 +1,6 @@
 """A million outcomes through the aggregator on one core: seconds to catch up from nothing and
-from a snapshot, and peak memory, each beside its bound.
+from a snapshot, and peak memory, each beside its bound; with its metrics, as the service has them,
+and without.
 
 Each measurement is a process of its own, so that its peak is its own. Messages lie in a
 file, and objects in a directory: neither is in its memory.
@@ -18,15 +19,17 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from prometheus_client import CollectorRegistry
 from rich.console import Console
 
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
+from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.wire.json_codec import JsonCodec
 from caliper.benchmarks.base import Layout
@@ -38,8 +41,9 @@ from caliper.core.sample import Row
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower, Pace
+from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.outlets import Outlets, Trouble
+from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.pipeline.report_files import ReportFiles
@@ -53,6 +57,8 @@ MEMORY_BOUND_MIB = 256
 NOTHING_BOUND, SNAPSHOT_BOUND = 60.0, 10.0
 _RUNS = (1, 10)
 _TAIL = 0.01
+_BETWEEN_LOOKS = 5000
+Look = Callable[[], Awaitable[None]]
 _CATEGORIES = (
     "Attribute - Color",
     "Object Existence - Object presence",
@@ -68,21 +74,27 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             count = asyncio.run(_prepare(Path(folder), runs))
             console.print(f"aggregator: {count:,} outcomes in {runs} runs of CaptionQA")
-            told: dict[str, float] = {}
-            for how, bound in (("nothing", NOTHING_BOUND), ("snapshot", SNAPSHOT_BOUND)):
-                _forget(Path(folder) / "store")
-                if how == "snapshot":
-                    _measured(Path(folder), "before")
-                told = _measured(Path(folder), how)
-                console.print(
-                    f"  caught up from {how} in {told['seconds']:.1f} s "
-                    f"(bound {bound:.0f}), {told['records']:,} messages; peak memory "
-                    f"{told['memory']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
-                )
-            console.print(
-                f"  then ended and reported in {told['ending']:.1f} s; peak memory "
-                f"{told['whole']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
-            )
+            for metrics in ("silent", "metrics"):
+                _tell(console, Path(folder), metrics)
+
+
+def _tell(console: Console, folder: Path, metrics: str) -> None:
+    console.print(f" {'with' if metrics == 'metrics' else 'without'} metrics")
+    told: dict[str, float] = {}
+    for how, bound in (("nothing", NOTHING_BOUND), ("snapshot", SNAPSHOT_BOUND)):
+        _forget(folder / "store")
+        if how == "snapshot":
+            _measured(folder, "before", metrics)
+        told = _measured(folder, how, metrics)
+        console.print(
+            f"  caught up from {how} in {told['seconds']:.1f} s "
+            f"(bound {bound:.0f}), {told['records']:,} messages; peak memory "
+            f"{told['memory']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
+        )
+    console.print(
+        f"  then ended and reported in {told['ending']:.1f} s; peak memory "
+        f"{told['whole']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
+    )
 
 
 def _forget(store: Path) -> None:
@@ -97,10 +109,10 @@ def _forget(store: Path) -> None:
         end.unlink()
 
 
-def _measured(folder: Path, how: str) -> dict[str, float]:
+def _measured(folder: Path, how: str, metrics: str) -> dict[str, float]:
     core = min(os.sched_getaffinity(0))
     done = subprocess.run(
-        [sys.executable, "-m", "bench.aggregator_rate", how, str(folder)],
+        [sys.executable, "-m", "bench.aggregator_rate", how, str(folder), metrics],
         stdout=subprocess.PIPE,
         check=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),
@@ -177,11 +189,19 @@ async def _prepare(folder: Path, runs: int) -> int:
     return count
 
 
-class _Log:
-    """ports.stream.LogReader over the file; `stop` ends it early, by records."""
+async def _nothing() -> None:
+    """Nobody looks."""
 
-    def __init__(self, folder: Path, stop: int | None = None) -> None:
-        self._folder, self._stop = folder, stop
+
+class _Log:
+    """ports.stream.LogReader over the file; `stop` ends it early, by records. Now and then it
+    waits for `look`: what comes in faster than that is not told to the windows of the metrics.
+    """
+
+    def __init__(self, folder: Path, look: Look, stop: int | None = None) -> None:
+        self._folder, self._look, self._stop = folder, look, stop
+        # All of it is within the last hour: the windows of the metrics are as full as can be.
+        self._timestamp = round(time.time() * 1000)
         self.records = 0
 
     async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
@@ -193,7 +213,9 @@ class _Log:
                     return
                 if offset >= offsets.get(0, 0):
                     self.records += 1
-                    yield Record(0, offset, 0, Message(VERDICTS, "", line))
+                    if self.records % _BETWEEN_LOOKS == 0:
+                        await self._look()
+                    yield Record(0, offset, self._timestamp, Message(VERDICTS, "", line))
 
     async def ends(self, topic: str) -> Mapping[int, int]:
         if topic == RUNS:
@@ -206,6 +228,10 @@ async def _announce(_: RunEvent) -> None:
     """Nobody listens."""
 
 
+def _complain(text: str) -> None:
+    raise AssertionError(text)
+
+
 def _warn(kind: Trouble, text: str) -> None:
     raise AssertionError(f"{kind}: {text}")
 
@@ -214,13 +240,17 @@ async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
     return {}
 
 
-async def _follow(folder: Path, how: str) -> dict[str, float]:
+async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     """Catch up, then end the runs; from a snapshot, after an earlier life that kept one."""
     clock, store = SystemClock(), DirectoryStore(folder / "store")
-    whole = (await _Log(folder).ends(VERDICTS))[0]
-    log = _Log(folder, round(whole * (1 - _TAIL)) if how == "before" else None)
+    whole = (await _Log(folder, _nothing).ends(VERDICTS))[0]
     files = ReportFiles(_no_captions, lambda _, __: [JsonExport(), ParquetExport()])
-    aggregator = Aggregator(store, JsonCodec(), clock, files, Outlets(_announce, _warn))
+    scores = PrometheusScores(Metrics(CollectorRegistry()))
+    gauges = Gauges(scores, clock, _complain) if shown else None
+    stop = round(whole * (1 - _TAIL)) if how == "before" else None
+    log = _Log(folder, gauges.look if gauges else _nothing, stop)
+    outlets = Outlets(_announce, _warn, gauges or NobodyWatches())
+    aggregator = Aggregator(store, JsonCodec(), clock, files, outlets)
     follower = Follower(aggregator, log, clock, Pace(conclude=3600, snapshot=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())
@@ -246,4 +276,5 @@ def _peak() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(_follow(Path(sys.argv[2]), sys.argv[1]))))
+    how, folder, metrics = sys.argv[1:]
+    print(json.dumps(asyncio.run(_follow(Path(folder), how, shown=metrics == "metrics"))))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import typer
+from generated import ROOT, written
 from rich.text import Text
 
 from caliper.benchmarks.registry import NAMES, benchmark
@@ -49,7 +49,7 @@ SERVICE_SETTINGS: tuple[type[Settings], ...] = (
     QaReaderSettings,
     AggregatorSettings,
 )
-PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+PAGE = ROOT / "docs" / "cli.md"
 _INTRODUCTION = """# The command line
 
 <!-- Written by tools/cli_reference.py from the code. Do not edit: run `make docs`. -->
@@ -134,7 +134,7 @@ def _commands(name: str, command: Any, above: _Rows, known: dict[_Rows, str]) ->
 
 def _option(entry: Any) -> _Row:
     value = "" if entry.is_flag else f" {entry.metavar or _TYPES[entry.bare_type()]}"
-    names = ", ".join(f"`{name}{value}`" for name in entry.opts)
+    names = ", ".join(f"`{name}{value}`" for name in (*entry.opts, *entry.secondary_opts))
     meaning = _plain(entry.help or "")
     in_help = _DEFAULT.search(meaning)
     default = in_help[1] if in_help else ""
@@ -257,20 +257,5 @@ def _cell(text: str) -> str:
     return "`".join(parts)
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page; with --check return 1 if it would change, 2 for anything else."""
-    if arguments not in ([], ["--check"]):
-        sys.stderr.write("usage: cli_reference.py [--check]\n")
-        return 2
-    written = page()
-    if not arguments:
-        PAGE.write_text(written, encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == written:
-        return 0
-    sys.stderr.write(f"{PAGE.name} is not what the code says; run `make docs`\n")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(written({PAGE: page()}, sys.argv[1:]))

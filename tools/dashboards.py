@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from generated import ROOT, written
 from grafana import as_json
-from panels import DASHBOARDS, ROOT, Dashboard, Panel, read
+from panels import DASHBOARDS, Dashboard, Panel, read
 
 FOLDER = ROOT / "deploy" / "grafana" / "dashboards"
 PAGE = ROOT / "docs" / "dashboards.md"
@@ -21,9 +22,10 @@ _INTRODUCTION = """# Dashboards
 
 Three dashboards for Grafana 11 or newer, over the metrics of [metrics.md](metrics.md). The pictures
 below are not of Grafana: they are drawn from what a real Prometheus answered to the queries of each
-panel while the services evaluated the examples. The models are stand-ins, and so are the scores.
-A panel says "none" where there is nothing to show: of models nothing when rules judge, of an anchor
-set nothing before there is one.
+panel while the services evaluated the examples; every query and its answer is in
+[observed.md](observed.md). The models are stand-ins, and so are the scores. A panel is empty where
+there is nothing to show: of models nothing when rules judge, of anchors nothing where they are
+turned off.
 
 **To have them:** let Prometheus scrape the services (`deploy/prometheus` has a configuration to
 begin with, and the rules), then import the files of `deploy/grafana/dashboards` into Grafana, or
@@ -32,8 +34,8 @@ mount that folder and `deploy/grafana/provisioning`. Alerts, and what to do abou
 
 **To change one:** edit its panels in `deploy/grafana/panels`, then `make docs`. A panel has no
 position there: panels stand in their order. Every query is run in the tests against a real
-Prometheus, and has to find something. `python tools/pictures.py --prometheus URL` draws the
-pictures anew."""
+Prometheus, and has to find something. `PYTHONPATH=tools python -m tests.fakes.pictured` draws the
+pictures anew, of a run that it starts; `python tools/pictures.py --prometheus URL` of any other."""
 
 
 def page(dashboards: dict[str, Dashboard]) -> str:
@@ -58,27 +60,17 @@ def _line(panel: Panel) -> str:
     return f"| {panel.title.replace('$', 'each ')} | {panel.description} |"
 
 
-def main() -> int:
-    """Exit 1 with --check when a file is not what the panels say."""
+def files() -> dict[Path, str]:
+    """What is written, by its place."""
     dashboards = {name: read(name) for name in DASHBOARDS}
-    made = {
-        FOLDER / f"{name}.json": json.dumps(as_json(each), indent=2, ensure_ascii=False) + "\n"
-        for name, each in dashboards.items()
+    return {
+        PAGE: page(dashboards),
+        **{
+            FOLDER / f"{name}.json": json.dumps(as_json(each), indent=2, ensure_ascii=False) + "\n"
+            for name, each in dashboards.items()
+        },
     }
-    made[PAGE] = page(dashboards)
-    if "--check" not in sys.argv[1:]:
-        for file, text in made.items():
-            file.write_text(text, "utf-8")
-        return 0
-    stale = [file for file, text in made.items() if _found(file) != text]
-    for file in stale:
-        print(f"{file.relative_to(ROOT)} is not up to date: run `make docs`")  # noqa: T201 - a script that reports
-    return 1 if stale else 0
-
-
-def _found(file: Path) -> str:
-    return file.read_text("utf-8") if file.is_file() else ""
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(written(files(), sys.argv[1:]))

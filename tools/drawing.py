@@ -51,6 +51,11 @@ class Named:
         """Its latest value that is a number; NaN when it has none."""
         return next((v for _, v in reversed(self.series.points) if math.isfinite(v)), math.nan)
 
+    @property
+    def finite(self) -> bool:
+        """Whether it has a number."""
+        return math.isfinite(self.last)
+
 
 def said(value: float, unit: str, decimals: int | None = None) -> str:
     """A value in its unit, short."""

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
+
+from generated import ROOT, written
 
 from caliper.adapters.metrics.catalogue import BUILD, SCORE_METRICS, STAGE_METRICS, Metric, Type
-from caliper.core.outcome import Reason
+from caliper.adapters.metrics.labels import LABELS, Label
 from caliper.pipeline.gauges import Scope
 from caliper.pipeline.windows import MOST
-from caliper.ports.telemetry import JobEnd, Window
 
-PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"
+PAGE = ROOT / "docs" / "metrics.md"
 _INTRODUCTION = """# Metrics
 
 <!-- Written by tools/metrics_reference.py from the code. Do not edit: run `make docs`. -->
@@ -29,7 +29,8 @@ and their scores, and no captions.
     CALIPER_GATEWAY_METRICS_ADDRESS=127.0.0.1:9464 caliper serve
     curl http://127.0.0.1:9464/metrics
 
-Metrics are telemetry: nothing that a report says is taken from them."""
+What that looks like in a run is in [observed.md](observed.md). Metrics are telemetry: nothing that
+a report says is taken from them."""
 
 
 def page() -> str:
@@ -71,27 +72,12 @@ def _buckets() -> str:
 
 
 def _labels() -> str:
-    told = {
-        "model": f"the checkpoint's name, that of its runs; {Scope().models} at most, and the one "
-        "whose latest run started first disappears with all its series when another comes",
-        "benchmark": "capability, captionqa, comprecap",
-        "dimension, metric": "from the figure's place in report.json: `tasks.ocr.f1` is f1 of ocr, "
-        "`average.f1` f1 of average, `s_unified` that of overall. Counts, spreads over repeats and "
-        "categories below a domain are in reports alone",
-        "window": ", ".join(Window),
-        "bound": "low, high; there is none where a figure has no interval",
-        "state": "planned, scored, unscored",
-        "stage": "gateway, captioner, judge, qa_reader, aggregator",
-        "endpoint": "the name of the model, with the number of the endpoint where it has several "
-        "(`judge-model/2`); never a URL. Empty for retries of jobs",
-        "outcome": "of verdicts scored, unscored; of jobs "
-        f"{', '.join(JobEnd)}; of calls ok, or the error",
-        "reason": f"of unscored verdicts {', '.join(Reason)}; of retries and dead letters the "
-        "error, such as `backend_overloaded`; `internal` for defects",
-        "kind": "prompt, completion, cached",
-    }
-    rows = (f"| {name} | {meaning} |" for name, meaning in told.items())
+    rows = (f"| {label.name} | {_values(label)} |" for label in LABELS)
     return "\n".join(["| label | values |", "|---|---|", *rows])
+
+
+def _values(label: Label) -> str:
+    return "; ".join(filter(None, (", ".join(map("`{}`".format, label.values)), label.meaning)))
 
 
 def _windows() -> str:
@@ -106,20 +92,5 @@ Scores are looked at every {scope.pace:g} s, and less often when looking takes l
 more than half of the time."""
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page; with --check return 1 if it would change, 2 for anything else."""
-    if arguments not in ([], ["--check"]):
-        sys.stderr.write("usage: metrics_reference.py [--check]\n")
-        return 2
-    written = page()
-    if not arguments:
-        PAGE.write_text(written, encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == written:
-        return 0
-    sys.stderr.write(f"{PAGE.name} is not what the code says; run `make docs`\n")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(written({PAGE: page()}, sys.argv[1:]))

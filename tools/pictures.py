@@ -1,5 +1,6 @@
 # ruff: noqa: INP001 - a script beside the package
-"""Draw docs/images/dashboard-*.svg from what a Prometheus answers to the queries of each panel.
+"""Draw docs/images/dashboard-*.svg from what a Prometheus answers to the queries of each panel,
+and write docs/observed.md with the queries, the answers, and what the scraped services served.
 
     python tools/pictures.py --prometheus http://127.0.0.1:9090 [--minutes 10] [--into FOLDER]
 
@@ -9,14 +10,14 @@ Every panel is drawn with all checkpoints, benchmarks and dimensions, over the l
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from drawing import Box, Named, frame, said, text
+from drawing import Box, Named, frame, text
+from observation import Answer, page
 from panels import DASHBOARDS, ROOT, WIDTH, Dashboard, Panel, Place, Row, placed, read
 from querying import Prometheus, substituted
 
@@ -40,16 +41,19 @@ class Answered:
     panel: Panel
     title: str
     box: Box
-    named: tuple[Named, ...]
+    answers: tuple[Answer, ...]
+
+    @property
+    def named(self) -> list[Named]:
+        """All series, in the order that they are drawn in."""
+        found = [each for answer in self.answers for each in answer.named]
+        if self.panel.kind in ("bars", "stat"):
+            found.sort(key=lambda each: each.name)
+        return found
 
     def told(self) -> str:
-        """One line: what was found, and one value of it."""
-        found = next((each for each in self.named if math.isfinite(each.last)), None)
-        if found is None:
-            return f"{self.title}: none"
-        about = " ".join(found.series.labels.values())
-        value = said(found.last, self.panel.unit, self.panel.decimals)
-        return f"{self.title}: {len(self.named)} series, one of them {found.name or about} {value}"
+        """One line: what was found."""
+        return f"{self.title}: {'; '.join(each.told(self.panel) for each in self.answers)}"
 
 
 def answered(dashboard: Dashboard, prometheus: Prometheus, moment: Moment) -> list[Answered]:
@@ -60,8 +64,8 @@ def answered(dashboard: Dashboard, prometheus: Prometheus, moment: Moment) -> li
             copies = repeated(part, prometheus)
             for number, chosen in enumerate(copies):
                 title = substituted(part.title, chosen)
-                named = tuple(asked(part, chosen, prometheus, moment))
-                found.append(Answered(part, title, _box(place, number, len(copies)), named))
+                answers = tuple(asked(part, chosen, prometheus, moment))
+                found.append(Answered(part, title, _box(place, number, len(copies)), answers))
     return found
 
 
@@ -108,9 +112,8 @@ def repeated(panel: Panel, prometheus: Prometheus) -> list[Mapping[str, str]]:
 
 def asked(
     panel: Panel, chosen: Mapping[str, str], prometheus: Prometheus, moment: Moment
-) -> list[Named]:
+) -> Iterator[Answer]:
     """What the queries of a panel find, named by their legends."""
-    found = []
     for query in panel.queries:
         # Long enough for several scrapes, short enough to see a rise.
         interval = max(15, round(moment.seconds / 20))
@@ -120,23 +123,25 @@ def asked(
             answer = prometheus.over(expr, moment.end - moment.seconds, moment.end, step)
         else:
             answer = prometheus.instant(expr, moment.end)
-        found += [Named(series.called(query.legend), series) for series in answer]
-    return sorted(found, key=lambda each: each.name) if panel.kind in ("bars", "stat") else found
+        named = (Named(series.called(query.legend), series) for series in answer)
+        yield Answer(expr, tuple(named))
 
 
 def main() -> int:
-    """Write one file a dashboard, and tell what each panel found."""
+    """Write one file a dashboard and the page, and tell what each panel found."""
     parser = argparse.ArgumentParser(description="draw the dashboards from a real Prometheus")
     parser.add_argument("--prometheus", required=True, metavar="URL")
     parser.add_argument("--minutes", type=float, default=10.0, help="how far back lines reach")
     parser.add_argument("--into", type=Path, default=ROOT / "docs" / "images", metavar="FOLDER")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "observed.md", metavar="FILE")
     given = parser.parse_args()
-    moment = Moment(time.time(), given.minutes * 60)
-    for name in DASHBOARDS:
-        dashboard = read(name)
-        panels = answered(dashboard, Prometheus(given.prometheus), moment)
+    moment, prometheus = Moment(time.time(), given.minutes * 60), Prometheus(given.prometheus)
+    shown = {name: answered(read(name), prometheus, moment) for name in DASHBOARDS}
+    told = ((read(name), panels) for name, panels in shown.items())
+    given.page.write_text(page(told, prometheus.served()), "utf-8")
+    for name, panels in shown.items():
         file = given.into / f"dashboard-{name}.svg"
-        file.write_text(picture(dashboard, panels), "utf-8")
+        file.write_text(picture(read(name), panels), "utf-8")
         print(file, *(each.told() for each in panels), sep="\n    ")  # noqa: T201 - the output is the interface
     return 0
 

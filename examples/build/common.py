@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
@@ -39,18 +40,29 @@ def save(picture: Image.Image, name: str) -> None:
     palette.save(path, optimize=True)
 
 
-def text(  # noqa: PLR0913 (the words and how they look, all plain values)
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """How words look: their size in pixels, their colour, and how thick they are."""
+
+    size: int = 18
+    fill: Colour = "#222222"
+    bold: bool = False
+
+
+PLAIN = Letters()
+
+
+def text(
     draw: ImageDraw.ImageDraw,
     place: Point,
     words: str,
-    size: int = 18,
-    fill: Colour = "#222222",
+    letters: Letters = PLAIN,
     *,
-    bold: bool = False,
     anchor: str = "la",
 ) -> None:
     """Draw one line of text; the anchor follows Pillow's two-letter codes."""
-    draw.text(place, words, fill=fill, font=font(size, bold=bold), anchor=anchor)
+    look = font(letters.size, bold=letters.bold)
+    draw.text(place, words, fill=letters.fill, font=look, anchor=anchor)
 
 
 def star(centre: Point, outer: float, inner: float, points: int = 5) -> list[Point]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 
-from common import Colour, save, star, text
+from common import Colour, Letters, save, star, text
 from PIL import Image, ImageDraw
 
 INK = "#222222"
@@ -99,7 +99,7 @@ def moon_face() -> None:
     pen.ellipse((84, 116, 152, 180), fill="#55555e", outline=INK, width=3)
     pen.polygon([(300, 300), (275, 370), (325, 370)], fill="#b9b5a3", outline="#8d897a", width=3)
     pen.arc((220, 400, 380, 460), 190, 350, fill=INK, width=8)
-    text(pen, (300, 560), "Le Voyage dans la Lune", 26, "#d9d5c3", bold=True, anchor="mm")
+    text(pen, (300, 560), "Le Voyage dans la Lune", Letters(26, "#d9d5c3", bold=True), anchor="mm")
     save(page, "moon_face.png")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from common import Point, save, text
+from common import Letters, Point, save, text
 from PIL import Image, ImageDraw
 
 INK = "#222222"
@@ -121,7 +121,7 @@ def corridor() -> None:
     pen.polygon([(60, 140), (190, 165), (190, 318), (60, 428)], fill="#4b3a2c")
     pen.polygon([(190, 165), (235, 150), (235, 340), (190, 318)], fill="#a9743f", outline=INK)
     pen.rectangle((325, 140, 395, 164), fill="#2e7d32")
-    text(pen, (360, 152), "EXIT", 18, "white", bold=True, anchor="mm")
+    text(pen, (360, 152), "EXIT", Letters(18, "white", bold=True), anchor="mm")
     pen.polygon([(350, 330), (372, 270), (394, 330)], fill=ORANGE)
     pen.polygon([(358, 310), (364, 294), (380, 294), (386, 310)], fill="white")
     pen.rectangle((340, 330, 404, 338), fill=ORANGE)

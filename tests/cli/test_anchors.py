@@ -35,16 +35,16 @@ def execution(folder: Path, out: str) -> Any:
 async def test_they_are_asked_in_every_run_and_change_no_figure(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SCENES)
     async with ChatServer(otherwise=fake.answer(RIGHT)) as server:
-        await run(tmp_path, server, "plain")
+        await run(tmp_path, server, "plain", "--no-anchors")
         assert len(server.requests) == SCENES
         for out in ("first", "second"):
             server.requests.clear()
-            ended = await run(tmp_path, server, out, "--anchors")
+            ended = await run(tmp_path, server, out)
             # The run's own replies come from the store; the anchors' never do.
             assert len(server.requests) == ANCHORS
             assert f"of {ANCHORS} (" in ended.out
         server.requests.clear()
-        ended = await run(tmp_path, server, "second", "--anchors")
+        ended = await run(tmp_path, server, "second")
         assert server.requests == []
         assert "Anchors of capability" in ended.out
     for file in ("report.json", "verdicts.jsonl", "report.md"):
@@ -61,10 +61,10 @@ async def test_they_are_asked_in_every_run_and_change_no_figure(tmp_path: Path) 
 async def test_compare_warns_of_a_judge_that_changed(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SCENES)
     async with ChatServer(otherwise=fake.answer(RIGHT)) as server:
-        await run(tmp_path, server, "before", "--anchors")
+        await run(tmp_path, server, "before")
         server.from_now_on(fake.answer(WRONG))
-        await run(tmp_path, server, "after", "--anchors", "--replicate", "1")
-        await run(tmp_path, server, "without")
+        await run(tmp_path, server, "after", "--replicate", "1")
+        await run(tmp_path, server, "without", "--no-anchors")
     caliper = Command(tmp_path)
     warned = caliper("compare", "before", "after", "--quiet", code=0).err
     before, after = (
@@ -88,15 +88,17 @@ async def test_an_endpoint_in_trouble_leaves_them_without_a_verdict(tmp_path: Pa
         return await step(server, request, asked)
 
     async with ChatServer(otherwise=busy_about_anchors) as server:
-        ended = await run(tmp_path, server, "run", "--anchors")
+        ended = await run(tmp_path, server, "run")
     assert f"0 of 0 judged as known, {ANCHORS} without a verdict" in ended.out
     assert execution(tmp_path, "run")["anchors"]["capability"]["agreement"] is None
 
 
 def test_recorded_replies_hold_none(tmp_path: Path, config: Path) -> None:
     caliper = Command(tmp_path)
-    ended = caliper("evaluate", "--config", config, "--anchors", "--out", "run")
-    assert "capability: recorded replies hold none to the anchors" in ended.err
+    evaluate = ("evaluate", "--config", config, "--out")
+    told = "capability: recorded replies hold none to the anchors"
+    assert told in caliper(*evaluate, "asked", "--anchors").err
+    assert told not in caliper(*evaluate, "plain").err
 
 
 @pytest.mark.parametrize("written", ['{"schema": 1, "anchors": {"capability": 5}}', "no JSON"])
@@ -105,7 +107,7 @@ def test_an_execution_file_that_is_broken_is_named(tmp_path: Path, written: str)
     tiny.write_scenes(tmp_path, SCENES)
     words = ("evaluate", "capability", "--data", "data", "--captions", "captions", "--quiet")
     for out in ("one", "other"):
-        caliper(*words, "--anchors", "--out", out, code=0)
+        caliper(*words, "--out", out, code=0)
     (tmp_path / "one" / "execution.json").write_text(written)
     assert "execution.json" in caliper("compare", "one", "other", code=2).err
 
@@ -114,4 +116,5 @@ def test_an_installation_has_its_own_setting(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SCENES)
     words = ("evaluate", "capability", "--data", "data", "--captions", "captions")
     caliper = Command(tmp_path)
-    assert "anchors" in caliper(*words, "--anchors", "--server", "127.0.0.1:1", code=2).err
+    for flag in ("--anchors", "--no-anchors"):
+        assert "its own settings" in caliper(*words, flag, "--server", "127.0.0.1:1", code=2).err

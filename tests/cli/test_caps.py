@@ -47,7 +47,7 @@ async def test_calls_are_cut_by_index_when_planned(tmp_path: Path) -> None:
         )
         await run(tmp_path, server, "--max-calls", "9", code=1)
         assert reasons(tmp_path) == [""] * 9 + ["budget"] * 11
-        await run(tmp_path, server, code=0)
+        await run(tmp_path, server, "--no-anchors", code=0)
         assert len(server.requests) == SAMPLES
     capped = written(tmp_path, "report.json")
     assert capped["state"] == "complete"
@@ -76,7 +76,7 @@ async def test_tokens_stop_the_run_and_a_higher_cap_goes_on(tmp_path: Path) -> N
         (spent,) = written(tmp_path, "execution.json")["models"].values()
         assert spent["prompt_tokens"] + spent["completion_tokens"] == 5 * TOKENS_A_CALL
         assert spent["cached_share"] == round(5 / 7, 4)
-        await run(tmp_path, server, code=0)
+        await run(tmp_path, server, "--no-anchors", code=0)
         assert len(server.requests) == SAMPLES
     assert written(tmp_path, "report.json")["state"] == "complete"
 

@@ -37,7 +37,8 @@ from caliper.standalone.remote import send
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-STAGES = ("judge", "qa_reader", "captioner")
+EXAMINING = ("judge", "qa_reader")
+STAGES = (*EXAMINING, "captioner")
 SERVICES = (*STAGES, "aggregator", "gateway")
 IN_FLIGHT = 4
 # A job of the reader holds all questions about one caption, so many at most in the examples.
@@ -69,6 +70,8 @@ class Ground:
     folder: Path
     # What starts a service, by its name, where that is not its own module.
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Whether judge and reader judge anchors: not where the requests of runs are counted.
+    anchors: bool = False
 
     def environment(self, kind: str, port: int, **settings: str) -> dict[str, str]:
         """Settings of a service."""
@@ -79,6 +82,7 @@ class Ground:
             "kafka": self.kafka,
             "kafka_session": "2",
             **self._where_things_are(),
+            **({"anchors": str(self.anchors)} if kind in EXAMINING else {}),
             **settings,
         }
         path = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
@@ -292,4 +296,4 @@ def local(config: RunConfig, chats: Mapping[str, ChatServer]) -> RunConfig:
         "captionqa": {"reader": specs["qa_reader"], "captioner": specs["captioner"]},
     }
     parts = {name: part.model_copy(update=own[name]) for name, part in config.benchmarks.items()}
-    return config.model_copy(update={"benchmarks": parts})
+    return config.model_copy(update={"benchmarks": parts, "anchors": False})

@@ -1,7 +1,8 @@
 """Telemetry that remembers what it was told."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from caliper.ports.models import Usage
@@ -104,3 +105,10 @@ class ToldScores:
     def forgotten(self, model: str) -> None:
         self.gone.append(model)
         self.scores = {place: told for place, told in self.scores.items() if place[0] != model}
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Let others work on until something happened; the clock moves with them."""
+    async with asyncio.timeout(30):
+        while not happened():  # noqa: ASYNC110 - telemetry tells, and waits for nobody
+            await asyncio.sleep(0)

@@ -15,6 +15,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Failure, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.caption import Captioner
+from caliper.pipeline.holding import HeldMedia
 from caliper.ports.codec import CaptionJob, Verdicts
 from caliper.ports.models import Completion, Image
 
@@ -40,7 +41,7 @@ async def captioned(
     found = {"captionqa": runs.sources(runs.choice_rows(2, 1), None)}
     item = (await runs.planned(spec, found, MemoryStore())).items[place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
-    media = {"captionqa": Pictures()}
+    media = HeldMedia({"captionqa": Pictures()})
     return await Captioner(spec, model, pack or OpenPack(), media, store).caption(job)
 
 
@@ -70,7 +71,7 @@ async def concluded(
     item = [item for item in items if item.source is Source.MEDIA][place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
     pack = OpenPack("question", "options")
-    captioner = Captioner(spec, model, pack, {"captionqa": Pictures()}, store)
+    captioner = Captioner(spec, model, pack, HeldMedia({"captionqa": Pictures()}), store)
     return await captioner.answer(job)
 
 

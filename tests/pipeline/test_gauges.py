@@ -1,7 +1,7 @@
 """Scores as telemetry: what they say is what a report of the same verdicts says."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -11,21 +11,19 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CODEC, House, event_of, stored_run, verdict
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
-from tests.fakes.telemetry import ToldScores
+from tests.fakes.telemetry import ToldScores, until
 
-from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.errors import StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
 from caliper.pipeline.aggregate import report
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.gauges import MOST_HEARD, Gauges, Scope
-from caliper.pipeline.lagging import Lagging
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.live_scores import label_of
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.outlets import Outlets
-from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.pipeline.publish import VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.ports.codec import EventKind, Verdicts
 from caliper.ports.stream import Message, Record
@@ -242,22 +240,6 @@ async def test_freshness_and_what_was_applied(watching: Watching) -> None:
     assert watching.told.newest == (NOW + 500) / 1000
 
 
-def test_labels_come_from_the_place_in_the_report() -> None:
-    assert label_of(("tasks", "ocr", "f1")) == ("ocr", "f1")
-    assert label_of(("average", "f1")) == ("average", "f1")
-    assert label_of(("s_unified",)) == ("overall", "s_unified")
-    assert label_of(("domains", "natural", "score")) == ("natural", "score")
-    assert label_of(("overall_by", "domains", "score")) is None
-    assert label_of(("categories", "natural", "Action", "score")) is None
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    """Let others work on until something happened; the clock moves with them."""
-    async with asyncio.timeout(30):
-        while not happened():  # noqa: ASYNC110 - telemetry tells, and waits for nobody
-            await asyncio.sleep(0)
-
-
 class BrokenScores(ToldScores):
     """Telemetry with a defect, for a while."""
 
@@ -299,15 +281,3 @@ async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
     await watching.gauges.look()
     assert watching.told.questions["ours", "captionqa"]["scored"] == samples
     assert watching.of() == await reported(run, records)
-
-
-async def test_the_aggregator_tells_how_far_it_is_behind(watching: Watching) -> None:
-    run = await stored_run(watching.store)
-    log = MemoryStream(logs=(VERDICTS, RUNS))
-    lagging = asyncio.create_task(Lagging(watching.board, log, watching.clock, watching.told).run())
-    record = judged(run, 0, 1, 0)
-    await log.publish(record.message)
-    await until(lambda: watching.told.lag.get(VERDICTS) == {0: 1})
-    await watching.board.apply([record])
-    await until(lambda: watching.told.lag.get(VERDICTS) == {0: 0})
-    lagging.cancel()

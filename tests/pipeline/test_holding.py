@@ -9,7 +9,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.question import Decoding
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.holding import Holding
+from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.ports.codec import CaptionJob
 from caliper.ports.models import Completion, Image
 
@@ -142,14 +142,8 @@ async def test_behind_a_slow_endpoint_no_more_is_prepared_than_may_be_held() -> 
     spec = runs.spec(runs.part(captions=None, models=models))
     found = {"captionqa": runs.sources(runs.choice_rows(12, 1), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
-    captioner = Captioner(
-        spec,
-        model,
-        OpenPack(),
-        {"captionqa": media},
-        MemoryStore(),
-        holding=Holding(100, at_once=1),
-    )
+    held = HeldMedia({"captionqa": media}, Holding(100, at_once=1))
+    captioner = Captioner(spec, model, OpenPack(), held, MemoryStore())
     jobs = [CaptionJob(spec.run_id, "captionqa", item.sample, (item,)) for item in items]
     tasks = [asyncio.create_task(captioner.caption(job)) for job in jobs]
     for _ in range(100):

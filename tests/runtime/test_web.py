@@ -117,6 +117,28 @@ async def test_what_is_not_there(address: str) -> None:
     assert headers["X-Frame-Options"] == "DENY"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"GET /" + b"a" * 20_000 + b" HTTP/1.1",
+        "GET /\N{SNOWMAN} HTTP/1.1".encode(),
+        b"GET / HTTP/9.9",
+        b"\x16\x03\x01 not HTTP at all",
+    ],
+    ids=["long", "not ASCII", "another version", "no HTTP"],
+)
+async def test_what_is_no_request_is_refused_without_a_word_in_the_log(
+    address: str, line: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    host, _, port = address.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(line + b"\r\nHost: localhost\r\n\r\n")
+    assert b" 400 " in await reader.readline()
+    await reader.read()
+    writer.close()
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize("name", RAISED)
 async def test_failures_are_told_by_their_table(address: str, name: str) -> None:
     status, text, _ = await get(f"{address}/{name}")

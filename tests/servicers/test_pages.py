@@ -223,6 +223,32 @@ async def test_runs_that_are_not_alike_are_compared_only_when_told_so(both: Both
 
 
 @pytest.mark.parametrize(
+    ("asked", "unknown", "known", "way"),
+    [
+        ("?nmae=ours&name=other", "nmae", "it has name, token", "?name=other"),
+        ("runs/{run}?refresh=off&x=1", "x", "it has refresh", "runs/{run}?refresh=off"),
+        (
+            "runs/{run}/samples?outcom=wrong&benchmark=captionqa",
+            "outcom",
+            "it has benchmark, dimension, outcome, token",
+            "runs/{run}/samples?benchmark=captionqa",
+        ),
+        ("runs/{run}/files/report.json?a=b", "a", "it has none", "runs/{run}/files/report.json"),
+        ("compare?base=1&run=2&run=3&any=on", "any", "base, run", "compare?base=1&run=2&run=3"),
+    ],
+)
+async def test_a_parameter_that_a_page_does_not_have_is_refused(
+    both: Both, asked: str, unknown: str, known: str, way: str
+) -> None:
+    there, browser = both
+    run = (await there.begin("ours")).spec.run_id
+    page = unescape(await browser(f"/{asked.format(run=run)}", 400))
+    assert f"This page has no parameter '{unknown}': " in page
+    assert known in page
+    assert links(page, "Go on without it") == [f"/{way.format(run=run)}"]
+
+
+@pytest.mark.parametrize(
     ("path", "status", "said"),
     [
         ("/runs/{nobody}", 404, "no run"),

@@ -17,11 +17,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes.command import Command, end
 from tests.servers.absent import leave_out
 
+from caliper.adapters.metrics.labels import LABELS
+
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "examples" / "careful.yaml"
 PAGE = ROOT / "docs" / "metrics.md"
 # Never measured: it only ends a test whose scores do not come.
 PATIENCE = 30.0
+CLOSED = {label.name: set(label.values) for label in LABELS if label.closed}
 _TOLD = {"address": r"Serving on (\S+)", "metrics": r"metrics on (\S+)"}
 
 
@@ -109,6 +112,8 @@ def test_a_run_shows_in_the_metrics_and_these_in_the_page(served: Served, tmp_pa
             assert kind == family.type
             for sample in family.samples:
                 assert set(sample.labels) - {"le"} == set(labels)
+                for label, value in sample.labels.items():
+                    assert value in CLOSED.get(label, {value}), (name, label)
     shown = {
         f"{name}_total" if family.type == "counter" else name for name, family in families.items()
     }

@@ -73,7 +73,9 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
         "judge": f"tgi:{url}",
     }
     places = {"out": str(folder / out), "store": str(folder / f"{out}-store")}
-    return checked({"benchmarks": {"capability": part}, "concurrency": 8, **places})
+    # Faults befall requests by their number.
+    own = {"concurrency": 8, "anchors": False}
+    return checked({"benchmarks": {"capability": part}, **own, **places})
 
 
 def rows(folder: Path, out: str) -> dict[int, dict[str, Any]]:

@@ -44,7 +44,7 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
         },
     }
     places = {"out": str(folder / out), "store": str(folder / "store")}
-    return checked({"benchmarks": parts, "name": "checkpoint", **places})
+    return checked({"benchmarks": parts, "name": "checkpoint", "anchors": False, **places})
 
 
 async def run(url: str, folder: Path, out: str) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from caliper.core.run import PlanSummary
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import Publisher
 from caliper.ports.codec import ExamineJob, Verdicts
@@ -115,7 +116,11 @@ class Bench:
         captioners = {}
         if self.captioner is not None:
             captioners["captionqa"] = Captioner(
-                self.spec, self.captioner, OpenPack(), {"captionqa": Pictures()}, self.store
+                self.spec,
+                self.captioner,
+                OpenPack(),
+                HeldMedia({"captionqa": Pictures()}),
+                self.store,
             )
         answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
         stages = Stages(

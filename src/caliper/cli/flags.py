@@ -213,9 +213,11 @@ MaxTokens = Annotated[
 Anchors = Annotated[
     bool | None,
     typer.Option(
-        "--anchors",
-        help="Have known captions judged beside the run, never from the cache, to tell a "
-        "judge's drift from a checkpoint's change. No figure depends on them.",
+        "--anchors/--no-anchors",
+        help="Whether known captions are judged beside the run, never from the cache, to tell a "
+        "judge's drift from a checkpoint's change: 67 calls for CAPability, 37 for CaptionQA, 30 "
+        "for CompreCap. No figure depends on them. Default: yes, without --max-calls and "
+        "--max-tokens.",
         rich_help_panel=_HOW,
     ),
 ]

@@ -47,7 +47,7 @@ async def _estimated(config: RunConfig) -> tuple[str, str, list[Estimated]]:
 
 def _table(found: list[Estimated]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for name in ("benchmark", "samples", "questions", "captions to write", "calls"):
+    for name in ("benchmark", "samples", "questions", "captions to write", "calls", "for anchors"):
         table.add_column(name, justify="left" if name == "benchmark" else "right")
     for name in ("prompt tokens", "output tokens at most", "storage"):
         table.add_column(name, justify="right")
@@ -58,6 +58,7 @@ def _table(found: list[Estimated]) -> Table:
             f"{one.questions:,}",
             f"{one.captions_to_write:,}",
             f"{one.calls:,}",
+            f"{one.anchors:,}",
             f"~{one.prompt_tokens:,}",
             f"{one.output_tokens:,}",
             f"~{decimal(one.storage_bytes)}",

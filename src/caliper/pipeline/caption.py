@@ -6,7 +6,7 @@ It is reached only here. One sample, one caption, kept so that it is never asked
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,11 +19,10 @@ from caliper.core.question import Decoding, Failure
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.answerer import PromptingAnswerer, affinity_of, read_completion
 from caliper.pipeline.examine import Examiner, Models
-from caliper.pipeline.holding import Holding
+from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
 from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
-from caliper.ports.media import Media
 from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
@@ -31,40 +30,32 @@ from caliper.ports.telemetry import SILENT, StageTelemetry
 
 
 class Captioner:
-    """Writes the captions of one run with the checkpoint under test.
+    """Writes the captions of one run with the checkpoint under test."""
 
-    `media` opens what a benchmark's samples show, by benchmark name; `holding` bounds how much
-    of it all captioners of a process have in memory.
-    """
-
-    def __init__(  # noqa: PLR0913 - a port each: grouping them would only hide one
+    def __init__(
         self,
         spec: RunSpec,
         model: ChatModel,
         pack: PromptPack,
-        media: Mapping[str, Media],
+        media: HeldMedia,
         store: ObjectStore,
-        *,
-        holding: Holding | None = None,
         telemetry: StageTelemetry = SILENT,
     ) -> None:
-        self._telemetry = telemetry
         self._spec = spec
         self._model = model
         self._pack = pack
         self._media = media
         self._store = store
-        self._holding = holding or Holding()
+        self._telemetry = telemetry
 
     async def caption(self, job: CaptionJob) -> Caption | Failure:
         """The caption of a sample, or why the model wrote none. Only captions are kept.
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
-        async with self._holding.place() as holds:
-            images = await self._media[job.benchmark].images(job.items[0].media)
-            holds(images)
-            return await self._caption(job, images)
+        paths = job.items[0].media
+        async with self._media.shown(job.benchmark, (paths,)) as shown:
+            return await self._caption(job, shown[paths])
 
     async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
         item = job.items[0]
@@ -103,11 +94,8 @@ class Captioner:
         paper B.4, CaptionQA paper 5, CompreCap paper 4.4). Raises what `Examiner.conclude`
         raises, MediaMissing, InvalidInput.
         """
-        media = self._media[job.benchmark]
-        async with self._holding.place() as holds:
-            wanted = {item.media for item in job.items}
-            shown = {paths: await media.images(paths) for paths in wanted}
-            holds(image for images in shown.values() for image in images)
+        wanted = {item.media for item in job.items}
+        async with self._media.shown(job.benchmark, wanted) as shown:
             seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
             models = Models({f"{job.benchmark}/media": seeing})
             examiner = Examiner(self._spec, models, self._store, self._telemetry)

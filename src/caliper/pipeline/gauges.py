@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from caliper.core.errors import CaliperError
 from caliper.core.outcome import Outcome
 from caliper.core.tally import Tally
-from caliper.pipeline.live_scores import Before, by_sample, counted, reduced, scores_of
+from caliper.pipeline.live_scores import Before, Reduction, by_sample, counted, scores_of
 from caliper.pipeline.plan_lookup import PlanLookup
 from caliper.pipeline.tracked import TrackedRun
 from caliper.pipeline.windows import Judged, Place, RollingWindow
@@ -85,7 +85,7 @@ class Gauges:
     ) -> None:
         self._telemetry, self._clock, self._warn = telemetry, clock, warn
         self._scope = scope or Scope()
-        self._lookup = PlanLookup()
+        self._lookup, self._reduction = PlanLookup(), Reduction()
         self._models: dict[str, _Watched] = {}
         self._heard: dict[tuple[str, str, str], _Heard] = {}
         self._newest = 0
@@ -220,7 +220,7 @@ class Gauges:
         watched.tallies = {part.name: Tally() for part in run.spec.benchmarks}
         async for items in run.plan():
             for (name, sample), members in by_sample(items).items():
-                tally, _ = reduced(run, name, members, {})
+                tally, _ = self._reduction.reduced(run, name, members, {})
                 watched.tallies[name].absorb(tally)
                 later = self._heard.get((run.run, name, sample))
                 if later is not None:
@@ -242,10 +242,11 @@ class Gauges:
         if later is not None:
             # It is counted now, with what it told.
             later.before.clear()
-        tally, scored = reduced(run, name, items, {})
+        tally, scored = self._reduction.reduced(run, name, items, {})
         if watched.run is run and watched.whole and before:
             watched.tallies.setdefault(name, Tally()).absorb(tally)
-            watched.tallies[name].withdraw(reduced(run, name, items, before)[0].entries())
+            was, _ = self._reduction.reduced(run, name, items, before)
+            watched.tallies[name].withdraw(was.entries())
             watched.changed.add((name, Window.RUN))
         watched.settings[name] = run.spec.benchmark(name).settings
         judged = Judged(heard.place, scored, tally)

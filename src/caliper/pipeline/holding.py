@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
+from caliper.pipeline.answerer import Shown
+from caliper.ports.media import Media
 from caliper.ports.models import Image
 
 MOST_HELD = 256 * 2**20
@@ -87,3 +90,25 @@ class Holding:
             return True
         expected = self._held + (self._preparing + 1) * self._largest
         return self._preparing < self._at_once and expected <= self._most
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMedia:
+    """What samples show, by benchmark, for as long as somebody looks at it; `holding` bounds how
+    much of it all captioners of a process have in memory.
+    """
+
+    media: Mapping[str, Media]
+    holding: Holding = field(default_factory=Holding)
+
+    @asynccontextmanager
+    async def shown(
+        self, benchmark: str, wanted: Collection[tuple[str, ...]]
+    ) -> AsyncIterator[Shown]:
+        """The pictures of these media, once there is room for them. Raises MediaMissing,
+        InvalidInput.
+        """
+        async with self.holding.place() as holds:
+            found = {paths: await self.media[benchmark].images(paths) for paths in wanted}
+            holds(image for images in found.values() for image in images)
+            yield found

@@ -9,11 +9,12 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item
 from caliper.core.report import Figure, Kind, Path
-from caliper.core.tally import Tally
+from caliper.core.tally import Sums, Tally
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.telemetry import Score
 
 _GROUPS = frozenset({"tasks", "domains"})
+_WITH_INTERVALS = frozenset({Kind.PROPORTION, Kind.RATIO})
 
 Before = Mapping[int, Outcome | None]
 """Outcomes by index that stand for those of a ledger."""
@@ -37,7 +38,7 @@ def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tupl
 
 
 def _label(figure: Figure) -> tuple[str, str] | None:
-    if figure.kind not in (Kind.PROPORTION, Kind.RATIO):
+    if figure.kind not in _WITH_INTERVALS:
         return None
     return label_of(figure.path)
 
@@ -59,29 +60,52 @@ def label_of(path: Path) -> tuple[str, str] | None:
             return None
 
 
-def reduced(
-    run: TrackedRun, name: str, items: Iterable[Item], instead: Before
-) -> tuple[Tally, int]:
-    """What a sample adds by the ledger, with other outcomes `instead`, and its scored questions."""
-    members = [(item, dict(_outcomes(run, item, instead))) for item in items]
-    scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
-    return _light(benchmark(name).reduce(members, run.spec.benchmark(name).settings)), scored
+class Reduction:
+    """Reduces samples to the sums that scores are made of. Cells of the finer divisions of a
+    benchmark, which reports alone tell, are left out: of CaptionQA they are eight in nine.
+
+    Which they are is found out once a cell: figures with intervals are made of it, and none of
+    them is a score.
+    """
+
+    def __init__(self) -> None:
+        self._finer: dict[tuple[str, str], bool] = {}
+
+    def reduced(
+        self, run: TrackedRun, name: str, items: Iterable[Item], instead: Before
+    ) -> tuple[Tally, int]:
+        """What a sample adds by the ledger, with other outcomes `instead`, and its scored
+        questions.
+        """
+        members = [(item, dict(_outcomes(run, item, instead))) for item in items]
+        scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
+        settings = run.spec.benchmark(name).settings
+        whole = benchmark(name).reduce(members, settings)
+        if any((name, cell) not in self._finer for cell in whole):
+            self._look(name, whole, settings)
+        found = Tally()
+        for cell in whole:
+            if not self._finer.get((name, cell), False):
+                _add_light(found, cell, whole.clusters(cell))
+        return found, scored
+
+    def _look(self, name: str, tally: Tally, settings: Mapping[str, str]) -> None:
+        for figure in benchmark(name).report(tally, settings).figures:
+            if figure.kind not in _WITH_INTERVALS:
+                continue
+            for cell in figure.cells:
+                finer = self._finer.get((name, cell), True)
+                self._finer[name, cell] = finer and _label(figure) is None
 
 
-def _light(tally: Tally) -> Tally:
-    """The same sums with whole numbers as int: they are added up in half the time."""
-    found = Tally()
-    for cell in tally:
-        for cluster, sums in tally.clusters(cell).items():
-            found.add(
-                cell,
-                cluster,
-                **{
-                    name: amount.numerator if amount.denominator == 1 else amount
-                    for name, amount in sums.items()
-                },
-            )
-    return found
+def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
+    """Add sums, with whole numbers as int: they are added up in half the time."""
+    for cluster, sums in clusters.items():
+        light = {
+            name: amount.numerator if amount.denominator == 1 else amount
+            for name, amount in sums.items()
+        }
+        tally.add(cell, cluster, **light)
 
 
 def _outcomes(

@@ -50,8 +50,8 @@ class EndpointSettings(Settings):
 
 
 class ExaminingSettings(EndpointSettings):
-    """Of a judge or a reader: with `anchors` known captions are judged beside every run, and how
-    many were judged as known is told in the metrics.
+    """Of a judge or a reader: unless `anchors` is false, known captions are judged beside every
+    run, and how many were judged as known is told in the metrics.
     """
 
-    anchors: bool = False
+    anchors: bool = True

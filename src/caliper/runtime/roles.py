@@ -19,7 +19,7 @@ from caliper.pipeline.allowance import Allowance, SharedAllowances, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
-from caliper.pipeline.holding import Holding
+from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
@@ -178,15 +178,9 @@ class Captioners:
         part = spec.benchmark(job.benchmark)
         loose = LooseMedia(self.decoders, part.preparation or Preparation())
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        return Captioner(
-            spec,
-            capped(self.model, await self.allowances.of(job)),
-            self.pack,
-            media,
-            self.store,
-            holding=self.holding,
-            telemetry=self.telemetry,
-        )
+        held = HeldMedia(media, self.holding)
+        model = capped(self.model, await self.allowances.of(job))
+        return Captioner(spec, model, self.pack, held, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
+from caliper.adapters.serving import LOG
 from caliper.core.errors import InvalidInput, handling
 from caliper.core.sample import note_of
 from caliper.runtime.addresses import Address, refuse_far
@@ -70,7 +71,11 @@ class WebServer:
         application.router.add_routes(self._routes)
         # Who leaves takes the work along: a comparison of large runs is for nobody then.
         runner = web.AppRunner(
-            application, access_log=None, shutdown_timeout=_GRACE, handler_cancellation=True
+            application,
+            logger=LOG,
+            access_log=None,
+            shutdown_timeout=_GRACE,
+            handler_cancellation=True,
         )
         await runner.setup()
         try:

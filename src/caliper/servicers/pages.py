@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +29,7 @@ from caliper.pipeline.supplies import MediaIndex
 from caliper.ports.storage import ObjectStore
 
 _RUNS, _SAMPLES, _FLIPS = 50, 50, 40
+_SAMPLES_BY = ("benchmark", "dimension", "outcome", "token")
 _PICTURES_AT_ONCE, _PICTURES_HELD = 2, 512
 # A report is a page of its own, with a policy of its own in its text. Here it is shut off from
 # the others as well: it may have been written by an older release.
@@ -41,6 +42,8 @@ _NO_PICTURE = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48">'
     b'<path d="M0 0h64v48H0z" fill="#8884"/></svg>'
 )
+
+_Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +71,12 @@ class Pages:
     def routes(self) -> Sequence[web.RouteDef]:
         """Every page there is. All of them are read with GET and HEAD."""
         return (
-            web.get("/", self.list),
-            web.get("/runs/{run}", self.run),
-            web.get("/runs/{run}/samples", self.samples),
-            web.get("/runs/{run}/picture", self.picture),
-            web.get("/runs/{run}/files/{file}", self.file),
-            web.get("/compare", self.compare),
+            _get("/", self.list, "name", "token"),
+            _get("/runs/{run}", self.run, "refresh"),
+            _get("/runs/{run}/samples", self.samples, *_SAMPLES_BY),
+            _get("/runs/{run}/picture", self.picture, "benchmark", "media"),
+            _get("/runs/{run}/files/{file}", self.file),
+            _get("/compare", self.compare, "base", "run", "anyway"),
         )
 
     async def list(self, request: web.Request) -> web.Response:
@@ -101,8 +104,9 @@ class Pages:
     async def samples(self, request: web.Request) -> web.Response:
         """Verdicts of a run, a page at a time."""
         run = request.match_info["run"]
-        fields = ("benchmark", "dimension", "outcome", "token")
-        benchmark, dimension, outcome, token = (request.query.get(field, "") for field in fields)
+        benchmark, dimension, outcome, token = (
+            request.query.get(field, "") for field in _SAMPLES_BY
+        )
         wanted = Wanted(benchmark, dimension, outcome, _SAMPLES, token)
         spec = await self._from.runs.spec(run)
         counted = await self._from.reader.facets(run)
@@ -190,6 +194,24 @@ class Pages:
         )
         # Hundreds of pictures are written into it, and others are waiting.
         return _page(await asyncio.to_thread(render))
+
+
+def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
+    """A page that is asked for by these parameters, and refused with any other: a filter that is
+    spelt wrongly must not show everything as if it had been filtered.
+    """
+
+    async def asked(request: web.Request) -> web.Response:
+        unknown = [name for name in request.query if name not in known]
+        if not unknown:
+            return await page(request)
+        there = f"it has {', '.join(known)}" if known else "it has none"
+        told = f"This page has no parameter {unknown[0][:40]!r}: {there}."
+        asked_for = {name: request.query.getall(name, []) for name in known}
+        way = ("Go on without it", live.address(request.rel_url.raw_path, **asked_for))
+        return _page(live.render_trouble("Bad Request", told, (way,)), status=400)
+
+    return web.get(path, asked)
 
 
 def trouble(status: int, message: str) -> web.Response:

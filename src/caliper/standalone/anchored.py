@@ -18,16 +18,16 @@ Sittings = Mapping[str, Sitting]
 
 
 async def sit(prepared: Prepared, watcher: Watcher) -> Sittings:
-    """Have the judges and readers of a run judge the anchors, if the run is to have any.
+    """Have the judges and readers of a run judge the anchors, unless the run is to have none.
 
     Raises ModelChanged.
     """
     found: dict[str, Sitting] = {}
-    for part in prepared.spec.benchmarks if prepared.config.anchors else ():
-        if part.models[benchmark(part.name).role].kind == REPLAY:
-            watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
-        else:
+    for part in prepared.spec.benchmarks if prepared.config.with_anchors else ():
+        if part.models[benchmark(part.name).role].kind != REPLAY:
             found[part.name] = await judge_anchors(prepared.spec, prepared.models, part.name)
+        elif prepared.config.anchors:
+            watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
     return found
 
 

@@ -103,8 +103,8 @@ class RunConfig(_Strict):
 
     `name` is the checkpoint's label, `limit` draws that many items a task or domain by
     `seed`, `out` the run's directory and `store` where replies are kept between runs.
-    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` has known
-    captions judged beside it; see runtime.anchors.
+    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` are known
+    captions that are judged beside it; see runtime.anchors.
     """
 
     benchmarks: Mapping[str, BenchmarkConfig] = Field(min_length=1)
@@ -116,7 +116,7 @@ class RunConfig(_Strict):
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
-    anchors: bool = False
+    anchors: bool | None = None
     pack: Path | None = None
     out: Path | None = None
     store: Path | None = None
@@ -131,6 +131,15 @@ class RunConfig(_Strict):
             raise ValueError(f"unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES)}")
         # One order for all, so that the same benchmarks named in another order are one run.
         return {name: value[name] for name in NAMES if name in value}
+
+    @property
+    def with_anchors(self) -> bool:
+        """Whether anchors are judged: where nothing else is said, in every run without a cap, for
+        what they spend would be taken from what the run may.
+        """
+        if self.anchors is not None:
+            return self.anchors
+        return self.max_calls is None and self.max_tokens is None
 
     @property
     def label(self) -> str:

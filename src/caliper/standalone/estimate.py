@@ -12,6 +12,7 @@ from caliper.pipeline.plan import plan_items
 from caliper.pipeline.publish import jobs
 from caliper.pipeline.rendering import render_ask
 from caliper.ports.models import Message
+from caliper.runtime.anchors.frozen import anchors_of
 from caliper.standalone.prepare import Prepared
 
 _CHARACTERS_A_TOKEN = 4
@@ -22,9 +23,9 @@ _BYTES_A_VERDICT = 600
 
 @dataclass(slots=True)
 class Estimated:
-    """What one benchmark would take. `calls` go to a chat model; lexical and replay make
-    none. Tokens are estimates from characters, without those of pictures; `output_tokens` is the
-    upper bound.
+    """What one benchmark would take. `calls` go to a chat model, `anchors` of them about anchors;
+    lexical and replay make none. Tokens are estimates from characters, without those of
+    pictures; `output_tokens` is the upper bound.
     """
 
     benchmark: str
@@ -33,6 +34,7 @@ class Estimated:
     questions: int = 0
     captions_to_write: int = 0
     calls: int = 0
+    anchors: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
     storage_bytes: int = 0
@@ -63,6 +65,11 @@ async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
                 if item.source in asked:
                     await _add_calls(found, prepared, item, captions)
         found.storage_bytes = found.questions * _BYTES_A_VERDICT + found.prompt_tokens
+        if asks_model and prepared.config.with_anchors:
+            own = found.calls
+            for anchor in anchors_of(part.name, part.settings):
+                await _add_calls(found, prepared, anchor.item, {anchor.item.sample: anchor.caption})
+            found.anchors = found.calls - own
         yield found
 
 

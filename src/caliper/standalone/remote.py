@@ -34,9 +34,9 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     """
     if config.pack is not None:
         raise InvalidInput("an installation has its own prompts", field="pack")
-    if config.anchors:
+    if config.anchors is not None:
         raise InvalidInput(
-            "an installation's judges are told by its own settings to judge anchors",
+            "whether anchors are judged, an installation's judges are told by its own settings",
             field="anchors",
         )
     parts = []

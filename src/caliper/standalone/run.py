@@ -25,7 +25,7 @@ from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
 from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, left_unscored
-from caliper.pipeline.holding import Holding
+from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import plan, read_plan
@@ -164,13 +164,13 @@ class _Run:
         (self._directory.path / "execution.json").unlink(missing_ok=True)
         self._directory.write_captions(await self.planned_captions())
         decoders = Decoders(prepared.decoders)
-        media = self._media(decoders)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
+        media = HeldMedia(self._media(decoders), holding)
         stages = Stages(
             publisher=Publisher(spec.run_id, stream, codec, self._captions),
             examiner=Examiner(spec, prepared.models, store),
             captioners={
-                name: Captioner(spec, model, prepared.pack, media, store, holding=holding)
+                name: Captioner(spec, model, prepared.pack, media, store)
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},

@@ -14,6 +14,7 @@ from caliper.adapters.media.frames import MediaFolder
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.pipeline.caption import Captioner
+from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.publish import jobs
 from caliper.ports.codec import CaptionJob
 
@@ -40,7 +41,7 @@ async def test_a_caption_and_the_answers_share_a_decode(tmp_path: Path) -> None:
     found = {"captionqa": runs.sources(runs.choice_rows(2, 2), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
     decoders = CountingDecoders()
-    media = {"captionqa": MediaFolder(tmp_path, decoders, preparation)}
+    media = HeldMedia({"captionqa": MediaFolder(tmp_path, decoders, preparation)})
     captioner, answerer = (
         Captioner(spec, model, pack, media, MemoryStore())
         for pack in (OpenPack(), OpenPack("question", "options"))

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.servers.absent import leave_out
 
 from caliper.adapters.metrics.catalogue import METRICS, Type
+from caliper.adapters.metrics.labels import LABELS
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.adapters.metrics.serving import MetricsPage
 from caliper.core.errors import BackendOverloaded, MediaMissing
@@ -87,6 +88,12 @@ def test_there_are_the_metrics_of_the_catalogue_and_no_others(
         parts = ("_bucket", "_sum", "_count") if metric.type is Type.HISTOGRAM else ("",)
         expected |= {metric.name + part for part in parts}
     assert names(generate_latest(telemetry.metrics.registry)) == expected
+
+
+def test_every_label_is_told_of_once() -> None:
+    used = {label for metric in METRICS for label in metric.labels}
+    assert sorted(label.name for label in LABELS) == sorted(used)
+    assert all(label.values or label.meaning for label in LABELS)
 
 
 def test_promtool_has_nothing_to_say(telemetry: PrometheusTelemetry) -> None:

@@ -1,14 +1,14 @@
 """The page of a comparison in headless Chromium: read, followed and scrolled by keyboard."""
 
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 from tests.fakes import comparisons
+from tests.fakes.browsing import looking, picture
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import render_comparison
@@ -23,12 +23,6 @@ SCALE = (-20.0, 20.0)
 Open = Callable[..., Page]
 
 
-def picture(_: str, media: str) -> bytes:
-    file = io.BytesIO()
-    Image.new("RGB", (64, 48), (sum(media.encode()) % 200, 90, 60)).save(file, "JPEG")
-    return file.getvalue()
-
-
 def candidate(name: str = "new", caption: str = "A brown dog.") -> Against:
     listed = [
         *(comparisons.flip(number, better=False) for number in range(3)),
@@ -39,32 +33,14 @@ def candidate(name: str = "new", caption: str = "A brown dog.") -> Against:
 
 @pytest.fixture
 def opened(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens the page of candidates; afterwards nothing was fetched and nothing complained."""
-    context = chromium.new_context()
-    context.set_default_timeout(10_000)
-    trouble: list[str] = []
+    """Opens the page of candidates."""
+    with looking(chromium) as look:
 
-    def open_page(*candidates: Against, width: int = 1280, scheme: str = "light") -> Page:
-        text = render_comparison(comparisons.comparison(*candidates), picture)
-        file = write_text(tmp_path / "compared.html", text)
-        page = context.new_page()
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        page.set_viewport_size({"width": width, "height": 900})
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(f"dialog {dialog.message}"))
+        def open_page(*candidates: Against, **screen: Any) -> Page:
+            text = render_comparison(comparisons.comparison(*candidates), picture)
+            return look(write_text(tmp_path / "compared.html", text).as_uri(), **screen)
 
-        def requested(url: str) -> None:
-            if url != file.as_uri() and not url.startswith("data:"):
-                trouble.append(f"requested {url}")
-
-        page.on("request", lambda request: requested(request.url))
-        page.goto(file.as_uri())
-        return page
-
-    yield open_page
-    context.close()
-    assert trouble == []
+        yield open_page
 
 
 def test_it_opens_whole(opened: Open) -> None:

@@ -1,14 +1,14 @@
 """The page in headless Chromium: it fetches nothing, complains of nothing, and works."""
 
-import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 from tests.fakes import reports
+from tests.fakes.browsing import looking, picture
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.render import render_report
@@ -21,43 +21,16 @@ LONG = "A tabby cat looks straight into the camera. " * 60
 Open = Callable[..., Page]
 
 
-def picture(benchmark: str, media: str) -> bytes:
-    """A JPEG of one colour, another for every picture."""
-    shade = sum(media.encode()) % 200
-    file = io.BytesIO()
-    Image.new("RGB", (64, 48), (shade, 90, 200 - shade)).save(file, "JPEG")
-    return file.getvalue()
-
-
 @pytest.fixture
 def opened(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens a page made of samples; afterwards nothing was fetched and nothing complained."""
-    context = chromium.new_context()
-    context.set_default_timeout(10_000)
-    trouble: list[str] = []
+    """Opens a page made of samples."""
+    with looking(chromium) as look:
 
-    def open_page(samples: tuple[Sample, ...], width: int = 1280, scheme: str = "light") -> Page:
-        file = write_text(
-            tmp_path / "report.html", render_report(reports.report(), samples, picture)
-        )
-        page = context.new_page()
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.set_viewport_size({"width": width, "height": 900})
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(f"dialog {dialog.message}"))
+        def open_page(samples: tuple[Sample, ...], **screen: Any) -> Page:
+            text = render_report(reports.report(), samples, picture)
+            return look(write_text(tmp_path / "report.html", text).as_uri(), **screen)
 
-        def requested(url: str) -> None:
-            if url != file.as_uri() and not url.startswith("data:"):
-                trouble.append(f"requested {url}")
-
-        page.on("request", lambda request: requested(request.url))
-        page.goto(file.as_uri())
-        return page
-
-    yield open_page
-    context.close()
-    assert trouble == []
+        yield open_page
 
 
 def many() -> tuple[Sample, ...]:
@@ -184,7 +157,7 @@ def test_no_samples_are_said(opened: Open) -> None:
 def test_nothing_sticks_out_on_any_screen(opened: Open, width: int, scheme: str) -> None:
     endless = "a_dimension_whose_name_has_no_end_" * 5
     row = reports.verdict(99, dimension=endless, item=endless, question=endless, reply=endless)
-    page = opened(choose([row, *reports.verdicts(20)], {}), width, scheme)
+    page = opened(choose([row, *reports.verdicts(20)], {}), width=width, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 250, 247)"
     assert light is (scheme == "light")

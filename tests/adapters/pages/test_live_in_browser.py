@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests.fakes.browsing import looking
 from tests.fakes.command import Command, end
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
@@ -57,30 +58,9 @@ def told(process: subprocess.Popen[str], *patterns: str) -> list[str]:
 
 @pytest.fixture
 def opened(chromium: Browser, served: str) -> Iterator[Open]:
-    """Opens a page; afterwards nothing came from elsewhere and nothing complained."""
-    context = chromium.new_context()
-    context.set_default_timeout(20_000)
-    trouble: list[str] = []
-
-    def open_page(path: str = "/", width: int = 1280, scheme: str = "light") -> Page:
-        page = context.new_page()
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        page.set_viewport_size({"width": width, "height": 900})
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(f"dialog {dialog.message}"))
-
-        def requested(url: str) -> None:
-            if not url.startswith((f"{served}/", "data:")):
-                trouble.append(f"requested {url}")
-
-        page.on("request", lambda request: requested(request.url))
-        page.goto(served + path)
-        return page
-
-    yield open_page
-    context.close()
-    assert trouble == []
+    """Opens a page; nothing comes from elsewhere."""
+    with looking(chromium, f"{served}/") as look:
+        yield lambda path="/", *screen: look(served + path, *screen)
 
 
 def to_run(page: Page, name: str = "careful") -> str:

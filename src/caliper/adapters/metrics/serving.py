@@ -8,6 +8,7 @@ from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 
 from caliper.adapters.metrics.prometheus import Metrics
+from caliper.adapters.serving import LOG
 
 PAGE = "/metrics"
 _GRACE = 1.0
@@ -25,7 +26,7 @@ class MetricsPage:
         """Listen; `port` is then the one that was given. Raises OSError when it is taken."""
         application = web.Application()
         application.router.add_get(PAGE, self._page)
-        runner = web.AppRunner(application, access_log=None, shutdown_timeout=_GRACE)
+        runner = web.AppRunner(application, logger=LOG, access_log=None, shutdown_timeout=_GRACE)
         await runner.setup()
         try:
             await web.TCPSite(runner, self._host, self.port).start()

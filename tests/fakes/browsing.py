@@ -1,0 +1,70 @@
+"""Headless Chromium on our own pages: what they fetch and complain of is trouble."""
+
+import io
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Root (a container) cannot have Chromium's sandbox; the pages are our own.
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+_PATIENCE = 20_000
+"""Milliseconds. Never measured: it only ends a test whose page does not come."""
+
+Look = Callable[..., Page]
+"""Opens a page by its address, on a screen so wide and with a scheme of colours."""
+
+
+def picture(_: str, media: str) -> bytes:
+    """A JPEG of one colour, another for every picture."""
+    shade, file = sum(media.encode()) % 200, io.BytesIO()
+    Image.new("RGB", (64, 48), (shade, 90, 200 - shade)).save(file, "JPEG")
+    return file.getvalue()
+
+
+def program() -> str | None:
+    """Where this machine has Chromium."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def chromium(path: str) -> Iterator[Browser]:
+    """Chromium until the context ends."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def looking(browser: Browser, home: str = "") -> Iterator[Look]:
+    """Opens pages, which may fetch from below `home` or, without one, nothing at all; afterwards
+    nothing else was fetched and nothing complained.
+    """
+    context = browser.new_context()
+    context.set_default_timeout(_PATIENCE)
+    allowed = ("data:", home) if home else ("data:",)
+    trouble: list[str] = []
+
+    def look(address: str, width: int = 1280, scheme: str = "light") -> Page:
+        page = context.new_page()
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(f"dialog {dialog.message}"))
+
+        def requested(url: str) -> None:
+            if url != address and not url.startswith(allowed):
+                trouble.append(f"requested {url}")
+
+        page.on("request", lambda request: requested(request.url))
+        page.goto(address)
+        return page
+
+    yield look
+    context.close()
+    assert trouble == []
