@@ -2,12 +2,23 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.servers import fetch
 from tests.servers.absent import leave_out
-from tests.servers.choosing import COMPONENTS, KAFKA, LLAMA, MINIO, PROMETHEUS, TRITON, Component
+from tests.servers.choosing import (
+    COMPONENTS,
+    KAFKA,
+    KUBE_API,
+    LLAMA,
+    MINIO,
+    PROMETHEUS,
+    TRITON,
+    Component,
+)
+from tests.servers.kube_api import KubeApi
 from tests.servers.process import ServerProcess
 from tests.servers.summary import NEEDS, told
 
@@ -96,6 +107,13 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield url
 
 
+@pytest.fixture(scope="session")
+def kube_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
+    """An API server of Kubernetes, shared by the session: use namespaces of your own."""
+    for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
+        yield KubeApi(Path(kubeconfig))
+
+
 @pytest.fixture
 def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
     """A broker that the test may stop."""
@@ -114,6 +132,13 @@ def own_prometheus(
 ) -> Iterator[tuple[ServerProcess, str]]:
     """A Prometheus that the tests of a file tell what to scrape (`metrics_server.scrape`)."""
     yield from serve(PROMETHEUS, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def own_kube_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
+    """An API server in which the module's tests may do as they like."""
+    for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
+        yield KubeApi(Path(kubeconfig))
 
 
 @pytest.fixture(scope="module")

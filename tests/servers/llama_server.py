@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import subprocess
 from pathlib import Path
 
 from tests.servers import fetch
-from tests.servers.process import ServerProcess, free_ports
+from tests.servers.process import ServerProcess, free_ports, serves
 
 NAME = "noise"
 WRITER = Path(__file__).with_name("noise_model.py")
@@ -28,17 +27,8 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
         # The model is small: more threads would only wait for each other.
         *("--n_ctx", "16384", "--n_threads", "1", "--verbose", "false"),
     ]
-    server = ServerProcess("llama.cpp", command, folder / "llama.log", lambda: _ready(port))
+    server = ServerProcess(
+        "llama.cpp", command, folder / "llama.log", lambda: serves(port, "/v1/models")
+    )
     server.start()
     return server, f"http://127.0.0.1:{port}"
-
-
-def _ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
-    try:
-        connection.request("GET", "/v1/models")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

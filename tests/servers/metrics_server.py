@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
 from tests.servers import fetch
-from tests.servers.process import ServerProcess, free_ports
+from tests.servers.process import ServerProcess, free_ports, serves
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "prometheus"
 EVERY = "1s"
@@ -47,7 +46,7 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
             f"--web.listen-address=127.0.0.1:{port}",
         ],
         folder / "prometheus.log",
-        lambda: _ready(port),
+        lambda: serves(port, "/-/ready"),
     )
     server.start()
     return server, f"http://127.0.0.1:{port}"
@@ -59,14 +58,3 @@ def scrape(folder: Path, addresses: Iterable[str]) -> None:
     # In one step: a half-written file would be an error in its log.
     (folder / "targets.new").write_text(text, "utf-8")
     (folder / "targets.new").rename(folder / "targets.yaml")
-
-
-def _ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
-    try:
-        connection.request("GET", "/-/ready")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

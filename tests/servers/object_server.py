@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import shutil
-import ssl
 from pathlib import Path
 
 from tests.servers import fetch
-from tests.servers.process import ServerProcess, free_ports
+from tests.servers.process import ServerProcess, free_ports, serves
 
 USER, PASSWORD = "caliper-tests", "known-to-everyone"
 
@@ -33,29 +31,9 @@ def start(
         "MinIO",
         [str(binary), "--certs-dir", str(certificates), "server", str(folder / "data"), *addresses],
         folder / "minio.log",
-        lambda: _ready(port, encrypted=tls is not None),
+        lambda: serves(port, "/minio/health/ready", encrypted=tls is not None),
         {"MINIO_ROOT_USER": USER, "MINIO_ROOT_PASSWORD": password, "MINIO_BROWSER": "off"},
     )
     server.start()
     scheme = "http" if tls is None else "https"
     return server, f"{scheme}://{USER}:{password}@127.0.0.1:{port}"
-
-
-def _ready(port: int, *, encrypted: bool) -> bool:
-    place = ("127.0.0.1", port)
-    # Who answers is not the question here.
-    unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    unchecked.check_hostname = False
-    unchecked.verify_mode = ssl.CERT_NONE
-    connection = (
-        http.client.HTTPSConnection(*place, timeout=1, context=unchecked)
-        if encrypted
-        else http.client.HTTPConnection(*place, timeout=1)
-    )
-    try:
-        connection.request("GET", "/minio/health/ready")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

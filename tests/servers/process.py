@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import secrets
 import signal
 import socket
+import ssl
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -124,3 +126,23 @@ def answers(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def serves(port: int, path: str, *, encrypted: bool = False) -> bool:
+    """Whether GET of this path on loopback is answered with 200, whoever answers."""
+    place = ("127.0.0.1", port)
+    unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    unchecked.check_hostname = False
+    unchecked.verify_mode = ssl.CERT_NONE
+    connection = (
+        http.client.HTTPSConnection(*place, timeout=1, context=unchecked)
+        if encrypted
+        else http.client.HTTPConnection(*place, timeout=1)
+    )
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import re
 import shutil
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.servers import fetch
-from tests.servers.process import ServerProcess, free_ports
+from tests.servers.process import ServerProcess, free_ports, serves
 from tritonclient.grpc import InferenceServerClient
 
 MODELS = Path(__file__).parent / "triton_models"
@@ -53,7 +52,7 @@ def start(folder: Path, ports: tuple[int, int, int] | None = None) -> tuple[Serv
         "Triton",
         command,
         folder / "triton.log",
-        lambda: _ready(http_port),
+        lambda: serves(http_port, "/v2/health/ready"),
         {
             "LD_LIBRARY_PATH": str(fetch.python_library().parent),
             # The models run in the Python that is found first.
@@ -100,17 +99,6 @@ def change_checkpoint(server: ServerProcess) -> None:
     """Other weights for the captioner, as its configuration tells them, for when it is loaded."""
     config = models_of(server) / "captioner" / "config.pbtxt"
     config.write_text(config.read_text("utf-8").replace("example-captioner", "another"), "utf-8")
-
-
-def _ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
-    try:
-        connection.request("GET", "/v2/health/ready")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def _files(folder: Path) -> dict[Path, bytes]:

@@ -1,10 +1,11 @@
-"""An installation in which nothing is said in plaintext: Kafka, S3 and services by TLS on a CA
-of one's own, with a user, keys and tokens from files.
+"""An installation in which nothing is said in plaintext: Kafka, S3 and services by TLS, with the
+certificates, tokens and passwords that services.bootstrap makes.
 """
 
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -13,9 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.fakes.certificates import certify
 from tests.fakes.command import Command, end
-from tests.fakes.grpc_serving import TOKENS, token_file
 from tests.servers import fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, answers, free_ports
@@ -25,7 +24,10 @@ import caliper
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
 ROOT = Path(__file__).resolve().parents[2]
+PATH = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
 EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
+# Whose token has which role.
+CALLERS = {"read": "gateway", "evaluate": "evaluate", "admin": "admin"}
 
 
 @dataclass(frozen=True)
@@ -35,80 +37,91 @@ class Place:
     folder: Path
     kafka: str
     keys: dict[str, str]
-    tls: dict[str, str]
 
     @property
-    def secrets(self) -> tuple[str, ...]:
-        return guarded_broker.PASSWORD, object_server.PASSWORD, *TOKENS.values()
+    def secrets(self) -> list[str]:
+        files = ("*/token", "*/*password", "*/secret-key")
+        found = [file for pattern in files for file in (self.folder / "made").glob(pattern)]
+        assert len(found) == 8
+        return [file.read_text("ascii") for file in found]
+
+    def made(self, secret: str, file: str) -> str:
+        """A file of a Secret."""
+        return str(self.folder / "made" / f"caliper-{secret}" / file)
 
     def command(self, role: str) -> Command:
         """The command line with the token of that role."""
         ours = {
             **self.keys,
-            "SERVER_CA": self.tls["CA"],
-            "SERVER_TOKEN_FILE": str(self.folder / role),
+            "SERVER_CA": self.made("ca-certificate", "ca.crt"),
+            "SERVER_TOKEN_FILE": self.made(f"token-{CALLERS[role]}", "token"),
         }
         given = {f"CALIPER_{name}": value for name, value in ours.items()}
         return Command(self.folder, given)
 
     def service(self, kind: str, port: int, **settings: str) -> ServerProcess:
         """A service that other machines could call, not started yet."""
+        tls = f"tls-{kind.replace('_', '-')}"
         chosen = {
             **self.keys,
             "KAFKA": self.kafka,
             "LISTEN": f"0.0.0.0:{port}",
-            "TLS_CERTIFICATE": self.tls["CERTIFICATE"],
-            "TLS_KEY": self.tls["KEY"],
-            "TOKENS": str(self.folder / "tokens"),
+            "TLS_CERTIFICATE": self.made(tls, "tls.crt"),
+            "TLS_KEY": self.made(tls, "tls.key"),
+            "TOKENS": self.made("tokens", "tokens"),
             **settings,
         }
-        path = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
         prefix = f"CALIPER_{kind.upper()}_"
         return ServerProcess(
             kind,
             [sys.executable, "-m", f"services.{kind}"],
             self.folder / f"{kind}.log",
             lambda: answers(port),
-            {prefix + name: value for name, value in chosen.items()} | {"PYTHONPATH": path},
+            {prefix + name: value for name, value in chosen.items()} | {"PYTHONPATH": PATH},
         )
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("secured")
-    ca = certify(folder / "tls", "ca")
-    ours = certify(folder / "tls", "here", ca)
-    token_file(folder)
-    secrets = {"password": guarded_broker.PASSWORD, "secret": object_server.PASSWORD, **TOKENS}
-    for name, secret in secrets.items():
-        (folder / name).write_text(f"{secret}\n", "utf-8")
+    made = folder / "made"
+    given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(made), "PYTHONPATH": PATH}
+    bootstrap = [sys.executable, "-m", "services.bootstrap"]
+    subprocess.run(bootstrap, env=os.environ | given, check=True)
+    brokers, objects = made / "caliper-tls-kafka", made / "caliper-tls-minio"
+    password, secret = made / "caliper-kafka" / "password", made / "caliper-minio" / "secret-key"
     with ExitStack() as stack:
         for name in ("kafka", "minio"):
             (folder / name).mkdir()
         try:
             broker, addresses = guarded_broker.start(
-                folder / "kafka", ours.certificate, ours.key, ca.certificate
+                folder / "kafka",
+                brokers / "tls.crt",
+                brokers / "tls.key",
+                brokers / "ca.crt",
+                password.read_text("ascii"),
             )
             stack.callback(broker.stop)
-            server, url = object_server.start(folder / "minio", (ours.certificate, ours.key))
+            server, url = object_server.start(
+                folder / "minio",
+                (objects / "tls.crt", objects / "tls.key"),
+                secret.read_text("ascii"),
+            )
             stack.callback(server.stop)
         except fetch.Missing as reason:
             leave_out("Kafka and MinIO", reason)
         parts = urlsplit(url)
         keys = {
             "KAFKA_SECURITY": "SASL_SSL",
-            "KAFKA_CA": str(ca.certificate),
+            "KAFKA_CA": str(brokers / "ca.crt"),
             "KAFKA_USER": guarded_broker.USER,
-            "KAFKA_PASSWORD_FILE": str(folder / "password"),
+            "KAFKA_PASSWORD_FILE": str(password),
             "STORE": f"https://{parts.hostname}:{parts.port}",
-            "STORE_CA": str(ca.certificate),
+            "STORE_CA": str(made / "caliper-ca-certificate" / "ca.crt"),
             "STORE_ACCESS_KEY": parts.username or "",
-            "STORE_SECRET_KEY_FILE": str(folder / "secret"),
+            "STORE_SECRET_KEY_FILE": str(secret),
         }
-        names = ("CA", "CERTIFICATE", "KEY")
-        files = (ca.certificate, ours.certificate, ours.key)
-        tls = {name: str(file) for name, file in zip(names, files, strict=True)}
-        yield Place(folder, addresses["SASL_SSL"], keys, tls)
+        yield Place(folder, addresses["SASL_SSL"], keys)
 
 
 def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
@@ -119,7 +132,10 @@ def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
     ports = dict(zip(("aggregator", "judge", "qa_reader"), free_ports(3), strict=True))
     (front,) = free_ports(1)
     peers = {kind.upper(): f"https://localhost:{port}" for kind, port in ports.items()}
-    peers |= {"PEER_CA": place.tls["CA"], "PEER_TOKEN_FILE": str(place.folder / "read")}
+    peers |= {
+        "PEER_CA": place.made("ca-certificate", "ca.crt"),
+        "PEER_TOKEN_FILE": place.made("token-gateway", "token"),
+    }
     with ExitStack() as stack:
         services = [place.service(kind, port) for kind, port in ports.items()]
         for service in (*services, place.service("gateway", front, **peers)):

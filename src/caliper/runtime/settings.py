@@ -17,7 +17,7 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.runtime.models import Access
 
 PREFIX = "CALIPER_"
-SERVICES = ("AGGREGATOR", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER")
+SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER")
 """Services, as their variables name them: CALIPER_JUDGE_LISTEN, say."""
 
 

@@ -1,0 +1,1 @@
+"""Makes the Secrets of an installation."""

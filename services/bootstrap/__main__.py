@@ -1,0 +1,7 @@
+"""`python -m services.bootstrap`: settings from CALIPER_BOOTSTRAP_... in the environment."""
+
+import sys
+
+from caliper.runtime.bootstrap import bootstrap
+
+sys.exit(bootstrap())

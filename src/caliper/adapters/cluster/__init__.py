@@ -1,0 +1,1 @@
+"""Secrets of an installation: what they hold, and where they are kept."""

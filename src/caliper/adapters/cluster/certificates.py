@@ -1,0 +1,176 @@
+"""Certificates of an installation: one authority, and what it signs for each component."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from caliper.core.errors import InvalidInput
+
+# Clocks of machines differ: what is made now is good a little earlier.
+_EARLIER = timedelta(minutes=10)
+_USAGES = (
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+    "key_cert_sign",
+    "crl_sign",
+    "encipher_only",
+    "decipher_only",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A certificate with its authority's behind it, and its key without a password: PEM."""
+
+    chain: bytes
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """Who signs the certificates of an installation: it signs components, and no authority."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @classmethod
+    def make(cls, name: str, now: datetime, lifetime: timedelta) -> Authority:
+        """A new one, which is good until `now + lifetime`."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = _builder(name, _named(name), key, now, now + lifetime)
+        for extension, critical in (
+            (x509.BasicConstraints(ca=True, path_length=0), True),
+            (_usage("key_cert_sign", "crl_sign"), True),
+        ):
+            builder = builder.add_extension(extension, critical)
+        return cls(builder.sign(key, hashes.SHA256()), key)
+
+    @classmethod
+    def read(cls, certificate: bytes, key: bytes) -> Authority:
+        """The one of these PEM texts. Raises InvalidInput, which repeats none of them."""
+        try:
+            found = serialization.load_pem_private_key(key, password=None)
+            authority = x509.load_pem_x509_certificate(certificate)
+        except (ValueError, TypeError):
+            raise InvalidInput("certificate or key of the authority cannot be read") from None
+        if not isinstance(found, ec.EllipticCurvePrivateKey):
+            raise InvalidInput("the key of the authority is not one of an elliptic curve")
+        if found.public_key() != authority.public_key():
+            raise InvalidInput("the key of the authority is not that of its certificate")
+        return cls(authority, found)
+
+    @property
+    def text(self) -> bytes:
+        """The certificate as PEM."""
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def secret(self) -> bytes:
+        """The key as PEM, without a password."""
+        return _pem(self.key)
+
+    def certify(self, names: Sequence[str], now: datetime, lifetime: timedelta) -> Signed:
+        """A certificate for these host names and addresses, of which the first is its subject.
+
+        Good until `now + lifetime`, but never longer than the authority is.
+        """
+        key = ec.generate_private_key(ec.SECP256R1())
+        until = min(now + lifetime, self.certificate.not_valid_after_utc)
+        builder = _builder(names[0], self.certificate.subject, key, now, until)
+        both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+        signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
+        for extension, critical in (
+            (x509.BasicConstraints(ca=False, path_length=None), True),
+            (_usage("digital_signature"), True),
+            # Brokers show theirs to each other in both roles.
+            (x509.ExtendedKeyUsage(both), False),
+            (x509.SubjectAlternativeName([_general(name) for name in names]), False),
+            (signer, False),
+        ):
+            builder = builder.add_extension(extension, critical)
+        signed = builder.sign(self.key, hashes.SHA256())
+        own = signed.public_bytes(serialization.Encoding.PEM)
+        return Signed(own + self.text, _pem(key))
+
+    def faults(self, given: Signed, names: Sequence[str], now: datetime) -> Iterator[str]:
+        """What keeps this pair from serving these names, in words; nothing where it can."""
+        try:
+            certificate = x509.load_pem_x509_certificate(given.chain)
+            key = serialization.load_pem_private_key(given.key, password=None)
+        except (ValueError, TypeError):
+            yield "certificate or key cannot be read"
+            return
+        if key.public_key() != certificate.public_key():
+            yield "the key is not that of the certificate"
+        try:
+            certificate.verify_directly_issued_by(self.certificate)
+        except (ValueError, TypeError, InvalidSignature):
+            yield "the authority did not sign the certificate"
+        if certificate.not_valid_after_utc <= now:
+            yield f"the certificate expired on {certificate.not_valid_after_utc:%Y-%m-%d}"
+        if absent := [name for name in names if name not in _names(certificate)]:
+            yield f"the certificate is not for {', '.join(absent)}"
+
+
+def _builder(
+    name: str,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    now: datetime,
+    until: datetime,
+) -> x509.CertificateBuilder:
+    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    return (
+        x509.CertificateBuilder()
+        .subject_name(_named(name))
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _EARLIER)
+        .not_valid_after(until)
+        .add_extension(identifier, critical=False)
+    )
+
+
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _usage(*wanted: str) -> x509.KeyUsage:
+    return x509.KeyUsage(**{usage: usage in wanted for usage in _USAGES})
+
+
+def _general(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _names(certificate: x509.Certificate) -> set[str]:
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    except x509.ExtensionNotFound:
+        return set()
+    return {str(each.value) for each in found.value}
+
+
+def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    # PKCS #8: the form that Kafka's PEM keystores take.
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )

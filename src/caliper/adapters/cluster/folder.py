@@ -1,0 +1,56 @@
+"""Secrets in a folder, as they look where Kubernetes mounts them: a folder a Secret, a file an
+entry. For one machine, and for containers without a cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from caliper.adapters.cluster.recipes import Data
+from caliper.adapters.files import store_error
+
+
+class FolderSecrets:
+    """adapters.cluster.completing.Keeper. Files can be read by their owner alone."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def read(self, name: str) -> Data | None:
+        folder = self._root / name
+        try:
+            return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise store_error(folder, error) from error
+
+    # Files have no type.
+    def create(self, name: str, kind: str, data: Data) -> bool:  # noqa: ARG002
+        folder = self._root / name
+        try:
+            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            made = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=self._root))
+            try:
+                for file, content in data.items():
+                    _write(made / file, content)
+                # A folder does not take the place of one that holds something.
+                made.rename(folder)
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+        except OSError as error:
+            if folder.is_dir():
+                return False
+            raise store_error(folder, error) from error
+        return True
+
+
+def _write(file: Path, content: bytes) -> None:
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as written:
+        written.write(content)
+        written.flush()
+        os.fsync(handle)

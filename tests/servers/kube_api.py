@@ -1,0 +1,192 @@
+"""An API server of Kubernetes with its etcd, for tests. No controller and no node is there: what
+is applied is checked and kept as a cluster would, with RBAC and the default admission plugins,
+and nothing comes of it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from tests.servers import fetch
+from tests.servers.process import ServerProcess, free_ports, serves
+
+_WITHIN = 120.0
+
+
+@dataclass(frozen=True)
+class KubeApi:
+    """Who administrates the server: `kubeconfig` lets them in."""
+
+    kubeconfig: Path
+
+    @property
+    def programs(self) -> Path:
+        """The folder of kubectl, of the server's version."""
+        return fetch.kubernetes()
+
+    @property
+    def url(self) -> str:
+        """https://127.0.0.1:PORT."""
+        return str(self._cluster["server"])
+
+    @property
+    def ca(self) -> Path:
+        """PEM file of the certificate to trust."""
+        return Path(self._cluster["certificate-authority"])
+
+    @property
+    def _cluster(self) -> dict[str, str]:
+        # JSON is YAML.
+        found = json.loads(self.kubeconfig.read_text("utf-8"))["clusters"][0]["cluster"]
+        return dict(found)
+
+    def kubectl(
+        self, *arguments: str | Path, given: str | None = None, code: int | None = 0
+    ) -> subprocess.CompletedProcess[str]:
+        """Run kubectl as administrator, `given` on its standard input.
+
+        Fails unless it ends with `code`; with None, it may end as it will.
+        """
+        who = ["--kubeconfig", str(self.kubeconfig)]
+        cache = ["--cache-dir", str(self.kubeconfig.parent / "discovered")]
+        done = subprocess.run(
+            [self.programs / "kubectl", *who, *cache, *map(str, arguments)],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=_WITHIN,
+            check=False,
+        )
+        assert code is None or done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def namespace(self, prefix: str = "caliper") -> str:
+        """A new namespace with a ServiceAccount `default`, which a controller would make."""
+        name = f"{prefix}-{secrets.token_hex(4)}"
+        self.kubectl("create", "namespace", name)
+        self.kubectl("create", "serviceaccount", "default", "--namespace", name)
+        return name
+
+    def account(self, folder: Path, namespace: str, name: str) -> Path:
+        """A folder as it is mounted in pods of that ServiceAccount, under `folder`."""
+        found = folder / f"account-{namespace}-{name}"
+        found.mkdir()
+        token = self.kubectl("create", "token", name, "--namespace", namespace).stdout.strip()
+        (found / "token").write_text(token, "ascii")
+        shutil.copy(self.ca, found / "ca.crt")
+        (found / "namespace").write_text(namespace, "ascii")
+        return found
+
+
+@dataclass
+class _ApiServer(ServerProcess):
+    """The API server, and the etcd that is stopped after it."""
+
+    store: ServerProcess | None = None
+
+    def stop(self) -> int | None:
+        code = super().stop()
+        if self.store is not None:
+            self.store.stop()
+        return code
+
+
+def start(folder: Path) -> tuple[ServerProcess, str]:
+    """A server with data and logs in `folder`, and the path of its administrator's kubeconfig.
+
+    Raises fetch.Missing.
+    """
+    programs = fetch.kubernetes()
+    store, place = _etcd(programs, folder)
+    (port,) = free_ports(1)
+    # Kubernetes writes a certificate of its own there.
+    certificates = folder / "certificates"
+    token = secrets.token_hex(16)
+    server = _ApiServer(
+        "Kubernetes' API server",
+        [str(programs / "kube-apiserver"), *_flags(folder, certificates, place, port, token)],
+        folder / "kube-apiserver.log",
+        lambda: serves(port, "/readyz", encrypted=True),
+        store=store,
+    )
+    try:
+        server.start()
+    except RuntimeError:
+        store.stop()
+        raise
+    cluster = {
+        "server": f"https://127.0.0.1:{port}",
+        "certificate-authority": str(certificates / "apiserver.crt"),
+    }
+    return server, str(_kubeconfig(folder / "kubeconfig", cluster, token))
+
+
+def _etcd(programs: Path, folder: Path) -> tuple[ServerProcess, str]:
+    ours, peers = (f"http://127.0.0.1:{port}" for port in free_ports(2))
+    port = int(ours.rpartition(":")[2])
+    store = ServerProcess(
+        "etcd",
+        [
+            str(programs / "etcd"),
+            f"--data-dir={folder / 'etcd'}",
+            f"--listen-client-urls={ours}",
+            f"--advertise-client-urls={ours}",
+            f"--listen-peer-urls={peers}",
+            f"--initial-advertise-peer-urls={peers}",
+            f"--initial-cluster=default={peers}",
+            # Nothing has to outlive this machine.
+            "--unsafe-no-fsync",
+            "--log-level=warn",
+        ],
+        folder / "etcd.log",
+        lambda: serves(port, "/health"),
+    )
+    store.start()
+    return store, ours
+
+
+def _flags(folder: Path, certificates: Path, store: str, port: int, token: str) -> list[str]:
+    users = folder / "tokens.csv"
+    users.write_text(f"{token},admin,admin,system:masters\n", "ascii")
+    accounts = folder / "accounts.key"
+    accounts.write_bytes(
+        ec.generate_private_key(ec.SECP256R1()).private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption(),
+        )
+    )
+    return [
+        f"--etcd-servers={store}",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+        f"--cert-dir={certificates}",
+        # Loopback is no address for the Service `kubernetes`: it gets none.
+        "--endpoint-reconciler-type=none",
+        "--service-cluster-ip-range=10.96.0.0/16",
+        "--authorization-mode=RBAC",
+        f"--token-auth-file={users}",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-signing-key-file={accounts}",
+        f"--service-account-key-file={accounts}",
+    ]
+
+
+def _kubeconfig(file: Path, cluster: dict[str, str], token: str) -> Path:
+    written = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "tests", "cluster": cluster}],
+        "users": [{"name": "admin", "user": {"token": token}}],
+        "contexts": [{"name": "tests", "context": {"cluster": "tests", "user": "admin"}}],
+        "current-context": "tests",
+    }
+    file.write_text(json.dumps(written), "utf-8")
+    return file
