@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -19,7 +20,13 @@ from pydantic import SecretStr
 
 from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
-from caliper.adapters.models.transport import new_client
+from caliper.adapters.models.transport import (
+    Untrusted,
+    client_of_the_library,
+    new_client,
+    trusted,
+)
+from caliper.adapters.trust import trusting
 from caliper.core.errors import (
     BackendRejected,
     BackendTimeout,
@@ -37,13 +44,20 @@ from caliper.ports.models import Completion, Identity, Message
 class TgiModel:
     """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
 
-    A call that takes longer than `timeout` seconds is given up.
+    A call that takes longer than `timeout` seconds is given up. `ca` is a PEM file of
+    certificates to trust over https instead of those that this machine trusts.
     """
 
     def __init__(
-        self, endpoint: Endpoint, token: SecretStr | None = None, timeout: float = 120.0
+        self,
+        endpoint: Endpoint,
+        token: SecretStr | None = None,
+        timeout: float = 120.0,
+        ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for a token that cannot stand in a header."""
+        """Raises InvalidInput for a token that cannot stand in a header, and for a CA that
+        cannot be used.
+        """
         self._endpoint, self._timeout = endpoint, timeout
         self._token = token.get_secret_value() if token else None
         if self._token and not (self._token.isascii() and self._token.isprintable()):
@@ -54,8 +68,9 @@ class TgiModel:
         self._schemas: dict[bytes, bool] = {}
         self._finding_out = asyncio.Lock()
         self._identity: Identity | None = None
+        self._trust = trusting(ca) if endpoint.encrypted else None
         # The factory is one for the whole process, and only clients made later use it.
-        set_async_client_factory(new_client)
+        set_async_client_factory(client_of_the_library)
         # Without a token the library would read the user's own from the environment or a
         # file, at every call, and send it to this endpoint. A header of None is left out.
         withheld: dict[str, Any] = {"authorization": None}
@@ -82,7 +97,7 @@ class TgiModel:
         Raises UnknownName when the endpoint does not serve the model that was named, and
         BackendError subclasses.
         """
-        async with new_client() as client:
+        async with new_client(self._trust) as client:
             info = await self._described(client, "/info")
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
@@ -174,7 +189,8 @@ class TgiModel:
         return output
 
     async def _post(self, asked: Mapping[str, Any]) -> ChatCompletionOutput:
-        output: ChatCompletionOutput = await self._client.chat_completion(**asked)
+        with trusted(self._trust):
+            output: ChatCompletionOutput = await self._client.chat_completion(**asked)
         return output
 
     async def _described(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
@@ -204,6 +220,9 @@ class TgiModel:
         except TimeoutError as error:
             story = f"the endpoint gave no answer within {self._timeout:g} s"
             raise BackendTimeout(story) from error
+        except Untrusted as error:
+            story = f"the endpoint cannot be talked to: {error}"
+            raise BackendRejected(story) from error
         except httpx2.HTTPError as error:
             raise BackendUnavailable(f"the endpoint cannot be talked to: {error}") from error
         except (ValueError, TypeError, RecursionError) as error:
