@@ -227,7 +227,7 @@ async def _many(folder: Path) -> Mapping[str, float]:
         for message in await house.planned(f"checkpoint {number}", _SMALL):
             await house.stream.publish(message)
         ends = await house.stream.ends(VERDICTS)
-        while house.board.offsets.get(VERDICTS) != ends:  # noqa: ASYNC110 - it tells nobody
+        while house.board.places.offsets.get(VERDICTS) != ends:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.001)
         if house.gauges is not None:
             await house.gauges.look()

@@ -39,6 +39,9 @@ class Kafka(KafkaStream):
     async def ends(self, topic: str) -> Mapping[int, int]:
         return await self.logs.ends(topic)
 
+    async def identity(self, topic: str) -> str:
+        return await self.logs.identity(topic)
+
 
 async def first(log: LogReader, topic: str, count: int, offsets: Mapping[int, int]) -> list[Record]:
     """So many records, from these offsets on."""
@@ -139,6 +142,22 @@ class LogReaderContract:
         found = await first(log, topic, 9, {})
         assert await log.ends(topic) == offsets_after(found)
 
+    async def test_a_place_beyond_the_end_is_none_of_this_log(
+        self, log: ReadableStream, topic: str
+    ) -> None:
+        messages = await fill(log, topic, 2, "a")
+        beyond = {0: 1000, 1: 1000, 2: 1000}
+        found = await first(log, topic, 2, beyond)
+        assert [record.message for record in found] == messages
+
+    async def test_a_log_is_the_same_as_long_as_it_is_there(
+        self, log: ReadableStream, topic: str
+    ) -> None:
+        before = await log.identity(topic)
+        await fill(log, topic, 1)
+        assert before != ""
+        assert await log.identity(topic) == before
+
     async def test_a_log_without_a_record_has_no_end(self, log: ReadableStream, topic: str) -> None:
         assert await log.ends(topic) == {}
 
@@ -153,6 +172,9 @@ class TestMemoryLog(LogReaderContract):
     async def test_a_topic_that_is_no_log_is_not_read(self) -> None:
         with pytest.raises(ValueError, match="not kept as a log"):
             await MemoryStream().ends("verdicts")
+
+    async def test_another_stream_has_other_logs(self, topic: str, log: ReadableStream) -> None:
+        assert await MemoryStream(logs={topic}).identity(topic) != await log.identity(topic)
 
     async def test_reading_ends_with_a_closed_topic(self, topic: str, log: ReadableStream) -> None:
         await fill(log, topic, 1)

@@ -85,7 +85,7 @@ async def test_whatever_befalls_it_the_report_is_that_of_one_process(
         if fate in ("crash", "torn snapshot"):
             aggregator = await house.aggregator()
             await aggregator.apply(house.ends())
-            position = aggregator.offsets.get(VERDICTS, {}).get(0, 0)
+            position = aggregator.places.offsets.get(VERDICTS, {}).get(0, 0)
     house.clock.seconds += IDLE
     await aggregator.conclude()
     assert house.warned == []

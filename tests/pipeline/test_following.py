@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
+import pytest
 from tests.fakes.evaluations import House, event_of, scored, standalone, stored_run
 from tests.fakes.stores import MemoryStore
 
@@ -10,6 +11,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.errors import StoreUnavailable, StreamUnavailable
 from caliper.core.run import RunState
 from caliper.pipeline.following import Follower
+from caliper.pipeline.outlets import Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.codec import EventKind
 from caliper.ports.stream import Record
@@ -56,9 +58,45 @@ async def test_the_next_one_takes_over_where_the_last_one_was() -> None:
         await publish(stream, others)
         await close(stream)
         after = await house.aggregator()
-        assert after.offsets == {VERDICTS: {0: 1}}
+        assert after.places.offsets == {VERDICTS: {0: 1}}
         await Follower(after, stream, house.clock).run()
     assert house.file(run) == (await standalone(run, scored(run)))[0]
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("filled", [0, 2])
+async def test_a_topic_that_was_lost_is_read_from_its_first_record(told: bool, filled: int) -> None:
+    """A snapshot of two places in a log that is gone; the new one holds `filled` records by the
+    time that somebody takes over, and more later. `told`: streams say which log a topic is.
+    """
+
+    class Silent(MemoryStream):
+        async def identity(self, topic: str) -> str:
+            return await super().identity(topic) if told else ""
+
+    house, before, stream = House(), *(Silent(logs={VERDICTS, RUNS}) for _ in range(2))
+    other = await stored_run(house.store, "another")
+    run = await stored_run(house.store)
+    first, second, last = scored(run)
+    await publish(before, [first, second] if told else [*scored(other), first, second])
+    follower = Follower(await house.aggregator(), before, house.clock)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        await follower.current.wait()
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        after = await house.aggregator()
+        # What had been entered is not published again: only what nobody has.
+        await publish(stream, [last, *scored(other)][:filled])
+        next_one = Follower(after, stream, house.clock)
+        following = asyncio.create_task(next_one.run())
+        await next_one.current.wait()
+        await publish(stream, [last, *scored(other)][filled:])
+        await close(stream)
+        await following
+    assert house.file(run) == (await standalone(run, scored(run)))[0]
+    assert after.places.offsets[VERDICTS] == {0: 1 + len(scored(other))}
+    assert house.warned == ([Trouble.LOST] if told or filled else [])
 
 
 async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:

@@ -11,6 +11,7 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored, Verdict
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.places import Places
 from caliper.pipeline.snapshots import KeptRun, Snapshot, decode, encode, newest, save
 
 
@@ -19,8 +20,8 @@ def snapshot(number: int = 0) -> Snapshot:
     ledger.merge([verdict(0, 1), verdict(2), Verdict(3, Scored(Fraction(10**40, 7)))])
     kept = KeptRun({"error": "\ud800"}, ledger.columns, current=True)
     empty = KeptRun({}, Ledger(0, MemoryLog()).columns, current=False)
-    offsets = {"verdicts": {0: 7, 3: 2**40}, "runs": {}}
-    return Snapshot(number, offsets, {"a": ("complete", "f" * 64)}, {"b": kept, "a": empty})
+    places = Places({"verdicts": {0: 7, 3: 2**40}, "runs": {}}, {"verdicts": "f" * 32})
+    return Snapshot(number, places, {"a": ("complete", "f" * 64)}, {"b": kept, "a": empty})
 
 
 def test_what_was_encoded_is_decoded() -> None:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.places import Places, named
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.rolling import RollingScores, changes_of
-from caliper.pipeline.snapshots import KeptRun, Offsets, Snapshot, encode, newest, save
+from caliper.pipeline.snapshots import KeptRun, Snapshot, encode, newest, save
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, RunEnded, Verdicts
@@ -49,17 +50,15 @@ class Aggregator:
         bounds: Bounds | None = None,
     ) -> None:
         self._store, self._codec, self._clock = store, codec, clock
-        self._files, self._outlets = files, outlets
+        self._files, self._outlets, self._watcher = files, outlets, outlets.watcher
         self._bounds = bounds or Bounds()
-        self._watcher = outlets.watcher
         self._opener = Runs(store)
         self._runs: dict[str, TrackedRun] = {}
         self._unknown: OrderedDict[str, None] = OrderedDict()
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._rolling = RollingScores(clock)
         self._lock = asyncio.Lock()
-        self._number = 0
-        self.offsets: Offsets = {}
+        self._number, self.places = 0, Places()
         self.troubles: Counter[Trouble] = Counter()
 
     async def resume(self) -> None:
@@ -77,7 +76,7 @@ class Aggregator:
         if snapshot is None:
             return
         self._number = snapshot.number + 1
-        self.offsets = {topic: dict(places) for topic, places in snapshot.offsets.items()}
+        self.places = snapshot.places
         self._announced = OrderedDict(snapshot.announced)
         for name in list(self._runs):
             self._drop(name)
@@ -92,6 +91,12 @@ class Aggregator:
             self._runs[run] = found
             self._watcher.hold(found)
 
+    async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
+        """The topic is about to be read: `Places.begin`."""
+        async with self._lock:
+            if self.places.begin(topic, log, ends):
+                self._trouble(Trouble.LOST, f"{topic} is not as it was: all of it is read again")
+
     async def apply(self, records: Sequence[Record]) -> None:
         """Enter what these records of the topics verdicts and runs tell.
 
@@ -103,19 +108,18 @@ class Aggregator:
                     await self._verdicts(record)
                 elif record.message.topic == RUNS:
                     await self._event(record)
-                places = self.offsets.setdefault(record.message.topic, {})
-                places[record.partition] = max(record.offset + 1, places.get(record.partition, 0))
+                self.places.passed(record)
                 await self._make_room()
 
     async def _verdicts(self, record: Record) -> None:
         try:
             message = self._codec.read_verdicts(record.message.value)
         except InvalidInput as error:
-            self._trouble(Trouble.UNDECODABLE, f"{_place(record)}: {error}")
+            self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
             return
         run = await self._find(message.run)
         if run is None:
-            self._trouble(Trouble.UNKNOWN_RUN, f"{_place(record)}: run {message.run!r:.40}")
+            self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {message.run!r:.40}")
             return
         await self._merge(run, message, record)
 
@@ -130,13 +134,13 @@ class Aggregator:
             run.tried.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:
             kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
-            self._trouble(kind, f"{_place(record)}: {error}")
+            self._trouble(kind, f"{named(record)}: {error}")
 
     async def _event(self, record: Record) -> None:
         try:
             event = self._codec.read_run_event(record.message.value)
         except InvalidInput as error:
-            self._trouble(Trouble.UNDECODABLE, f"{_place(record)}: {error}")
+            self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
             return
         if isinstance(event, RunEnded):
             self._heard_of_end(event)
@@ -147,7 +151,7 @@ class Aggregator:
             run.touched = self._clock.monotonic()
             run.hear(event, record.timestamp)
         elif not await self._planning(event.run):
-            self._trouble(Trouble.UNKNOWN_RUN, f"{_place(record)}: run {event.run!r:.40}")
+            self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {event.run!r:.40}")
 
     def _heard_of_end(self, event: RunEnded) -> None:
         """Our own announcement, or that of the aggregator before us."""
@@ -262,7 +266,7 @@ class Aggregator:
                 name: KeptRun(run.facts(), run.ledger.columns, run.reported == run.ledger.changes)
                 for name, run in self._runs.items()
             }
-            snapshot = Snapshot(self._number, self.offsets, dict(self._announced), kept)
+            snapshot = Snapshot(self._number, self.places, dict(self._announced), kept)
             # Nothing is entered while the lock is held, so the columns need not be copied.
             data = await asyncio.to_thread(encode, snapshot)
             await save(self._store, self._number, data)
@@ -293,7 +297,3 @@ class Aggregator:
     def _trouble(self, kind: Trouble, text: str) -> None:
         self.troubles[kind] += 1
         self._outlets.warn(kind, text)
-
-
-def _place(record: Record) -> str:
-    return f"{record.message.topic}/{record.partition}@{record.offset}"

@@ -67,10 +67,11 @@ class Follower:
 
     async def _follow(self, topic: str) -> None:
         async def read() -> None:
-            ends = dict(await self._reader.ends(topic))
+            log, ends = await self._reader.identity(topic), dict(await self._reader.ends(topic))
             self._troubles.pop(topic, None)
+            await self._aggregator.begin(topic, log, ends)
             self._look(topic, ends)
-            offsets = self._aggregator.offsets.get(topic, {})
+            offsets = self._aggregator.places.offsets.get(topic, {})
             turn = 0
             async for record in self._reader.read(topic, dict(offsets)):
                 await self._patiently(f"enter {topic}", partial(self._aggregator.apply, [record]))
@@ -83,7 +84,7 @@ class Follower:
         await self._patiently(topic, read)
 
     def _look(self, topic: str, ends: dict[int, int]) -> None:
-        reached = self._aggregator.offsets.get(topic, {})
+        reached = self._aggregator.places.offsets.get(topic, {})
         if all(reached.get(partition, 0) >= end for partition, end in ends.items()):
             self._behind.discard(topic)
         if not self._behind:

@@ -33,6 +33,6 @@ class Lagging:
 
     async def _look(self, topic: str) -> None:
         ends = await self._logs.ends(topic)
-        reached = self._aggregator.offsets.get(topic, {})
+        reached = self._aggregator.places.offsets.get(topic, {})
         lag = {place: max(0, end - reached.get(place, 0)) for place, end in ends.items()}
         self._telemetry.waiting(topic, lag)

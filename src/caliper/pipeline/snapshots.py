@@ -23,15 +23,13 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.ledger import Columns
+from caliper.pipeline.places import Places
 from caliper.ports.storage import ObjectStore
 
 _MAGIC = b"caliper snapshot\n"
 _NUMBERS = ("numerators", "denominators", "places", "digests")
 _TURNS = 3
 _PREFIX = "aggregator/snapshot-"
-
-Offsets = dict[str, dict[int, int]]
-"""The offset of the next record to read, by topic and partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Snapshot:
     """`announced` is what was last heard of ends of runs: (state, SHA-256 of the report)."""
 
     number: int
-    offsets: Offsets
+    places: Places
     announced: dict[str, tuple[str, str]] = field(default_factory=dict)
     runs: dict[str, KeptRun] = field(default_factory=dict)
 
@@ -74,8 +72,9 @@ def encode(snapshot: Snapshot) -> bytes:
             "number": snapshot.number,
             "offsets": {
                 topic: {str(partition): offset for partition, offset in places.items()}
-                for topic, places in snapshot.offsets.items()
+                for topic, places in snapshot.places.offsets.items()
             },
+            "logs": snapshot.places.logs,
             "announced": snapshot.announced,
             "runs": runs,
         }
@@ -103,10 +102,7 @@ def decode(data: bytes) -> Snapshot:
             runs[run] = KeptRun(kept["facts"], columns, kept["current"])
         return Snapshot(
             header["number"],
-            {
-                topic: {int(partition): offset for partition, offset in places.items()}
-                for topic, places in header["offsets"].items()
-            },
+            _places(header),
             {run: (state, report) for run, (state, report) in header["announced"].items()},
             runs,
         )
@@ -124,6 +120,15 @@ def _header(data: bytes) -> tuple[dict[str, Any], memoryview]:
     if header.get("order") != sys.byteorder:
         raise InvalidInput("the snapshot of a machine of another byte order")
     return header, view[end:-32]
+
+
+def _places(header: dict[str, Any]) -> Places:
+    offsets = {
+        topic: {int(partition): offset for partition, offset in places.items()}
+        for topic, places in header["offsets"].items()
+    }
+    # A release before did not keep them.
+    return Places(offsets, dict(header.get("logs", {})))
 
 
 def _columns(kept: dict[str, Any], blobs: memoryview) -> tuple[Columns, memoryview]:

@@ -124,7 +124,13 @@ class LogReader(Protocol):
         then whatever is published, without an end; ends when the topic was closed.
 
         A partition that is not named is read from the first record that is kept; so is one
-        whose offset is no longer kept. Raises StreamUnavailable.
+        whose offset is no longer kept, or beyond its end. Raises StreamUnavailable.
+        """
+        ...
+
+    async def identity(self, topic: str) -> str:
+        """Which log the topic is: another one once it was deleted and made anew, wherever; empty
+        where that is not told. Raises StreamUnavailable.
         """
         ...
 

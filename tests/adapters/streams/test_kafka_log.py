@@ -46,6 +46,27 @@ async def test_whoever_waits_for_records_hears_that_the_broker_is_away(
     await stream.close()
 
 
+async def test_a_topic_that_was_made_anew_is_another_log(kafka: str) -> None:
+    access, name = KafkaAccess(kafka), f"verdicts-{uuid4().hex[:8]}"
+    log, topics = KafkaLog(access), (Topic(name, 1, {}),)
+    with pytest.raises(StreamUnavailable, match=name):
+        await log.identity(name)
+    await asyncio.to_thread(apply_topics, access, topics)
+    before = await log.identity(name)
+    await asyncio.to_thread(delete, access, name)
+    async with asyncio.timeout(PATIENCE):
+        # Until the broker has forgotten it, it is there for whoever makes it.
+        while not await asyncio.to_thread(apply_topics, access, topics):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    assert await log.identity(name) not in (before, "")
+
+
+def delete(access: KafkaAccess, name: str) -> None:
+    admin = access.admin()
+    admin.delete_topics([name])
+    admin.close()
+
+
 async def test_partitions_that_are_added_under_a_reader_are_read_from_their_start(
     kafka: str,
 ) -> None:

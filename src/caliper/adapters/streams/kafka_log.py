@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from kafka import TopicPartition
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, for_code
 
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
 from caliper.core.errors import StreamUnavailable
@@ -56,6 +56,13 @@ class KafkaLog:
         finally:
             thread.shutdown(wait=False)
 
+    async def identity(self, topic: str) -> str:
+        """The topic's id, which Kafka draws when it makes one; empty of brokers that draw none.
+
+        Raises StreamUnavailable.
+        """
+        return await _call(topic, lambda: self._identity(topic))
+
     async def ends(self, topic: str) -> Mapping[int, int]:
         """The offset after the last record of every partition that keeps any.
 
@@ -75,6 +82,16 @@ class KafkaLog:
     def _probe(self, client: Any) -> None:
         """Ask something: a poll tells of no broker that is away."""
         client.end_offsets(client.assignment(), int(self._access.patience * 500))
+
+    def _identity(self, topic: str) -> str:
+        admin = self._access.admin()
+        try:
+            (found,) = admin.describe_topics([topic])
+        finally:
+            admin.close()
+        if found["error_code"]:
+            raise for_code(found["error_code"])(topic)
+        return str(found.get("topic_id") or "")
 
     def _ends(self, topic: str) -> dict[int, int]:
         client = self._access.reader()

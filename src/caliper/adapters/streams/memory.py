@@ -7,6 +7,7 @@ import heapq
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from uuid import uuid4
 
 from caliper.ports.letters import DEAD_LETTERS, letter
 from caliper.ports.stream import Delivery, Message, Record
@@ -101,6 +102,7 @@ class MemoryStream:
         self._logs = frozenset(logs)
         self._now = now
         self._topics: dict[str, _Topic] = {}
+        self._name = uuid4().hex
 
     async def publish(self, message: Message) -> None:
         """Append, waiting while the topic is full.
@@ -141,6 +143,11 @@ class MemoryStream:
             if found.closed:
                 return
             await found.changed.wait()
+
+    async def identity(self, topic: str) -> str:
+        """That of the stream: no log outlives it. Raises ValueError as `read` does."""
+        self._log(topic)
+        return self._name
 
     async def ends(self, topic: str) -> Mapping[int, int]:
         """The offset after the last record, if any. Raises ValueError as `read` does."""
