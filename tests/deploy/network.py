@@ -79,11 +79,11 @@ class Network:
     def _chooses(self, policy: Object, peer: Peer, direction: str) -> bool:
         spec = policy["spec"]
         # Left out, a policy is of ingress, and of egress where it has rules for that.
-        implied = ["Ingress", "Egress"] if "egress" in spec else ["Ingress"]
+        implied = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
         return (
             bool(peer.namespace)
             and policy["metadata"]["namespace"] == peer.namespace
-            and direction in spec.get("policyTypes", implied)
+            and direction in (spec.get("policyTypes") or implied)
             and matches(spec["podSelector"], dict(peer.labels))
         )
 
