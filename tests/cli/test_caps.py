@@ -102,12 +102,3 @@ async def test_without_a_cap_it_does_not_matter_who_counts(tmp_path: Path) -> No
         ended = await run(tmp_path, server, code=0)
     assert "counts no tokens" not in ended.err
     assert written(tmp_path, "execution.json")["warnings"] == []
-
-
-async def test_an_installation_takes_no_cap(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 2)
-    async with ChatServer() as server:
-        for cap in ("--max-calls", "--max-tokens"):
-            there = ("--server", "127.0.0.1:1", cap, "5")
-            ended = await run(tmp_path, server, *there, code=2)
-            assert "only a run of this process can be capped" in ended.err

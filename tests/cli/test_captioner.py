@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from PIL import Image
 from tests.fakes import chat_server as fake
-from tests.fakes import tiny
+from tests.fakes import chat_trouble, tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended, end
 
@@ -107,7 +107,7 @@ async def test_pictures_and_a_clip_are_captioned_once_each(tmp_path: Path) -> No
 
 async def test_after_a_kill_nothing_is_captioned_twice(tmp_path: Path) -> None:
     write_scenes(tmp_path)
-    async with ChatServer([CAPTION] * 3, otherwise=fake.never()) as server:
+    async with ChatServer([CAPTION] * 3, otherwise=chat_trouble.never()) as server:
         process = Command(tmp_path).start(*words(server))
         await server.until_received(5)
         await asyncio.to_thread(end, process, signal.SIGKILL)

@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from PIL import Image
 from tests.fakes import chat_server as fake
+from tests.fakes import chat_trouble
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command
 from tests.servers.process import free_ports
@@ -160,7 +161,7 @@ async def test_no_endpoint_gets_the_token_onto_the_screen(caliper: Command, stat
 
 
 async def test_an_endpoint_that_is_slow(caliper: Command) -> None:
-    async with ChatServer(otherwise=fake.never()) as server:
+    async with ChatServer(otherwise=chat_trouble.never()) as server:
         found = await call(caliper, "--judge", f"tgi:{server.url}", "--timeout", 0.5, code=1)
         assert "--timeout" in found["judge"]["advice"]
 

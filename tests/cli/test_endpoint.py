@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.fakes import chat_server as fake
-from tests.fakes import tiny
+from tests.fakes import chat_trouble, tiny
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command, Ended, end
 
@@ -96,7 +96,7 @@ async def test_after_a_kill_only_what_was_in_flight_is_asked_again(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     tiny.write_scenes(tmp_path, 40)
-    async with ChatServer([RIGHT] * 12, otherwise=fake.never()) as server:
+    async with ChatServer([RIGHT] * 12, otherwise=chat_trouble.never()) as server:
         process = Command(tmp_path, {"CALIPER_TIMEOUT": "60"}).start(*words(server))
         await server.until_received(12 + IN_FLIGHT)
         assert (await asyncio.to_thread(end, process, number)).code == code
@@ -111,7 +111,7 @@ async def test_after_a_kill_only_what_was_in_flight_is_asked_again(
 
 async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 6)
-    async with ChatServer([RIGHT] * 2, otherwise=fake.never()) as server:
+    async with ChatServer([RIGHT] * 2, otherwise=chat_trouble.never()) as server:
         process = Command(tmp_path).start(*words(server, "cut"))
         await server.until_received(6)
         await asyncio.to_thread(end, process, signal.SIGKILL)
@@ -137,13 +137,13 @@ async def test_trouble_that_passes_is_unscored_and_heals(tmp_path: Path) -> None
     tiny.write_scenes(tmp_path, 24)
     troubles = {
         0: fake.status(500),
-        3: fake.html(),
+        3: chat_trouble.html(),
         6: fake.raw(b'{"choices": "none"}'),
-        9: fake.half_utf8(),
-        12: fake.cut_body(),
-        15: fake.cut_at_once(b"Mumble"),
+        9: chat_trouble.half_utf8(),
+        12: chat_trouble.cut_body(),
+        15: chat_trouble.cut_at_once(b"Mumble"),
         18: fake.status(429, retry_after="1"),
-        21: fake.never(),
+        21: chat_trouble.never(),
     }
     async with ChatServer(otherwise=by_number(troubles)) as server:
         patient = {"CALIPER_TIMEOUT": "2", "CALIPER_RETRY_BUDGET": "4"}

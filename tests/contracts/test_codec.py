@@ -14,6 +14,7 @@ from caliper.api.stream.v1 import messages_pb2
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
 from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
+from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
@@ -96,20 +97,25 @@ OUTCOMES = st.builds(Scored, SCORES, st.booleans()) | st.builds(Unscored, st.sam
 VERDICT = st.builds(Verdict, COUNTS, OUTCOMES, st.builds(Evidence, TEXTS, TEXTS, st.booleans()))
 VERDICTS = st.lists(VERDICT, min_size=1, max_size=4).map(tuple)
 BENCHMARKS = st.sampled_from(sorted(PAYLOADS))
+CAPS = st.none() | st.builds(TokenCap, COUNTS, st.integers(0, 2**64 - 1))
 JOB_ITEMS = st.lists(items(), min_size=1, max_size=2).map(tuple)
 
 
-@given(job=st.builds(CaptionJob, NAMES, BENCHMARKS, NAMES, JOB_ITEMS))
+@given(job=st.builds(CaptionJob, NAMES, BENCHMARKS, NAMES, JOB_ITEMS, CAPS))
 def test_a_caption_job_is_read_back(codec: Codec, job: CaptionJob) -> None:
     assert codec.read_caption_job(codec.write(job)) == job
 
 
-@given(sample=NAMES, text=st.none() | TEXTS, truncated=st.booleans(), of=JOB_ITEMS)
+@given(captions=st.none() | st.tuples(TEXTS, st.booleans()), of=JOB_ITEMS, sample=NAMES, cap=CAPS)
 def test_an_examine_job_is_read_back(
-    codec: Codec, sample: str, text: str | None, truncated: bool, of: tuple[Item, ...]
+    codec: Codec,
+    captions: tuple[str, bool] | None,
+    of: tuple[Item, ...],
+    sample: str,
+    cap: TokenCap | None,
 ) -> None:
-    caption = None if text is None else Caption(sample, text, truncated)
-    job = ExamineJob(RUN, "captionqa", sample, caption, of)
+    caption = None if captions is None else Caption(sample, *captions)
+    job = ExamineJob(RUN, "captionqa", sample, caption, of, cap)
     read = codec.read_examine_job(codec.write(job))
     assert read == job
     if caption is not None:
@@ -132,7 +138,7 @@ def test_a_score_is_exact_however_long(codec: Codec, numerator: int, denominator
 
 
 EVENTS = (
-    st.builds(PlanMade, NAMES, COUNTS, COUNTS)
+    st.builds(PlanMade, NAMES, COUNTS, COUNTS, st.none() | st.integers(0, 2**64 - 1))
     | st.builds(RunCancelled, NAMES)
     | st.builds(RunFailed, NAMES, TEXTS)
     | st.builds(RunEnded, NAMES, st.sampled_from(RunState), TEXTS, st.just(64 * "a"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.servers.absent import leave_out
 
-_NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+_OURS = "DNS:localhost,IP:127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,10 @@ class Pair:
     key: Path
 
 
-def certify(folder: Path, name: str = "localhost", by: Pair | None = None) -> Pair:
-    """A certificate for localhost, signed by another or by itself. It may sign others.
+def certify(
+    folder: Path, name: str = "localhost", by: Pair | None = None, hosts: str = _OURS
+) -> Pair:
+    """A certificate for this machine, signed by another or by itself. It may sign others.
 
     Leaves the test out where there is no openssl.
     """
@@ -34,7 +36,8 @@ def certify(folder: Path, name: str = "localhost", by: Pair | None = None) -> Pa
     subprocess.run(
         [
             openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-            "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", _NAMES, *signed,
+            "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={hosts}",
+            *signed,
             "-keyout", made.key, "-out", made.certificate,
         ],
         check=True,

@@ -4,8 +4,10 @@ It answers chat requests by a script, one step a request, and by its last step (
 answer, unless told otherwise) when the script has run out. Deterministic: nothing in it
 depends on chance, and nothing waits except for `delay`.
 
-    async with ChatServer([status(429, retry_after="1"), cut_body()]) as server:
+    async with ChatServer([status(429, retry_after="1"), answer("2")]) as server:
         ...  # server.url, server.requests, server.most_in_flight
+
+What it does that no server should is in `chat_trouble`.
 
 `python -m tests.fakes.chat_server --delay 0.25` serves as a stub in a process of its own
 and prints its URL.
@@ -16,14 +18,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import zlib
+import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import uvloop
 from aiohttp import web
+from tests.fakes.certificates import Pair
 
 Step = Callable[["ChatServer", web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 
@@ -46,7 +48,7 @@ class ChatServer:
     `delay` is in seconds and comes before every answer. `token` is demanded when set.
     `grammar` False refuses every request with a response format. The first `starting`
     questions for the model get a 503, as from a server that is still loading it. `revision` is
-    what `/info` tells of the model, `port` 0 for a free one.
+    what `/info` tells of the model, `port` 0 for a free one. With `tls` it speaks HTTPS alone.
     """
 
     script: Iterable[Step] = ()
@@ -58,6 +60,7 @@ class ChatServer:
     starting: int = 0
     revision: str = REVISION
     port: int = 0
+    tls: Pair | None = None
     otherwise: Step | None = None
     requests: list[Received] = field(default_factory=list)
     in_flight: int = 0
@@ -78,10 +81,11 @@ class ChatServer:
             app, handler_cancellation=True, access_log=None, shutdown_timeout=1
         )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024)
+        context = self._context() if self.tls else None
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024, ssl_context=context)
         await site.start()
         self.port = self._runner.addresses[0][1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -114,6 +118,13 @@ class ChatServer:
             return await next(self._steps, self._otherwise)(self, request, body)
         finally:
             self.in_flight -= 1
+
+    def _context(self) -> ssl.SSLContext | None:
+        if self.tls is None:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.tls.certificate, self.tls.key)
+        return context
 
     def _refused(self, request: web.Request) -> web.Response | None:
         given = request.headers.get("Authorization", "no token")
@@ -190,101 +201,6 @@ def status(code: int, text: str = "", retry_after: str = "", date: str = "") -> 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
         given = {name: value for name, value in headers.items() if value}
         return web.Response(status=code, text=text or "trouble", headers=given)
-
-    return step
-
-
-def html() -> Step:
-    """What a proxy shows in front of a server that is gone, with status 200."""
-    return raw(b"<html><body><h1>1 moment please</h1></body></html>", "text/html")
-
-
-def half_utf8() -> Step:
-    """A body that ends inside a character."""
-    return raw(json.dumps(completion("caf\u00e9"), ensure_ascii=False).encode().split(b"\xa9")[0])
-
-
-def cut_body() -> Step:
-    """Promises a whole completion, sends the half and cuts the connection."""
-    body = json.dumps(completion("1")).encode()
-
-    async def step(
-        server: ChatServer, request: web.Request, asked: dict[str, Any]
-    ) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Length": str(len(body))})
-        await response.prepare(request)
-        await response.write(body[: len(body) // 2])
-        return cut(request, response)
-
-    return step
-
-
-def cut_at_once(word: bytes = b"") -> Step:
-    """Cuts the connection without an answer, or with a word that is no HTTP."""
-
-    async def step(
-        server: ChatServer, request: web.Request, asked: dict[str, Any]
-    ) -> web.StreamResponse:
-        if word and request.transport is not None:
-            request.transport.write(word)
-        return cut(request, web.Response())
-
-    return step
-
-
-def cut(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    """Close the connection of `request`; what is then returned goes nowhere."""
-    if request.transport is not None:
-        request.transport.close()
-    return response
-
-
-def slow_headers() -> Step:
-    """Begins its headers and never comes to their end."""
-
-    async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
-        if request.transport is not None:
-            request.transport.write(b"HTTP/1.1 200 OK\r\nContent-Type: app")
-        return await _for_ever()
-
-    return step
-
-
-def endless(piece: bytes = b" ") -> Step:
-    """A reply that begins well, goes on with that piece for ever, and ends with its reader."""
-
-    async def step(
-        server: ChatServer, request: web.Request, asked: dict[str, Any]
-    ) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        await response.prepare(request)
-        await response.write(b'{"choices": [{"message": {"content": "')
-        with suppress(ConnectionError):
-            while True:
-                await response.write(piece)
-                await asyncio.sleep(0)
-        return response
-
-    return step
-
-
-def bomb(unpacked: int) -> Step:
-    """A small packed reply of so many bytes."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    body = b"".join(packer.compress(bytes(2**20)) for _ in range(unpacked // 2**20))
-    return raw(body + packer.flush(), encoding="gzip")
-
-
-async def _for_ever() -> web.Response:
-    await asyncio.Event().wait()
-    raise AssertionError("an event that nobody sets was set")
-
-
-def never() -> Step:
-    """Never answers; ends when the client goes away."""
-
-    async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
-        return await _for_ever()
 
     return step
 

@@ -27,8 +27,8 @@ from caliper.ports.stages import Scores
 from caliper.ports.stream import Message, Record
 
 
-def planned(run: str, start: int) -> Record:
-    data = CODEC.write(PlanMade(run, SIZE, start))
+def planned(run: str, start: int, asked: int | None = None) -> Record:
+    data = CODEC.write(PlanMade(run, SIZE, start, asked))
     return Record(0, start, start, Message(RUNS, f"{run}/plan", data))
 
 
@@ -222,6 +222,22 @@ async def test_a_finished_run_that_is_started_again_goes_on_until_all_was_tried(
         seen.append(found and (found.state, found.start))
     assert seen == [(RunState.RUNNING, 2), (RunState.RUNNING, 2), (RunState.FINISHED, 2)]
     assert json.loads(house.store.objects[f"runs/{name}/end.json"])["start"] == 2
+
+
+async def test_what_a_cap_on_calls_leaves_out_is_not_waited_for() -> None:
+    house = House()
+    run = await stored_run(house.store, coverage_floor=0.9)
+    name = run.spec.run_id
+    aggregator = await finished(house, run)
+    # The last two were not scored; the second start asks one of them again.
+    seen = []
+    for record in (planned(name, 2, SIZE - 1), verdicts_of(run, [verdict(SIZE - 2)], 1)):
+        await aggregator.apply([record])
+        house.clock.seconds += 60
+        await aggregator.conclude()
+        found = await aggregator.scores(name)
+        seen.append(found and found.state)
+    assert seen == [RunState.RUNNING, RunState.FINISHED]
 
 
 @pytest.mark.parametrize("event", [EventKind.CANCEL, EventKind.FAIL, None])

@@ -41,7 +41,7 @@ def test_a_spec_is_a_kind_and_what_stands_behind_its_colon(
 @pytest.mark.parametrize("spec", ["", "tgi", "tgi:", "replay:", "lexical:x", "vllm:http://h", ":"])
 def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
     with pytest.raises(
-        UnknownName, match=r"known: lexical, tgi:URL.*, triton:HOST:PORT.*, replay:DIR"
+        UnknownName, match=r"known: lexical, tgi:URL.*, triton:\[https://\]HOST.*, replay:DIR"
     ):
         split_spec(spec)
 
@@ -98,7 +98,7 @@ async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) 
         ("tgi:http://model.invalid:8080/v1#m", "model.invalid:8080 in plaintext; give https://"),
         ("tgi:http://127.0.0.1:1,http://192.0.2.1", "192.0.2.1:80 in plaintext; give https://"),
         ("tgi:http://[2001:db8::1]", r"\[2001:db8::1\]:80 in plaintext"),
-        ("triton:model.invalid:8001/llm", "model.invalid:8001 in plaintext; give #tls=system"),
+        ("triton:model.invalid:8001/llm", "8001 in plaintext; give https://model.invalid:8001"),
         ("triton:127.0.0.1:1,model.invalid:1/llm", "model.invalid:1 in plaintext"),
     ],
 )
@@ -126,8 +126,9 @@ async def test_a_token_goes_to_this_machine_and_no_token_anywhere() -> None:
 
 async def test_encrypted_a_token_goes_anywhere() -> None:
     room = ModelRoom(Access(token=SecretStr("a"), timeout=1, retry_budget=0), SystemClock())
-    with pytest.raises(BackendUnavailable):
-        await room.chat_model("tgi:https://model.invalid:8080")
+    for spec in ("tgi:https://model.invalid:8080", "triton:https://model.invalid:8001/llm"):
+        with pytest.raises(BackendUnavailable):
+            await room.chat_model(spec)
 
 
 @pytest.mark.parametrize("spec", ["lexical", "replay:x"])

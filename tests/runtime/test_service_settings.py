@@ -130,3 +130,19 @@ def test_pages_are_off_until_an_address_of_this_machine_is_given(
         monkeypatch.setenv("CALIPER_GATEWAY_PAGE_ADDRESS", far)
         with pytest.raises(InvalidInput, match="CALIPER_GATEWAY_PAGE_ADDRESS: pages ask for no"):
             read_settings(GatewaySettings).page()
+
+
+def test_a_ca_for_models_is_of_use_where_one_is_reached_by_tls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CALIPER_JUDGE_MODEL_CA", "/tls/ca.pem")
+    for model, embedder in (
+        ("tgi:https://judge:8443", "ngram"),
+        ("triton:https://judge:8001/llm", "ngram"),
+        ("lexical", "triton:https://sentences:8001/sentences"),
+    ):
+        access = JudgeSettings(model=model, embedder=embedder).access()
+        assert access.ca == Path("/tls/ca.pem")
+    for model in ("lexical", "tgi:http://judge:8080", "triton:judge:8001/llm"):
+        with pytest.raises(InvalidInput, match="CALIPER_JUDGE_MODEL_CA: of no use"):
+            JudgeSettings(model=model).access()

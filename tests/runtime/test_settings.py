@@ -12,7 +12,7 @@ SECRET = "hf_very_secret"
 
 @pytest.fixture(autouse=True)
 def _a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("TOKEN", "TOKEN_FILE", "TIMEOUT", "RETRY_BUDGET"):
+    for name in ("TOKEN", "TOKEN_FILE", "CA", "TIMEOUT", "RETRY_BUDGET"):
         monkeypatch.delenv(f"CALIPER_{name}", raising=False)
 
 
@@ -26,7 +26,9 @@ def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPER_TOKEN", SECRET)
     monkeypatch.setenv("CALIPER_TIMEOUT", "2.5")
     monkeypatch.setenv("CALIPER_RETRY_BUDGET", "0")
+    monkeypatch.setenv("CALIPER_CA", "ca.pem")
     found = access(7)
+    assert found.ca == Path("ca.pem")
     assert found.token is not None
     assert found.retry_budget == 0
     assert (found.token.get_secret_value(), found.timeout) == (SECRET, 2.5)
@@ -35,7 +37,7 @@ def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("variable", ["CALIPER_TOKN", "CALIPER_", "caliper_tokn"])
 def test_an_unknown_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "x")
-    known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_TIMEOUT"
+    known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_CA, CALIPER_TIMEOUT"
     with pytest.raises(UnknownName, match=f"{variable}.*{known}"):
         access(7)
 

@@ -1,6 +1,7 @@
 """Token files: read, read again, and refused with the line that is wrong."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,19 @@ def test_a_change_that_cannot_be_used_leaves_the_old_tokens(
     replaced(file, token_lines({"read": "secret"}))
     assert tokens.caller("secret") is not None
     assert tokens.caller(TOKENS["read"]) is None
+
+
+def test_a_mounted_secret_that_changed_is_read_again(tmp_path: Path) -> None:
+    """Kubernetes puts another folder in the place of the one that files are links into."""
+    for name, token in (("first", "old"), ("second", "new")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tokens").write_text(token_lines({"read": token}), "utf-8")
+        # Written at the same moment, as far as the clock tells.
+        os.utime(tmp_path / name / "tokens", (0, 0))
+    (tmp_path / "..data").symlink_to("first")
+    (tmp_path / "tokens").symlink_to("..data/tokens")
+    tokens = TokenFile(tmp_path / "tokens")
+    assert tokens.caller("old") is not None
+    (tmp_path / "..data_tmp").symlink_to("second")
+    (tmp_path / "..data_tmp").rename(tmp_path / "..data")
+    assert (tokens.caller("old"), tokens.caller("new")) == (None, Caller("a-read", Role.READ))

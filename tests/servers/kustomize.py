@@ -10,14 +10,20 @@ from pathlib import Path
 
 from tests.servers import fetch
 
-# The Go checksum database pins all three.
-VERSION = "v5.8.3"
-KEDA = ("github.com/kedacore/keda/v2", "v2.21.0", "config/crd/bases")
-OPERATOR = (
-    "github.com/prometheus-operator/prometheus-operator",
-    "v0.85.0",
-    "example/prometheus-operator-crd",
-)
+# That of kubectl 1.31, the oldest that the manifests are for. The Go checksum database pins it
+# and what is below.
+VERSION = "v5.4.2"
+KEDA, OPERATOR = "v2.21.0", "v0.85.0"
+_DEFINED = {
+    f"github.com/kedacore/keda/v2@{KEDA}": (
+        "config/crd/bases/keda.sh_",
+        ("scaledobjects", "triggerauthentications"),
+    ),
+    f"github.com/prometheus-operator/prometheus-operator@{OPERATOR}": (
+        "example/prometheus-operator-crd/monitoring.coreos.com_",
+        ("podmonitors", "prometheusrules", "servicemonitors"),
+    ),
+}
 
 
 def folder() -> Path:
@@ -38,7 +44,7 @@ def binary() -> Path:
 
 def definitions_folder() -> Path:
     """Where the custom resource definitions are, or will be."""
-    return fetch.cache() / f"definitions-keda-{KEDA[1]}-prometheus-operator-{OPERATOR[1]}"
+    return fetch.cache() / f"definitions-keda-{KEDA}-prometheus-operator-{OPERATOR}"
 
 
 def definitions_lack() -> list[str]:
@@ -60,7 +66,7 @@ def _build(made: Path) -> None:
 
 
 def _copy_definitions(made: Path) -> None:
-    for module, version, inside in (KEDA, OPERATOR):
-        told = json.loads(fetch.run(["go", "mod", "download", "-json", f"{module}@{version}"], {}))
-        for file in Path(told["Dir"], inside).glob("*.yaml"):
-            shutil.copyfile(file, made / file.name)
+    for module, (stem, kinds) in _DEFINED.items():
+        told = json.loads(fetch.run(["go", "mod", "download", "-json", module], {}))
+        for kind in kinds:
+            shutil.copyfile(f"{told['Dir']}/{stem}{kind}.yaml", made / f"{kind}.yaml")

@@ -56,7 +56,8 @@ def _needs(report: pytest.TestReport, component: str) -> bool:
 
 
 def _noted(report: pytest.TestReport) -> list[tuple[str, object]]:
-    return [(name, value) for name, value in report.user_properties]
+    # What could not be collected needs nothing.
+    return [(name, value) for name, value in getattr(report, "user_properties", ())]
 
 
 def _tests(count: int) -> str:

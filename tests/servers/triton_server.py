@@ -19,11 +19,14 @@ DEPLOYED = Path(__file__).parents[2] / "deploy" / "triton"
 """The model repositories that are shipped; that of vLLM needs a GPU."""
 
 
-def start(folder: Path, ports: tuple[int, int, int] | None = None) -> tuple[ServerProcess, str]:
+def start(
+    folder: Path, ports: tuple[int, int, int] | None = None, *options: str
+) -> tuple[ServerProcess, str]:
     """A server with every model of ours loaded, and its address; its log is in `folder`, and
     its copy of the models in `folder/models`.
 
-    `ports` are those of HTTP, gRPC and metrics; free ones otherwise. Raises fetch.Missing.
+    `ports` are those of HTTP, gRPC and metrics; free ones otherwise. `options` are the server's
+    own, beside ours. Raises fetch.Missing.
     """
     environment = fetch.triton()
     root = fetch.triton_root(environment)
@@ -47,6 +50,7 @@ def start(folder: Path, ports: tuple[int, int, int] | None = None) -> tuple[Serv
         "--exit-timeout-secs=2",
         # Servers beside each other must not share their memory regions.
         f"--backend-config=python,shm-region-prefix-name=caliper-{grpc_port}",
+        *options,
     ]
     server = ServerProcess(
         "Triton",

@@ -87,6 +87,8 @@ BAD_STARTS: list[tuple[str, Callable[[pb.StartEvaluationRequest], None]]] = [
     ("benchmarks", twice),
     ("benchmarks", of_part(name="coco")),
     ("limit", of_run(limit=0)),
+    ("max_calls", of_run(max_calls=0)),
+    ("max_tokens", of_run(max_tokens=0)),
     ("coverage_floor", of_run(coverage_floor=1.5)),
     ("coverage_floor", of_run(coverage_floor=float("nan"))),
     ("client_key", of_run(client_key="x" * 129)),

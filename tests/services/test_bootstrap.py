@@ -4,49 +4,18 @@ import base64
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import urllib3
-from tests.fakes.command import Ended
+from tests.fakes.bootstrapping import RECIPES, ROOT, run, settings, start
 from tests.servers.kube_api import KubeApi
 
-import caliper
-from caliper.adapters.cluster.recipes import Plan, recipes
-
-ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "deploy" / "k8s" / "base" / "bootstrap"
-PATH = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
-NAMES = {
-    recipe.name
-    for recipe in recipes(Plan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
-}
-_ENDS_WITHIN = 120.0
-
-
-def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
-    """The program with these settings and no others."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")}
-    given = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
-    return subprocess.Popen(
-        [sys.executable, "-m", "services.bootstrap"],
-        env=kept | given | {"PYTHONPATH": PATH},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(settings: Mapping[str, str]) -> Ended:
-    with start(settings) as process:
-        out, err = process.communicate(timeout=_ENDS_WITHIN)
-    return Ended(process.returncode, out, err)
+NAMES = {recipe.name for recipe in RECIPES}
 
 
 @dataclass(frozen=True)
@@ -59,13 +28,7 @@ class Place:
 
     @property
     def settings(self) -> dict[str, str]:
-        """As in the Job's pod, but for where the API server is and the account is mounted."""
-        return {
-            "API": self.api.url,
-            "ACCOUNT": str(self.account),
-            "NAMESPACE": self.namespace,
-            "PATIENCE": "60",
-        }
+        return settings(self.api, self.namespace, self.account)
 
     def kubectl(self, *arguments: str, given: str | None = None) -> str:
         return self.api.kubectl(*arguments, "--namespace", self.namespace, given=given).stdout
@@ -88,24 +51,32 @@ class Place:
             return answer.status
 
 
-def rendered(folder: Path, namespace: str) -> str:
+def rendered(api: KubeApi, folder: Path, namespace: str) -> str:
     """The Job's objects in that namespace."""
     folder.mkdir()
     written = {"namespace": namespace, "resources": [os.path.relpath(MANIFESTS, folder.resolve())]}
     (folder / "kustomization.yaml").write_text(json.dumps(written), "utf-8")
-    done = subprocess.run(
-        ["kubectl", "kustomize", folder], check=True, capture_output=True, text=True
-    )
-    return done.stdout
+    return api.kubectl("kustomize", folder).stdout
+
+
+def prepared(api: KubeApi, folder: Path) -> Place:
+    """A place of one's own."""
+    namespace = api.namespace()
+    enforced = "pod-security.kubernetes.io/enforce=restricted"
+    api.kubectl("label", "namespace", namespace, enforced)
+    api.kubectl("apply", "-f", "-", given=rendered(api, folder / "rendered", namespace))
+    return Place(api, namespace, api.account(folder, namespace, "bootstrap"))
 
 
 @pytest.fixture
 def place(kube_api: KubeApi, tmp_path: Path) -> Place:
-    namespace = kube_api.namespace()
-    enforced = "pod-security.kubernetes.io/enforce=restricted"
-    kube_api.kubectl("label", "namespace", namespace, enforced)
-    kube_api.kubectl("apply", "-f", "-", given=rendered(tmp_path / "rendered", namespace))
-    return Place(kube_api, namespace, kube_api.account(tmp_path, namespace, "bootstrap"))
+    return prepared(kube_api, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def empty(kube_api: KubeApi, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """One in which nobody makes anything."""
+    return prepared(kube_api, tmp_path_factory.mktemp("empty"))
 
 
 def words(secrets: Mapping[str, Mapping[str, Any]]) -> set[str]:
@@ -213,30 +184,30 @@ SECRETS = "/api/v1/namespaces/{here}/secrets"
         ("POST", "/api/v1/namespaces/{here}/serviceaccounts/bootstrap/token", {}),
     ],
 )
-def test_the_account_may_nothing_else(place: Place, method: str, path: str, body: object) -> None:
-    assert place.call("GET", f"{SECRETS}/caliper-ca") == 404
-    assert place.call(method, path, body) == 403
+def test_the_account_may_nothing_else(empty: Place, method: str, path: str, body: object) -> None:
+    assert empty.call("GET", f"{SECRETS}/caliper-ca") == 404
+    assert empty.call(method, path, body) == 403
 
 
-def test_the_role_names_the_secrets_that_are_made(place: Place) -> None:
-    role = json.loads(place.kubectl("get", "role", "bootstrap", "--output", "json"))
+def test_the_role_names_the_secrets_that_are_made(empty: Place) -> None:
+    role = json.loads(empty.kubectl("get", "role", "bootstrap", "--output", "json"))
     get, create = sorted(role["rules"], key=lambda rule: rule["verbs"], reverse=True)
     assert (get["verbs"], create["verbs"]) == (["get"], ["create"])
     assert sorted(get["resourceNames"]) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("account", ["default", "nobody"])
-def test_who_may_not_make_them_hears_it(place: Place, tmp_path: Path, account: str) -> None:
-    folder = place.api.account(tmp_path, place.namespace, "default")
-    expected = f'secrets "caliper-ca" is forbidden: User "system:serviceaccount:{place.namespace}'
+def test_who_may_not_make_them_hears_it(empty: Place, tmp_path: Path, account: str) -> None:
+    folder = empty.api.account(tmp_path, empty.namespace, "default")
+    expected = f'secrets "caliper-ca" is forbidden: User "system:serviceaccount:{empty.namespace}'
     if account == "nobody":
         (folder / "token").write_text("not-a-token", "ascii")
         expected = "cannot read Secret caliper-ca: the API server answers 401"
-    ended = run({**place.settings, "ACCOUNT": str(folder)})
+    ended = run({**empty.settings, "ACCOUNT": str(folder)})
     assert ended.code == 4
     assert expected in ended.err
     assert "Traceback" not in ended.err
-    assert place.secrets() == {}
+    assert empty.secrets() == {}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import uuid
 from typing import Any
 
 from aiohttp import web
-from tests.fakes.chat_server import ChatServer, answer, never
+from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.chat_trouble import never
 from tests.fakes.command import Command
 from tests.fakes.groups import members
 from tests.fakes.separate import (

@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 from tests.fakes import chat_server as fake
-from tests.fakes import tiny
+from tests.fakes import chat_trouble, tiny
 from tests.fakes.chat_server import ChatServer, Step
 
 from caliper.core.errors import ModelChanged
@@ -93,12 +93,15 @@ async def quiet(tmp_path: Path) -> dict[int, dict[str, Any]]:
 
 
 LASTING: dict[str, tuple[Callable[[], Step], set[str]]] = {
-    "reset in mid-body": (fake.cut_body, {"backend"}),
-    "cut at once": (fake.cut_at_once, {"backend"}),
-    "slow headers": (fake.slow_headers, {"timeout"}),
-    "no answer": (fake.never, {"timeout"}),
-    "a reply that never ends, slowly": (lambda: fake.endless(b" "), {"timeout"}),
-    "a reply that never ends, fast": (lambda: fake.endless(b" " * 2**20), {"backend", "timeout"}),
+    "reset in mid-body": (chat_trouble.cut_body, {"backend"}),
+    "cut at once": (chat_trouble.cut_at_once, {"backend"}),
+    "slow headers": (chat_trouble.slow_headers, {"timeout"}),
+    "no answer": (chat_trouble.never, {"timeout"}),
+    "a reply that never ends, slowly": (lambda: chat_trouble.endless(b" "), {"timeout"}),
+    "a reply that never ends, fast": (
+        lambda: chat_trouble.endless(b" " * 2**20),
+        {"backend", "timeout"},
+    ),
     "429": (lambda: fake.status(429), {"backend"}),
     "429 with Retry-After": (lambda: fake.status(429, retry_after="1"), {"backend"}),
     "500": (lambda: fake.status(500), {"backend"}),
@@ -110,9 +113,9 @@ LASTING: dict[str, tuple[Callable[[], Step], set[str]]] = {
         lambda: fake.status(400, "This model's maximum context length is 4096 tokens"),
         {"backend"},
     ),
-    "html": (fake.html, {"backend"}),
-    "utf-8 cut in half": (fake.half_utf8, {"backend"}),
-    "gzip bomb": (lambda: fake.bomb(2**28), {"backend", "timeout"}),
+    "html": (chat_trouble.html, {"backend"}),
+    "utf-8 cut in half": (chat_trouble.half_utf8, {"backend"}),
+    "gzip bomb": (lambda: chat_trouble.bomb(2**28), {"backend", "timeout"}),
     "empty content": (lambda: fake.answer(""), {"no_reply"}),
     "refusal": (lambda: fake.answer(None, refusal="I cannot help with that"), {"refused"}),
     "content filter": (lambda: fake.answer('{"score": 1}', "content_filter"), {"refused"}),
@@ -191,8 +194,8 @@ PASSING: dict[str, list[Step]] = {
     "a storm of 503 with Retry-After": [fake.status(503, retry_after="1")] * STORM,
     "500": [fake.status(500)] * OUTAGE,
     "503 while it loads": [fake.status(503, "Model is loading")] * OUTAGE,
-    "connections cut": [fake.cut_at_once()] * OUTAGE,
-    "a proxy in front of nothing": [fake.html()] * OUTAGE,
+    "connections cut": [chat_trouble.cut_at_once()] * OUTAGE,
+    "a proxy in front of nothing": [chat_trouble.html()] * OUTAGE,
 }
 
 
@@ -210,7 +213,7 @@ async def test_trouble_that_passes_leaves_no_trace(
 
 
 async def test_a_server_that_is_started_anew(tmp_path: Path, quiet: dict[int, Any]) -> None:
-    first = ChatServer([judging()] * 5, otherwise=fake.never())
+    first = ChatServer([judging()] * 5, otherwise=chat_trouble.never())
     async with first:
         running = asyncio.create_task(run(first, tmp_path, "run"))
         await first.until_received(5 + 8)
@@ -224,7 +227,7 @@ async def test_a_server_that_is_started_anew(tmp_path: Path, quiet: dict[int, An
 
 async def test_another_revision_in_mid_run_stops_it(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
-    first = ChatServer([judging()] * 5, otherwise=fake.never())
+    first = ChatServer([judging()] * 5, otherwise=chat_trouble.never())
     async with first:
         running = asyncio.create_task(run(first, tmp_path, "run"))
         await first.until_received(5 + 7)
@@ -267,7 +270,7 @@ async def test_another_revision_without_a_break_stops_the_run(
 
 async def test_one_of_two_endpoints_dies(tmp_path: Path, quiet: dict[int, Any]) -> None:
     async with ChatServer(otherwise=judging()) as sound:
-        async with ChatServer([judging()] * 2, otherwise=fake.never()) as dying:
+        async with ChatServer([judging()] * 2, otherwise=chat_trouble.never()) as dying:
             config = configured(f"{sound.url},{dying.url}", tmp_path, "run")
             prepared = await prepare(config, PATIENT, SystemClock())
             running = asyncio.create_task(evaluate(prepared, SilentWatcher(), SystemClock()))

@@ -6,7 +6,7 @@ judge and reader are this one stage with another model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,16 +111,20 @@ def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
 
 
 def unscored(job: ExamineJob, why: Failure) -> Verdicts:
-    """Unscored for every question of a job; what can never be asked keeps a reason of its own."""
+    """Unscored for every question of a job."""
+    return Verdicts(job.run, job.benchmark, job.sample, left_unscored(job.items, why))
+
+
+def left_unscored(items: Iterable[Item], why: Failure) -> tuple[Verdict, ...]:
+    """Unscored for every question; what can never be asked keeps a reason of its own."""
     evidence = Evidence(explanation=why.detail[:2000])
-    verdicts = tuple(
+    return tuple(
         Verdict(index, Unscored(question.unscored), Evidence(explanation=question.note))
         if question.unscored
         else Verdict(index, Unscored(why.reason), evidence)
-        for item in job.items
+        for item in items
         for index, question, _ in item.positions()
     )
-    return Verdicts(job.run, job.benchmark, job.sample, verdicts)
 
 
 async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, ...]:

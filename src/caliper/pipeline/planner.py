@@ -10,17 +10,18 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from caliper.core.caps import TokenCap
 from caliper.core.errors import InvalidInput
-from caliper.core.question import Item
-from caliper.core.run import PlanSummary, RunSpec
+from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions
-from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
-from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, refuse, run_store, starts_of
+from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
 from caliper.pipeline.supplies import fetch_dataset, read_captions
 from caliper.ports.codec import Codec, PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.ports.storage import Dataset, ObjectStore
@@ -56,7 +57,7 @@ class Planner:
             return
         kept = run_store(self._store, job.run)
         # Read first: what is planned from here on answers this start, and those before it.
-        start = await starts_of(kept)
+        start, caps = await last_start(kept)
         try:
             captions = await self._captions(spec)
             async with self._sources(spec, captions) as sources:
@@ -65,12 +66,22 @@ class Planner:
             await refuse(kept, _told(str(error)))
             return
         await forget_refusal(kept)
-        await self._tell(PlanMade(job.run, summary.questions, start))
+        shards, end = partial(read_plan, kept, summary), None
+        if caps.calls is not None:
+            end = await affordable(spec, shards, caps.calls)
+        await self._tell(PlanMade(job.run, summary.questions, start, end))
         if await self._runs.cancelled(job.run, anew=True):
             # Said again, for being planned after it takes a run up anew.
             await self._tell(RunCancelled(job.run))
             return
-        await self._publish(spec, summary, kept, captions)
+        cap = None if caps.tokens is None else TokenCap(start, caps.tokens)
+        publisher = Publisher(spec.run_id, self._stream, self._codec, captions, cap)
+        asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
+        if end is None:
+            await publisher.publish_all(shards, asked)
+        else:
+            await publisher.publish_all(before(shards, end), asked)
+            await publisher.leave_out(after(shards, end), LEFT_OUT)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not tried again, until it is started anew or the job put
@@ -82,16 +93,6 @@ class Planner:
 
     async def _tell(self, event: RunEvent) -> None:
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-
-    async def _publish(
-        self, spec: RunSpec, summary: PlanSummary, kept: Narrowed, captions: Captions
-    ) -> None:
-        def shards() -> AsyncIterator[list[Item]]:
-            return read_plan(kept, summary)
-
-        asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
-        publisher = Publisher(spec.run_id, self._stream, self._codec, captions)
-        await publisher.publish_all(shards, asked)
 
     async def _captions(self, spec: RunSpec) -> dict[str, Mapping[str, str]]:
         return {

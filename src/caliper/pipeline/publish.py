@@ -6,15 +6,17 @@ One rule for a new run, a run taken up again after Ctrl-C, and a lost topic.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption, CutShort
-from caliper.core.question import Item, Source
+from caliper.core.question import Failure, Item, Source
 from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.pipeline.examine import left_unscored
 from caliper.pipeline.ledger import Ledger
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob, Verdicts
 from caliper.ports.stream import JobStream, Message
 
 PLAN_JOBS = "plan-jobs"
@@ -27,18 +29,30 @@ RUNS = "runs"
 _AT_ONCE = 64
 _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
+_Job = tuple[Item, ...]
+
 Checkpoint = Mapping[str, frozenset[Source]]
 """What the checkpoint itself is asked for, by benchmark (`BenchmarkSpec.asked_of_checkpoint`)."""
 
 
 class Publisher:
-    """Turns the plan of one run into jobs. `captions` are the known ones."""
+    """Turns the plan of one run into jobs. `captions` are the known ones, `cap` is what the run
+    may use.
+    """
 
-    def __init__(self, run: str, stream: JobStream, codec: Codec, captions: Captions) -> None:
+    def __init__(
+        self,
+        run: str,
+        stream: JobStream,
+        codec: Codec,
+        captions: Captions,
+        cap: TokenCap | None = None,
+    ) -> None:
         self._run = run
         self._stream = stream
         self._codec = codec
         self._captions = captions
+        self._cap = cap
 
     async def publish_missing(self, plan: PlanReader, ledger: Ledger, asked: Checkpoint) -> int:
         """Publish every job that the ledger lacks an outcome of; returns how many.
@@ -58,12 +72,19 @@ class Publisher:
         published = 0
         async for items in plan():
             found = [members for members in jobs(items) if any(map(wanted, members))]
-            for start in range(0, len(found), _AT_ONCE):
-                # They are begun in this order, so that of one key they are appended in it.
-                together = found[start : start + _AT_ONCE]
-                await asyncio.gather(*(self._publish(job, asked) for job in together))
+            await _in_turn(found, lambda job: self._publish(job, asked))
             published += len(found)
         return published
+
+    async def leave_out(self, plan: PlanReader, why: Failure) -> None:
+        """Publish Unscored for every question of a plan in the place of its jobs."""
+        async for items in plan():
+            await _in_turn(list(jobs(items)), lambda job: self._settle(job, why))
+
+    async def _settle(self, items: tuple[Item, ...], why: Failure) -> None:
+        first = items[0]
+        told = Verdicts(self._run, first.benchmark, first.sample, left_unscored(items, why))
+        await self._send(VERDICTS, told)
 
     async def _publish(self, items: tuple[Item, ...], asked: Checkpoint) -> None:
         first = items[0]
@@ -71,7 +92,7 @@ class Publisher:
         if first.source is Source.CAPTION:
             text = self._captions.get(first.benchmark, {}).get(first.sample)
         if text is None and first.source in asked.get(first.benchmark, ()):
-            job = CaptionJob(self._run, first.benchmark, first.sample, items)
+            job = CaptionJob(self._run, first.benchmark, first.sample, items, self._cap)
             await self._send(CAPTION_JOBS, job)
         else:
             known = None if text is None else Caption(first.sample, text, type(text) is CutShort)
@@ -80,12 +101,20 @@ class Publisher:
     async def examine(self, items: tuple[Item, ...], caption: Caption | None) -> None:
         """Publish the examination of one caption, or of one sample's media."""
         first = items[0]
-        job = ExamineJob(self._run, first.benchmark, first.sample, caption, items)
+        job = ExamineJob(self._run, first.benchmark, first.sample, caption, items, self._cap)
         await self._send(_TOPIC_OF_ROLE[benchmark(first.benchmark).role], job)
 
-    async def _send(self, topic: str, job: CaptionJob | ExamineJob) -> None:
-        key = f"{job.run}/{job.benchmark}/{job.sample}"
-        await self._stream.publish(Message(topic, key, self._codec.write(job)))
+    async def _send(self, topic: str, message: CaptionJob | ExamineJob | Verdicts) -> None:
+        key = f"{message.run}/{message.benchmark}/{message.sample}"
+        await self._stream.publish(Message(topic, key, self._codec.write(message)))
+
+
+async def _in_turn(found: Sequence[_Job], send: Callable[[_Job], Awaitable[None]]) -> None:
+    """Send what is to be said of jobs. It is begun in their order, so that messages of one key
+    are appended in it.
+    """
+    for start in range(0, len(found), _AT_ONCE):
+        await asyncio.gather(*map(send, found[start : start + _AT_ONCE]))
 
 
 def jobs(items: list[Item]) -> Iterator[tuple[Item, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
+from caliper.core.caps import Caps
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.preparation import Preparation
@@ -49,7 +50,9 @@ class BenchmarkAsked:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An evaluation as it is asked for. `client_key` is the caller's own, empty for none."""
+    """An evaluation as it is asked for. `client_key` is the caller's own, empty for none. `caps`
+    are those of this start.
+    """
 
     name: str
     benchmarks: tuple[BenchmarkAsked, ...]
@@ -58,6 +61,7 @@ class Asked:
     replicate: int = 0
     coverage_floor: float = 0.99
     client_key: str = ""
+    caps: Caps = field(default_factory=Caps)
 
 
 async def resolve(asked: Asked, store: ObjectStore, stages: StageDirectory) -> RunSpec:
@@ -100,6 +104,8 @@ def _check(asked: Asked) -> None:
         ("benchmarks", unknown is None, f"unknown {unknown!r:.60}; known: {', '.join(NAMES)}"),
         ("benchmarks", 0 < len(names) == len(set(names)), "expected one or more, each once"),
         ("limit", asked.limit is None or asked.limit >= 1, "less than 1"),
+        ("max_calls", asked.caps.calls is None or asked.caps.calls >= 1, "less than 1"),
+        ("max_tokens", asked.caps.tokens is None or asked.caps.tokens >= 1, "less than 1"),
         ("coverage_floor", 0 <= asked.coverage_floor <= 1, "not from 0 to 1"),
     )
     for name, holds, message in rules:

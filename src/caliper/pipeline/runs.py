@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
+from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
@@ -70,12 +71,13 @@ async def forget_refusal(run: ObjectStore) -> None:
         await refuse(run, "")
 
 
-async def starts_of(run: ObjectStore) -> int:
-    """How often a run was started; 0 for one that a release before started. `run` is its own
-    part of the store. Raises StoreUnavailable.
+async def last_start(run: ObjectStore) -> tuple[int, Caps]:
+    """How often a run was started, 0 for one that a release before started, and what it may
+    spend since the last time. `run` is its own part of the store. Raises StoreUnavailable.
     """
-    written = await read_json(run, STARTED)
-    return int(written.get("starts", 0)) if written else 0
+    written = await read_json(run, STARTED) or {}
+    caps = Caps(written.get("max_calls"), written.get("max_tokens"))
+    return int(written.get("starts", 0)), caps
 
 
 async def started_since(run: ObjectStore, start: int) -> bool:
@@ -83,7 +85,8 @@ async def started_since(run: ObjectStore, start: int) -> bool:
 
     One that was away when the plan was told knows of no start, 0: that was the first.
     """
-    return max(start, 1) < await starts_of(run)
+    starts, _ = await last_start(run)
+    return max(start, 1) < starts
 
 
 class RunBook:

@@ -74,7 +74,9 @@ class TrackedRun:
         elif isinstance(event, PlanMade):
             if event.start > max(self.start, 1):
                 # What was written is out of date, even where it will be written again as it was.
-                self.tried, self.ended = self.ledger.passing(), None
+                asked = self.summary.questions if event.asked is None else event.asked
+                self.tried = {index for index in self.ledger.passing() if index < asked}
+                self.ended = None
             self.start = max(self.start, event.start)
         if self._latest is EventKind.PLAN:
             self.error, self.broken = "", False

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.outcome import Verdict
 from caliper.core.question import Item
@@ -22,20 +23,23 @@ class PlanJob:
 @dataclass(frozen=True, slots=True)
 class CaptionJob:
     """One sample that the checkpoint is shown: to caption it, where `items` hold all questions
-    about its caption, or to answer `items`, which are asked from the media.
+    about its caption, or to answer `items`, which are asked from the media. `cap` is what the
+    run may use, None for any number of tokens.
     """
 
     run: str
     benchmark: str
     sample: str
     items: tuple[Item, ...]
+    cap: TokenCap | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExamineJob:
     """All questions of one benchmark about one caption, kept together.
 
-    `caption` is None when none was supplied, and for questions asked from the media.
+    `caption` is None when none was supplied, and for questions asked from the media. `cap` as
+    of a CaptionJob.
     """
 
     run: str
@@ -43,6 +47,7 @@ class ExamineJob:
     sample: str
     caption: Caption | None
     items: tuple[Item, ...]
+    cap: TokenCap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,14 @@ class Verdicts:
 class PlanMade:
     """The plan of a run is whole: so many (question, repeat) pairs.
 
-    `start` says which start of the run it answers, counted from 1.
+    `start` says which start of the run it answers, counted from 1. Indices from `asked` on are
+    left out by a cap on calls; None where there is none.
     """
 
     run: str
     questions: int
     start: int = 0
+    asked: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from caliper.core.question import Decoding
-from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatModel, Completion, Identity, Message
 
@@ -39,10 +38,9 @@ class Spent:
 class MeteredChatModel:
     """A chat model that keeps account of its calls."""
 
-    def __init__(self, model: ChatModel, clock: Clock, allowance: Allowance | None = None) -> None:
+    def __init__(self, model: ChatModel, clock: Clock) -> None:
         self._model = model
         self._clock = clock
-        self._allowance = allowance or Allowance()
         self.spent = Spent()
 
     @property
@@ -56,8 +54,7 @@ class MeteredChatModel:
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
-        """One completion. Raises BudgetSpent, and what the model raises."""
-        self._allowance.ask()
+        """One completion. Raises what the model raises."""
         begun = self._clock.monotonic()
         self.spent.calls += 1
         try:
@@ -67,8 +64,6 @@ class MeteredChatModel:
             raise
         finally:
             self.spent.seconds += self._clock.monotonic() - begun
-        used = completion.usage.prompt + completion.usage.completion
-        self._allowance.enter(used, self.identity.label)
         self.spent.prompt_tokens += completion.usage.prompt
         self.spent.completion_tokens += completion.usage.completion
         self.spent.cached_tokens += completion.usage.cached

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.models.endpoint import parse_endpoints
-from caliper.adapters.models.pool import Pool
+from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
-from caliper.adapters.models.replica import Endpoint
+from caliper.adapters.models.replica import Endpoint, Resolving
+from caliper.adapters.models.replicas import Replicas
 from caliper.adapters.models.retrying import Budget
 from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import BackendError, InvalidInput, UnknownName
+from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
+from caliper.pipeline.allowance import Allowance, CappedChatModel
 from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.budget import Allowance
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
@@ -30,6 +32,7 @@ from caliper.ports.telemetry import SILENT, CallTelemetry
 from caliper.runtime.addresses import Address, refuse_plaintext
 from caliper.runtime.metering import MeteredChatModel, Spent
 
+_Pool = TypeVar("_Pool", bound=Replicas[Any])
 KINDS = ("lexical", "tgi:URL[,URL...][#model]", f"triton:{SYNTAX}", "replay:DIR")
 TAGGERS = ("rules", "spacy:MODEL")
 EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
@@ -40,7 +43,8 @@ class Access:
     """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
 
     A job is tried again for `retry_budget` seconds; one call of it has half of them. `tokens`
-    are all that may be used, None for any number.
+    are all that may be used, None for any number. `ca` is a PEM file of certificates to trust
+    over https:// instead of those that this machine trusts.
     """
 
     token: SecretStr | None = None
@@ -48,6 +52,7 @@ class Access:
     in_flight: int = 64
     retry_budget: float = 600.0
     tokens: int | None = None
+    ca: Path | None = None
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -64,6 +69,11 @@ def split_spec(spec: str) -> tuple[str, str]:
     return kind, rest
 
 
+def encrypted(spec: str) -> bool:
+    """Whether a model or an embedder of that SPEC is reached by TLS, at any of its endpoints."""
+    return "https://" in spec
+
+
 class ModelRoom:
     """The models of one process. Asked twice for the same SPEC, it gives the same model."""
 
@@ -71,11 +81,11 @@ class ModelRoom:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
         self.allowance = Allowance(access.tokens)
-        self._chat_models: dict[str, MeteredChatModel] = {}
-        self._pools: list[Pool] = []
-        self._closings: list[Callable[[], Awaitable[None]]] = []
+        self._chat_models: dict[str, CappedChatModel] = {}
+        self._metered: list[MeteredChatModel] = []
+        self._pools: list[Replicas[Any]] = []
 
-    async def chat_model(self, spec: str) -> MeteredChatModel:
+    async def chat_model(self, spec: str) -> CappedChatModel:
         """The chat model behind a SPEC, its identity resolved.
 
         Raises UnknownName, InvalidInput for a SPEC that is no chat model and for a token that
@@ -87,23 +97,29 @@ class ModelRoom:
                 f"{spec} cannot look at pictures; a captioner is {KINDS[1]} or {KINDS[2]}"
             )
         if spec not in self._chat_models:
-            access = self.access
-            budget = Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2)
-            pool = Pool(
-                self._endpoints(kind, rest),
-                self._clock,
-                access.in_flight,
-                budget,
-                telemetry=self._telemetry,
-            )
-            try:
-                await pool.resolve()
-            except BaseException:
-                await pool.close()
-                raise
-            self._pools.append(pool)
-            self._chat_models[spec] = MeteredChatModel(pool, self._clock, self.allowance)
+            pool = await self._resolved(Pool, self._endpoints(kind, rest))
+            metered = MeteredChatModel(pool, self._clock)
+            self._metered.append(metered)
+            self._chat_models[spec] = CappedChatModel(metered, self.allowance)
         return self._chat_models[spec]
+
+    async def _resolved(self, of: type[_Pool], endpoints: Sequence[tuple[str, Resolving]]) -> _Pool:
+        """The model of that kind behind those endpoints."""
+        access = self.access
+        pool = of(
+            endpoints,
+            self._clock,
+            access.in_flight,
+            Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2),
+            telemetry=self._telemetry,
+        )
+        try:
+            await pool.resolve()
+        except BaseException:
+            await pool.close()
+            raise
+        self._pools.append(pool)
+        return pool
 
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:
         """The adapters of the servers behind a kind's colon, each under its host."""
@@ -118,7 +134,7 @@ class ModelRoom:
             addresses = parse_chat_addresses(rest)
             self._check_triton(addresses)
             return [
-                (address.target, TritonModel(address, access.token, access.timeout))
+                (address.target, TritonModel(address, access.token, access.timeout, ca=access.ca))
                 for address in addresses
             ]
         from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
@@ -133,7 +149,7 @@ class ModelRoom:
                 field=kind,
             )
         return [
-            (endpoint.host, TgiModel(endpoint, access.token, access.timeout))
+            (endpoint.host, TgiModel(endpoint, access.token, access.timeout, access.ca))
             for endpoint in endpoints
         ]
 
@@ -143,7 +159,7 @@ class ModelRoom:
                 self.access.token,
                 Address.parse(one.target),
                 encrypted=one.encrypted,
-                way_out="#tls=system, or #tls=FILE with the certificates to trust",
+                way_out=f"https://{one.target}",
                 field="triton",
             )
 
@@ -204,32 +220,39 @@ class ModelRoom:
     async def _triton_embedder(self, rest: str) -> Embedder:
         from caliper.adapters.models.triton_embedder import (  # noqa: PLC0415 - as above
             TritonEmbedder,
-            parse_embedder_address,
+            parse_embedder_addresses,
         )
 
-        address = parse_embedder_address(rest)
-        self._check_triton([address])
-        embedder = TritonEmbedder(address, self.access.token, self.access.timeout)
-        self._closings.append(embedder.close)
-        try:
-            await embedder.resolve()
-        except BackendError as error:
-            raise type(error)(f"{address.target}: {error}") from error
-        return embedder
+        addresses = parse_embedder_addresses(rest)
+        self._check_triton(addresses)
+        access = self.access
+        return await self._resolved(
+            EmbedderPool,
+            [
+                (
+                    address.target,
+                    TritonEmbedder(address, access.token, access.timeout, ca=access.ca),
+                )
+                for address in addresses
+            ],
+        )
+
+    @property
+    def calls_endpoints(self) -> bool:
+        """Whether any model that was opened is behind endpoints: rules cannot go away."""
+        return bool(self._pools)
 
     @property
     def spent(self) -> dict[str, Spent]:
         """What each chat model's calls cost, by the label of its identity."""
-        return {model.identity.label: model.spent for model in self._chat_models.values()}
+        return {model.identity.label: model.spent for model in self._metered}
 
     async def check(self) -> None:
-        """Raises BackendUnavailable while the endpoints of an opened chat model are gone."""
+        """Raises BackendUnavailable while the endpoints of an opened model are gone."""
         for pool in self._pools:
             await pool.check()
 
     async def close(self) -> None:
         """Close every model that was opened."""
-        for model in self._chat_models.values():
-            await model.close()
-        for close in self._closings:
-            await close()
+        for pool in self._pools:
+            await pool.close()

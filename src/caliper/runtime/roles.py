@@ -15,6 +15,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lexical.answerer import LexicalAnswerer
+from caliper.pipeline.allowance import Allowance, SharedAllowances, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
@@ -64,11 +65,11 @@ class Answering:
             return cls(role, chat, pack)
         return cls(role, chat, pack, room.tagger(language[0]), await room.embedder(language[1]))
 
-    def __call__(self, seed: int) -> Models:
-        """Who answers when draws start from that seed."""
+    def __call__(self, seed: int, allowance: Allowance | None = None) -> Models:
+        """Who answers when draws start from that seed, as long as there is an allowance."""
         answerer: Answerer = LexicalAnswerer()
         if self.chat is not None:
-            answerer = PromptingAnswerer(self.chat, self.pack, seed)
+            answerer = PromptingAnswerer(capped(self.chat, allowance), self.pack, seed)
         names = [name for name in NAMES if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
         return Models(answerers, self.tagger, self.embedder)
@@ -135,6 +136,7 @@ class Examiners:
     gate: Gate
     store: ObjectStore
     recordings: Recordings
+    allowances: SharedAllowances
     telemetry: StageTelemetry = SILENT
     anchors: StandingAnchors | None = None
 
@@ -145,7 +147,7 @@ class Examiners:
         spec = await self.gate.spec(job.run, job.benchmark)
         if spec is None:
             return None
-        models = self.answering(spec.seed)
+        models = self.answering(spec.seed, await self.allowances.of(job))
         if job.items[0].source is Source.MEDIA:
             media = await self.recordings.answerer(spec, job.benchmark)
             models = replace(models, answerers={f"{job.benchmark}/media": media})
@@ -165,6 +167,7 @@ class Captioners:
     index: MediaIndex
     decoders: Decoders
     holding: Holding
+    allowances: SharedAllowances
     telemetry: StageTelemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
@@ -177,7 +180,7 @@ class Captioners:
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
         return Captioner(
             spec,
-            self.model,
+            capped(self.model, await self.allowances.of(job)),
             self.pack,
             media,
             self.store,

@@ -18,8 +18,8 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
 from caliper.runtime.addresses import Address, refuse_far
+from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.runtime.grpc_server import ServerOptions, Tls, refuse_open
-from caliper.runtime.models import Access
 from caliper.runtime.settings import (
     PREFIX,
     SERVICES,
@@ -174,35 +174,6 @@ class StreamSettings(KafkaSettings):
     kafka_session: float = Field(default=15.0, ge=1, le=3600)
 
 
-class EndpointSettings(Settings):
-    """Which model works here, and how its endpoint is reached.
-
-    `model` is a SPEC as on the command line, `pack` a folder of prompts instead of the shipped
-    ones. `timeout` is in seconds a call, `in_flight` the most calls at once, `retry_budget` the
-    seconds for which a job is tried again.
-    """
-
-    model: str = "lexical"
-    model_token: SecretStr | None = None
-    model_token_file: Path | None = None
-    timeout: float = Field(default=120.0, gt=0, le=3600)
-    retry_budget: float = Field(default=600.0, ge=0, le=86400)
-    in_flight: int = Field(default=64, ge=1, le=4096)
-    pack: Path | None = None
-
-    def access(self) -> Access:
-        """How the endpoint is reached."""
-        return Access(self.model_token, self.timeout, self.in_flight, self.retry_budget)
-
-
-class ExaminingSettings(EndpointSettings):
-    """Of a judge or a reader: with `anchors` known captions are judged beside every run, and how
-    many were judged as known is told in the metrics.
-    """
-
-    anchors: bool = False
-
-
 class CaptionerSettings(
     EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
 ):
@@ -222,6 +193,11 @@ class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSett
     tagger: str = "rules"
     embedder: str = "ngram"
 
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The models that work here."""
+        return self.model, self.embedder
+
 
 class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
     """The reader: CALIPER_QA_READER_..."""
@@ -240,8 +216,10 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     https://host:port for TLS; a stage that is not given is not there. `peer_token` is the bearer
     token that they are called with, `peer_ca` a PEM file of certificates to trust instead of
     those that this machine trusts: with it, all calls are TLS. A token is sent in plaintext to
-    this machine only. `page_address` is where people look at runs with a browser: host:port of
-    this machine alone, over plain HTTP without tokens; nowhere when it is empty.
+    this machine only. With `stages_sleep` a stage that does not answer is taken for what it last
+    said it was: for stages that are scaled to nothing while no jobs are there. `page_address` is
+    where people look at runs with a browser: host:port of this machine alone, over plain HTTP
+    without tokens; nowhere when it is empty.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -253,6 +231,7 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     peer_token: SecretStr | None = None
     peer_token_file: Path | None = None
     peer_ca: Path | None = None
+    stages_sleep: bool = False
     page_address: str = ""
 
     def page(self) -> Address | None:

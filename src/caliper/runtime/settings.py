@@ -82,12 +82,14 @@ class CallSettings(Settings):
     """How the command line reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
+    CALIPER_CA: a PEM file of certificates to trust over https:// instead of this machine's;
     CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds for which what an
     endpoint failed to answer is tried again, before it becomes Unscored.
     """
 
     token: SecretStr | None = None
     token_file: Path | None = None
+    ca: Path | None = None
     timeout: float = Field(default=120.0, gt=0, le=3600)
     retry_budget: float = Field(default=600.0, ge=0, le=86400)
 
@@ -140,7 +142,9 @@ def access(in_flight: int, tokens: int | None = None) -> Access:
     Raises what `read_settings` raises.
     """
     settings = read_settings(ModelSettings)
-    return Access(settings.token, settings.timeout, in_flight, settings.retry_budget, tokens)
+    return Access(
+        settings.token, settings.timeout, in_flight, settings.retry_budget, tokens, settings.ca
+    )
 
 
 def decoders() -> DecoderOptions:

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from caliper.core.caption import Caption
-from caliper.core.errors import InvalidInput, ModelChanged
+from caliper.core.errors import BudgetSpent, InvalidInput, ModelChanged
+from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Source
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, give_up, unscored
@@ -32,6 +33,10 @@ async def end_all(_: str, error: ModelChanged) -> None:
     raise error
 
 
+async def nobody_counts(_: ExamineJob | CaptionJob) -> None:
+    """Tell nobody what a job used: for a process that counts for itself."""
+
+
 def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
     """Tell nobody that a job was examined."""
 
@@ -39,7 +44,7 @@ def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
 @dataclass(frozen=True, slots=True)
 class Examining:
     """Examines jobs and publishes their verdicts; `examined` is told of each, `changed` of a
-    run whose model is another one by now.
+    run whose model is another one by now, `used` of a job before what came of it is published.
     """
 
     stream: JobStream
@@ -47,6 +52,7 @@ class Examining:
     examiner_of: ExaminerOf
     examined: Examined = nobody_listens
     changed: ModelWasChanged = end_all
+    used: Callable[[ExamineJob | CaptionJob], Awaitable[None]] = nobody_counts
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job; gives what became Unscored at the last try.
@@ -92,6 +98,7 @@ class Examining:
 
     async def tell(self, job: ExamineJob, verdicts: Verdicts) -> None:
         """Publish the verdicts of a job."""
+        await self.used(job)
         key = f"{verdicts.run}/{verdicts.benchmark}/{verdicts.sample}"
         await self.stream.publish(Message(VERDICTS, key, self.codec.write(verdicts)))
         self.examined(job, verdicts)
@@ -129,13 +136,14 @@ class Captioning:
         return await self.examining.settle(_without_caption(job), found, attempt)
 
     async def _caption(self, job: CaptionJob, captioner: Captioner) -> None:
-        caption = await captioner.caption(job)
+        caption = await _written(captioner, job)
         if isinstance(caption, Failure):
             without = _without_caption(job)
             await self.examining.tell(without, unscored(without, caption))
             return
         await self.keep(job, caption)
-        publisher = Publisher(job.run, self.examining.stream, self.examining.codec, {})
+        await self.examining.used(job)
+        publisher = Publisher(job.run, self.examining.stream, self.examining.codec, {}, job.cap)
         await publisher.examine(job.items, caption)
 
     async def give_up(self, data: bytes, error: BaseException) -> None:
@@ -147,5 +155,13 @@ class Captioning:
         await self.examining.conclude(_without_caption(job), error)
 
 
+async def _written(captioner: Captioner, job: CaptionJob) -> Caption | Failure:
+    """What the captioner wrote; where nothing was left to use, that is no failed job."""
+    try:
+        return await captioner.caption(job)
+    except BudgetSpent as error:
+        return Failure(Reason.BUDGET, str(error))
+
+
 def _without_caption(job: CaptionJob) -> ExamineJob:
-    return ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
+    return ExamineJob(job.run, job.benchmark, job.sample, None, job.items, job.cap)

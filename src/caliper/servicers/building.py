@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.allowance import SharedAllowances
 from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gateway import Gateway, Outside
@@ -41,17 +43,14 @@ from caliper.ports.stream import Consumer, JobStream, LogReader, Message
 from caliper.ports.telemetry import SilentTelemetry, StageTelemetry, Telemetry
 from caliper.runtime.addresses import Address
 from caliper.runtime.anchors.standing import StandingAnchors
+from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.runtime.grpc_server import Service
 from caliper.runtime.lifecycle import Parts, Working, store_check, together
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.pictures import StoredPictures
 from caliper.runtime.recordings import Recordings
 from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
-from caliper.runtime.service_settings import (
-    CaptionerSettings,
-    EndpointSettings,
-    ExaminingSettings,
-)
+from caliper.runtime.service_settings import CaptionerSettings
 from caliper.runtime.sinks import sink_of, sinks
 from caliper.runtime.stages import Captioning, Examining
 from caliper.runtime.web import web_parts
@@ -107,8 +106,7 @@ async def examining_parts(
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     answering = await Answering.open(role, settings.model, pack, room, language)
     parts = answering_parts(answering, settings, ground)
-    # Rules cannot go away.
-    checks = {} if answering.chat is None else {f"{role}'s model": room.check}
+    checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
     return together([parts, Parts((), checks=checks, close=(room.close,))]), Described(
         answering.identities, pack.digest
     )
@@ -122,8 +120,12 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     telemetry = ground.telemetry.stage(_STAGES[role])
     scores = ground.telemetry.scores if settings.anchors else None
     anchors = None if scores is None else StandingAnchors(answering, scores)
-    examiners = Examiners(answering, gate, held, Recordings(ground.store), telemetry, anchors)
-    stage = Examining(ground.stream, ground.codec, examiners, changed=gate.fail)
+    allowances = _allowances(ground)
+    recordings = Recordings(ground.store)
+    examiners = Examiners(answering, gate, held, recordings, allowances, telemetry, anchors)
+    stage = Examining(
+        ground.stream, ground.codec, examiners, changed=gate.fail, used=allowances.tell
+    )
     topic = _TOPICS[role]
     working = Working(
         ground.consumer(topic, telemetry),
@@ -165,12 +167,15 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     async def no_examiner(_: object) -> None:
         return None
 
+    allowances, store = _allowances(ground), Unwritten(ground.store)
     index = MediaIndex(ground.store, ground.clock)
-    stage = Captioning(
-        Examining(ground.stream, ground.codec, no_examiner, changed=gate.fail),
-        Captioners(model, pack, gate, Unwritten(ground.store), index, decoders, holding, telemetry),
-        keep,
+    captioners = Captioners(
+        model, pack, gate, store, index, decoders, holding, allowances, telemetry
     )
+    examining = Examining(
+        ground.stream, ground.codec, no_examiner, changed=gate.fail, used=allowances.tell
+    )
+    stage = Captioning(examining, captioners, keep)
     working = Working(
         ground.consumer(CAPTION_JOBS, telemetry),
         (stage.handle, stage.give_up),
@@ -270,6 +275,11 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
         close=ground.close,
     )
     return parts, board
+
+
+def _allowances(ground: Ground) -> SharedAllowances:
+    """Of one worker among all those that work on capped runs."""
+    return SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
 
 
 def _pack(settings: EndpointSettings) -> PromptPack:

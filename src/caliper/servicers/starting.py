@@ -6,14 +6,15 @@ import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import uvloop
 
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
-from caliper.ports.stages import Described
+from caliper.pipeline.sleeping import SleepingStages
+from caliper.ports.stages import Described, StageDirectory
 from caliper.runtime.addresses import Address
 from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
@@ -39,6 +40,8 @@ from caliper.servicers.grounds import ground_of
 
 _LOG = logging.getLogger(__name__)
 BAD_INPUT, SURROUNDINGS = 2, 4
+# Seconds between two looks at stages that may fall asleep.
+_AWAKE = 30.0
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
 
@@ -78,18 +81,20 @@ async def gateway(settings: GatewaySettings) -> Parts:
         "judge": ("judge", settings.judge),
         "reader": ("qa_reader", settings.qa_reader),
     }
-    stages = RemoteStages(
-        {
-            role: settings.peer(service, place)
-            for role, (service, place) in given.items()
-            if place is not None
-        },
-        remaining_of_call,
-    )
+    targets = {
+        role: settings.peer(service, place)
+        for role, (service, place) in given.items()
+        if place is not None
+    }
+    stages = RemoteStages(targets, remaining_of_call)
     scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
     ground = ground_of(settings, settings)
-    parts = gateway_parts(ground, stages, scores, settings.page())
     closing = Parts((), close=(stages.close, scores.close))
+    directory: StageDirectory = stages
+    if settings.stages_sleep:
+        directory = sleeping = SleepingStages(stages, ground.store)
+        closing = replace(closing, tasks=(lambda: sleeping.follow(targets, _AWAKE),))
+    parts = gateway_parts(ground, directory, scores, settings.page())
     return measured(together([parts, closing]), ground, settings)
 
 

@@ -18,12 +18,12 @@ from caliper.core.keys import digest
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.taxonomy import Taxonomy
+from caliper.pipeline.allowance import CappedChatModel
 from caliper.pipeline.examine import Models
 from caliper.pipeline.plan import Sources
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
-from caliper.runtime.metering import MeteredChatModel
 from caliper.runtime.models import Access, ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.taxonomy import taxonomy_of
@@ -40,7 +40,7 @@ class Prepared:
     spec: RunSpec
     sources: dict[str, Sources]
     models: Models
-    captioners: dict[str, MeteredChatModel]
+    captioners: dict[str, CappedChatModel]
     pack: PromptPack
     room: ModelRoom
     decoders: DecoderOptions = field(default_factory=DecoderOptions)
@@ -62,7 +62,7 @@ class _Parts:
     specs: list[BenchmarkSpec] = field(default_factory=list)
     sources: dict[str, Sources] = field(default_factory=dict)
     answerers: dict[str, Answerer] = field(default_factory=dict)
-    captioners: dict[str, MeteredChatModel] = field(default_factory=dict)
+    captioners: dict[str, CappedChatModel] = field(default_factory=dict)
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
 

@@ -11,6 +11,7 @@ from caliper.adapters.media.place import find
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.benchmarks.base import Layout, PlanRequest
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Source
 from caliper.pipeline.gateway import Evaluation
@@ -33,9 +34,6 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     """
     if config.pack is not None:
         raise InvalidInput("an installation has its own prompts", field="pack")
-    for cap in ("max_calls", "max_tokens"):
-        if getattr(config, cap) is not None:
-            raise InvalidInput("only a run of this process can be capped", field=cap)
     if config.anchors:
         raise InvalidInput(
             "an installation's judges are told by its own settings to judge anchors",
@@ -58,6 +56,7 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
         limit=config.limit,
         replicate=config.replicate,
         coverage_floor=config.coverage_floor,
+        caps=Caps(config.max_calls, config.max_tokens),
     )
     found, _ = await gateway.start(asked)
     return found

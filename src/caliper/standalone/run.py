@@ -22,9 +22,9 @@ from caliper.core.question import Item
 from caliper.core.report import Report
 from caliper.core.run import PlanSummary
 from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
-from caliper.pipeline.budget import affordable, before, leave_out
+from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner
+from caliper.pipeline.examine import Examiner, left_unscored
 from caliper.pipeline.holding import Holding
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
@@ -144,7 +144,8 @@ class _Run:
         if calls is not None:
             end = await affordable(self._prepared.spec, self.plan, calls)
             self._asked = before(self.plan, end)
-            await leave_out(self.plan, end, self._ledger, calls)
+            async for items in after(self.plan, end)():
+                self._ledger.merge(left_unscored(items, LEFT_OUT))
 
     async def missing(self) -> int:
         """How many jobs that may be asked lack an outcome."""

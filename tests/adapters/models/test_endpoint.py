@@ -93,9 +93,10 @@ def test_retry_after_by_this_machines_clock() -> None:
         (400, "'max_completion_tokens' is too large: 8192."),
         (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096."),
         (400, "the request exceeds the available context size, try increasing it"),
+        (400, "Input prompt (5000 tokens) is too long and exceeds limit of 4096"),
         (400, "Requested token count exceeds the model's maximum context length of 4096 tokens."),
     ],
-    ids=["vllm", "vllm, the reply alone", "tgi", "llama.cpp", "sglang"],
+    ids=["vllm", "vllm, the reply alone", "tgi", "llama.cpp", "older vllm", "sglang"],
 )
 def test_a_context_that_is_too_short_names_what_to_lower(status: int, said: str) -> None:
     told = str(status_error(status, {}, said, None))

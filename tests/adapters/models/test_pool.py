@@ -1,20 +1,16 @@
-"""One model over its endpoints: what is tried again, when, where, and what is never mixed."""
+"""One model over an endpoint: what is tried again, when, and how many calls are made at once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from itertools import chain, repeat
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, Told, hold
+from tests.fakes.pools import AT_ONCE, bench, script, settle
 from tests.fakes.telemetry import ToldStage
 
-from caliper.adapters.models.gate import Pace
 from caliper.adapters.models.pool import Pool
-from caliper.adapters.models.proving import Proof
 from caliper.adapters.models.retrying import Budget
 from caliper.core.errors import (
     BackendError,
@@ -22,56 +18,9 @@ from caliper.core.errors import (
     BackendRejected,
     BackendTimeout,
     BackendUnavailable,
-    CaliperError,
-    InvalidInput,
-    ModelChanged,
 )
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Identity, Message, Usage
-
-AT_ONCE = Pace(start=1000)
-
-
-class Bench:
-    """A pool over fake endpoints, with a clock that moves when somebody sleeps."""
-
-    def __init__(self, pool: Pool, clock: FakeClock) -> None:
-        self.pool, self.clock = pool, clock
-
-    async def ask(self, text: str = "1", affinity: str = "") -> str:
-        message = Message("user", (text,))
-        return (await self.pool.complete((message,), Decoding(), affinity=affinity)).text
-
-
-@asynccontextmanager
-async def bench(
-    *endpoints: FakeEndpoint,
-    in_flight: int = 64,
-    budget: Budget | None = None,
-    pace: Pace | None = None,
-) -> AsyncIterator[Bench]:
-    clock = FakeClock()
-    named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
-    pool = Pool(named, clock, in_flight, budget, pace)
-    try:
-        await pool.resolve()
-        yield Bench(pool, clock)
-        assert pool.in_flight == 0
-    finally:
-        await pool.close()
-
-
-def script(*told: Told, then: Told = "ok") -> Callable[[str], Told]:
-    """Tell one thing after the other, and `then` for ever."""
-    rest = chain(told, repeat(then))
-    return lambda _: next(rest)
-
-
-async def settle() -> None:
-    """Let everybody go on who can."""
-    for _ in range(50):
-        await asyncio.sleep(0)
-
+from caliper.ports.models import Completion, Message, Usage
 
 PASSING = (BackendOverloaded("busy"), BackendUnavailable("down"), BackendTimeout("late"))
 
@@ -208,280 +157,11 @@ async def test_who_goes_away_in_the_moment_of_its_turn_gives_it_back() -> None:
         assert endpoint.texts[-1] == "c"
 
 
-async def test_calls_go_where_the_least_is_to_do() -> None:
-    endpoints = [hold(FakeEndpoint()) for _ in range(3)]
-    async with bench(*endpoints, in_flight=30) as bed:
-        calls = [asyncio.create_task(bed.ask(str(number))) for number in range(18)]
-        await settle()
-        assert [endpoint.in_flight for endpoint in endpoints] == [6, 6, 6]
-        endpoints[1].free.set()
-        await settle()
-        calls += [asyncio.create_task(bed.ask(str(number))) for number in range(4)]
-        await settle()
-        assert len(endpoints[1].texts) == 10
-        for endpoint in endpoints:
-            endpoint.free.set()
-        await asyncio.gather(*calls)
-
-
-async def test_what_belongs_together_goes_to_one_endpoint() -> None:
-    endpoints = [FakeEndpoint(), FakeEndpoint()]
-    async with bench(*endpoints, in_flight=4) as bed:
-        asked = [f"{caption}/{number}" for number in range(10) for caption in "abcd"]
-        await asyncio.gather(*(bed.ask(text, affinity=text[0]) for text in asked))
-    went = [{text[0] for text in endpoint.texts} for endpoint in endpoints]
-    assert went[0] | went[1] == set("abcd")
-    assert went[0] & went[1] == set()
-    assert len(went[0]) == len(went[1]) == 2
-
-
-async def test_when_an_endpoint_fails_another_answers_at_once() -> None:
-    endpoints = FakeEndpoint(script(BackendUnavailable("reset"))), FakeEndpoint()
-    async with bench(*endpoints) as bed:
-        assert await bed.ask("yes") == "yes"
-        assert bed.clock.seconds == 0
-    assert [endpoint.texts for endpoint in endpoints] == [["yes"], ["yes"]]
-
-
-async def test_a_dead_endpoint_costs_few_calls_where_another_is_alive() -> None:
-    broken, sound = FakeEndpoint(lambda _: BackendUnavailable("reset")), FakeEndpoint()
-    async with bench(broken, sound) as bed:
-        await asyncio.gather(*(bed.ask(f"{number}", affinity="a") for number in range(100)))
-        assert len(sound.texts) == 100
-        # What was waiting for it is moved, and one call at a time looks whether it is back.
-        assert len(broken.texts) < 40
-        assert bed.pool.limits["host-0"] == 0
-
-
-async def test_an_endpoint_that_is_back_is_used_again() -> None:
-    broken, sound = FakeEndpoint(lambda _: BackendUnavailable("reset")), FakeEndpoint()
-    async with bench(broken, sound) as bed:
-        for _ in range(5):
-            await bed.ask()
-        assert bed.pool.limits["host-0"] == 0
-        broken.tell = lambda text: text
-        bed.clock.seconds += 2.0
-        await bed.ask()
-        assert bed.pool.limits["host-0"] == 1
-        hold(broken)
-        calls = [asyncio.create_task(bed.ask()) for _ in range(2)]
-        await settle()
-        assert broken.in_flight == 1
-        broken.free.set()
-        await asyncio.gather(*calls)
-
-
-async def test_an_endpoint_that_stays_dead_keeps_nobody_waiting() -> None:
-    endpoint = FakeEndpoint(lambda _: BackendUnavailable("refused"))
-    budget = Budget(seconds=60.0)
-    async with bench(endpoint, in_flight=8, budget=budget) as bed:
-        ended = await asyncio.gather(
-            *(bed.ask(str(number)) for number in range(500)), return_exceptions=True
-        )
-        assert {type(end) for end in ended} == {BackendUnavailable}
-        assert {str(end) for end in ended} == {"refused"}
-        # It is looked for at growing intervals, not once a caller.
-        assert len(endpoint.texts) < 40
-        assert bed.clock.seconds < 60 + 31
-        # Back again, and the next who is due finds out.
-        endpoint.tell = lambda text: text
-        bed.clock.seconds += 40
-        assert await bed.ask("again") == "again"
-
-
-async def test_a_request_that_breaks_its_endpoint_takes_no_other_with_it() -> None:
-    def tell(text: str) -> Told:
-        return BackendUnavailable("HTTP 500") if text.startswith("poison") else text
-
-    endpoint = FakeEndpoint(tell)
-    async with bench(endpoint, in_flight=8) as bed:
-        texts = [f"poison {number}" for number in range(8)] + [str(n) for n in range(200)]
-        ended = await asyncio.gather(*map(bed.ask, texts), return_exceptions=True)
-        assert ended[8:] == texts[8:]
-        assert all(isinstance(end, BackendUnavailable) for end in ended[:8])
-
-
-async def test_what_did_not_fail_yet_finds_out_whether_an_endpoint_is_back() -> None:
-    def tell(text: str) -> Told:
-        return BackendUnavailable("HTTP 500") if text.startswith("poison") else text
-
-    endpoint = FakeEndpoint(tell)
-    budget = Budget(seconds=2.0)
-    async with bench(endpoint, in_flight=8, budget=budget) as bed:
-        poison = (bed.ask(f"poison {number}") for number in range(8))
-        await asyncio.gather(*poison, return_exceptions=True)
-        # It comes when nothing but trouble was heard for longer than patience lasts.
-        assert bed.pool.limits == {"host-0": 0}
-        assert await bed.ask("sound") == "sound"
-
-
-async def test_endpoints_must_serve_one_model() -> None:
-    with pytest.raises(InvalidInput, match="host-0 model 1; host-1 model 2"):
-        async with bench(FakeEndpoint(), FakeEndpoint(revision="2")):
-            pass
-
-
-async def test_an_endpoint_that_starts_up_is_waited_for() -> None:
-    endpoint = FakeEndpoint()
-    endpoint.resolving = [BackendUnavailable("HTTP 503")] * 2
-    async with bench(endpoint) as bed:
-        assert bed.pool.identity == Identity("fake", "model", "1", cached=True)
-        assert len(bed.clock.slept) == 2
-
-
-async def test_an_endpoint_that_is_not_there_is_named() -> None:
-    endpoint = FakeEndpoint()
-    endpoint.resolving = [BackendUnavailable("refused")] * 100
-    with pytest.raises(BackendUnavailable, match=r"^host-1: refused"):
-        async with bench(FakeEndpoint(), endpoint):
-            pass
-    assert endpoint.closed
-
-
-async def test_no_identity_before_it_is_known() -> None:
-    with pytest.raises(CaliperError, match="before it was resolved"):
-        _ = Pool([("host", FakeEndpoint())], FakeClock()).identity
-
-
-async def test_a_server_that_was_started_anew_proves_itself_before_it_answers() -> None:
-    endpoint = FakeEndpoint(script(BackendUnavailable("reset")))
-    async with bench(endpoint) as bed:
-        assert await bed.ask() == "ok"
-        # When the run began, after the break, and after the reply.
-        assert endpoint.resolved == 3
-        endpoint.tell = script(BackendUnavailable("reset"))
-        endpoint.revision = "2"
-        for _ in range(3):
-            with pytest.raises(ModelChanged, match="now serves model"):
-                await bed.ask()
-        # Of the new server nothing was asked but who it is.
-        assert len(endpoint.texts) == 3
-
-
-async def test_nothing_is_asked_of_another_model_after_a_while() -> None:
-    endpoint = FakeEndpoint()
-    async with bench(endpoint) as bed:
-        await bed.ask("first")
-        endpoint.revision = "2"
-        bed.clock.seconds += 6
-        with pytest.raises(ModelChanged):
-            await bed.ask("second")
-        assert endpoint.texts == ["first"]
-
-
-async def test_a_reply_is_given_once_the_model_was_proved_after_it() -> None:
-    endpoint = FakeEndpoint()
-
-    def another(text: str) -> str:
-        # Nothing is cut, and no time passes: only who is asked for it tells the change.
-        endpoint.revision = "2"
-        return text
-
-    endpoint.tell = another
-    async with bench(endpoint) as bed:
-        with pytest.raises(ModelChanged, match="now serves model"):
-            await bed.ask()
-
-
-async def test_a_reply_that_is_not_the_last_is_given_on_trust_and_the_last_tells() -> None:
-    endpoint = hold(FakeEndpoint())
-    async with bench(endpoint, pace=AT_ONCE) as bed:
-        asking = [asyncio.create_task(bed.ask(str(number))) for number in range(50)]
-        await settle()
-        endpoint.revision = "2"
-        endpoint.free.set()
-        told = await asyncio.gather(*asking, return_exceptions=True)
-        assert told[:49] == [str(number) for number in range(49)]
-        assert isinstance(told[49], ModelChanged)
-        assert endpoint.resolved == 2
-
-
-async def test_replies_wait_for_a_proof_when_the_last_is_a_second_old() -> None:
-    endpoint = hold(FakeEndpoint())
-    async with bench(endpoint, pace=AT_ONCE) as bed:
-        asking = [asyncio.create_task(bed.ask()) for _ in range(50)]
-        await settle()
-        bed.clock.seconds += 1
-        endpoint.revision = "2"
-        endpoint.free.set()
-        told = await asyncio.gather(*asking, return_exceptions=True)
-        assert {type(one) for one in told} == {ModelChanged}
-        # Before it was known, and for those who waited by then.
-        assert endpoint.resolved <= 3
-
-
-async def test_what_was_given_on_trust_is_proved_when_the_last_call_fails() -> None:
-    endpoint = hold(FakeEndpoint(script("given", then=BackendRejected("HTTP 413"))))
-    async with bench(endpoint, pace=AT_ONCE) as bed:
-        asking = [asyncio.create_task(bed.ask()) for _ in range(2)]
-        await settle()
-        endpoint.revision = "2"
-        endpoint.free.set()
-        told = await asyncio.gather(*asking, return_exceptions=True)
-        assert told[0] == "given"
-        assert isinstance(told[1], ModelChanged)
-
-
-async def test_a_reply_during_a_proof_needs_the_next_one() -> None:
-    endpoint = FakeEndpoint()
-    asked, free, told = asyncio.Event(), asyncio.Event(), 0
-
-    async def slowly() -> Identity:
-        nonlocal told
-        told += 1
-        found = Identity("fake", "model", endpoint.revision, cached=True)
-        asked.set()
-        await free.wait()
-        return found
-
-    async with bench(endpoint) as bed:
-        proof = Proof(slowly, lambda: bed.pool.identity, bed.clock)
-        first = asyncio.create_task(proof.after(last=True))
-        await asked.wait()
-        endpoint.revision = "2"
-        second = asyncio.create_task(proof.after(last=True))
-        await settle()
-        free.set()
-        await first
-        with pytest.raises(ModelChanged):
-            await second
-        assert told == 2
-
-
-async def test_a_model_that_is_no_longer_served_is_another() -> None:
-    endpoint = FakeEndpoint()
-    async with bench(endpoint) as bed:
-        endpoint.resolving = [InvalidInput("unknown model")]
-        bed.clock.seconds += 6
-        with pytest.raises(ModelChanged, match="no longer serves"):
-            await bed.ask()
-
-
-async def test_another_model_in_a_reply_stops_at_once() -> None:
-    endpoint = FakeEndpoint(lambda _: ModelChanged("another"))
-    other = FakeEndpoint()
-    async with bench(endpoint, other) as bed:
-        with pytest.raises(ModelChanged):
-            await bed.ask()
-        assert (len(endpoint.texts), other.texts) == (1, [])
-
-
-async def test_a_caller_who_goes_away_does_not_take_the_proof_from_the_others() -> None:
-    endpoint = FakeEndpoint()
-    async with bench(endpoint) as bed:
-        bed.clock.seconds += 6
-        first, second = (asyncio.create_task(bed.ask(name)) for name in "ab")
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        first.cancel()
-        assert await second == "b"
-        # When the run began, before the two calls, and after the one that was left.
-        assert endpoint.resolved == 3
-
-
 WEATHER = st.lists(
     st.sampled_from(["ok", "busy", "wait", "down", "late", "refused"]), min_size=1, max_size=60
 )
+
+
 TOLD: dict[str, Told] = {
     "ok": "fine",
     "busy": BackendOverloaded("busy"),

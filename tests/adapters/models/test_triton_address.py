@@ -1,11 +1,9 @@
 """Reading the address of a model of a Triton server."""
 
-from pathlib import Path
-
 import pytest
 
 from caliper.adapters.models.triton import parse_chat_addresses
-from caliper.adapters.models.triton_embedder import parse_embedder_address
+from caliper.adapters.models.triton_embedder import parse_embedder_addresses
 from caliper.core.errors import InvalidInput, UnknownName
 
 
@@ -38,6 +36,10 @@ def test_version_and_options_may_be_left_out() -> None:
         "host:8001/model#template=",
         "host:8001/model#load=no",
         "http://host:8001/model",
+        "https://host/model",
+        "https:///model",
+        "host:8001,https://host:8002/model",
+        "host:8001/model#tls=system",
         "user:secret@host:8001/model",
         "host:8001/mo del",
     ],
@@ -49,21 +51,16 @@ def test_what_is_no_address_is_refused(written: str) -> None:
 
 
 def test_options_are_those_of_the_role() -> None:
-    parse_embedder_address("host:8001/model#tokenizer=here")
+    parse_embedder_addresses("host:8001/model#tokenizer=here")
     with pytest.raises(UnknownName, match="'tokenizer'; known: template"):
         parse_chat_addresses("host:8001/model#tokenizer=here")
 
 
-def test_certificates_are_read_from_the_file_that_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "ca.pem"
-    file.write_bytes(b"PEM")
-    (named,) = parse_chat_addresses(f"h:1/m#tls={file}")
-    (system,) = parse_chat_addresses("h:1/m#tls=system")
-    (absent,) = parse_chat_addresses(f"h:1/m#tls={tmp_path}/none.pem")
-    assert named.certificates == b"PEM"
-    assert system.certificates is None
-    with pytest.raises(InvalidInput, match="cannot read it"):
-        _ = absent.certificates
+def test_https_is_for_all_servers_that_are_named() -> None:
+    both = parse_chat_addresses("https://a:8001,b:8001/captioner@2#load=yes")
+    assert [(each.target, each.encrypted) for each in both] == [("a:8001", True), ("b:8001", True)]
+    (plain,) = parse_chat_addresses("a:8001/captioner")
+    assert not plain.encrypted
 
 
 def test_several_servers_of_one_model() -> None:
@@ -72,5 +69,5 @@ def test_several_servers_of_one_model() -> None:
     assert {(each.model, each.version) for each in found} == {("captioner", "2")}
     with pytest.raises(InvalidInput, match="stands there twice"):
         parse_chat_addresses("a:8001,a:8001/captioner")
-    with pytest.raises(InvalidInput, match="an embedder has one server"):
-        parse_embedder_address("a:8001,b:8001/sentences")
+    both = parse_embedder_addresses("a:8001,b:8001/sentences")
+    assert [each.target for each in both] == ["a:8001", "b:8001"]

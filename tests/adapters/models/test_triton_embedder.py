@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from caliper.adapters.models.triton_embedder import TritonEmbedder, parse_embedder_address
+from caliper.adapters.models.pool import EmbedderPool
+from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.triton_embedder import TritonEmbedder, parse_embedder_addresses
 from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.runtime.clock import SystemClock
 
-Opening = Callable[[str], Awaitable[TritonEmbedder]]
+Opening = Callable[[str], Awaitable[EmbedderPool]]
 
 
 @pytest.fixture
@@ -22,8 +25,10 @@ async def opened(triton: str) -> AsyncIterator[Opening]:
     """Opens embedders of the session's server, and closes them after the test."""
     async with AsyncExitStack() as stack:
 
-        async def opening(rest: str) -> TritonEmbedder:
-            embedder = TritonEmbedder(parse_embedder_address(f"{triton}/{rest}"), seconds=10)
+        async def opening(rest: str) -> EmbedderPool:
+            (address,) = parse_embedder_addresses(f"{triton}/{rest}")
+            endpoints = [(address.target, TritonEmbedder(address, seconds=10))]
+            embedder = EmbedderPool(endpoints, SystemClock(), budget=Budget(seconds=0))
             stack.push_async_callback(embedder.close)
             await embedder.resolve()
             return embedder

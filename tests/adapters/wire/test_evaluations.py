@@ -11,6 +11,7 @@ from caliper.adapters.wire.evaluations import (
 )
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
+from caliper.core.caps import Caps
 from caliper.core.run import RunState
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
 from caliper.ports.stages import Scores
@@ -39,6 +40,9 @@ def parts(draw: st.DrawFn) -> BenchmarkAsked:
     )
 
 
+MOST = st.none() | st.integers(0, 2**64 - 1)
+
+
 @given(
     st.builds(
         Asked,
@@ -49,6 +53,7 @@ def parts(draw: st.DrawFn) -> BenchmarkAsked:
         replicate=st.integers(0, 2**32 - 1),
         coverage_floor=st.floats(0, 1),
         client_key=TEXTS,
+        caps=st.builds(Caps, MOST, MOST),
     )
 )
 def test_what_is_asked_for_arrives(asked: Asked) -> None:

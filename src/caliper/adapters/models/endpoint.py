@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
+from caliper.adapters.models.context import TOO_LONG, too_long
 from caliper.core.errors import (
     BackendError,
     BackendOverloaded,
@@ -97,16 +98,6 @@ _ADVICE = {
     400: "it cannot use the request, perhaps for its length",
 }
 
-_TOO_LONG = (
-    "the prompt and the most tokens of the reply are more than the model's context holds; of a "
-    "captioner lower --caption-tokens, or show it less (--preparation)"
-)
-_OF_THE_CONTEXT = re.compile(
-    r"context (length|size|window)|max_(new_|completion_)?tokens|maximum (model )?length",
-    re.IGNORECASE,
-)
-"""What vLLM, SGLang, TGI and llama.cpp's server have in common in what they say of it."""
-
 
 def status_error(
     status: int, headers: Mapping[str, str], body: str, token: str | None
@@ -127,8 +118,8 @@ def status_error(
     if status < 400:
         return BackendRejected(f"the endpoint redirects (HTTP {status}); give the URL it points to")
     advice = _ADVICE.get(status, "it does not accept the request")
-    if status in {400, 413, 422} and _OF_THE_CONTEXT.search(body):
-        advice = _TOO_LONG
+    if status in {400, 413, 422} and too_long(body):
+        advice = TOO_LONG
     return BackendRejected(f"the endpoint refuses (HTTP {status}): {advice}{said}")
 
 

@@ -1,138 +1,21 @@
-"""One chat model over the endpoints that serve it.
+"""Chat models and embedders over the endpoints that serve them.
 
-An adapter makes a call once and says by the error what went wrong. Everything that getting
-along with endpoints takes is here, once for all adapters: a gate for each endpoint, balancing
-between them, tries again within a budget, and the proof that all serve the same model.
+Everything that getting along with endpoints takes is in `replicas`, for both alike.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
-from caliper.adapters.models.gate import Gate, Pace
-from caliper.adapters.models.proving import Proof
-from caliper.adapters.models.replica import Endpoint
-from caliper.adapters.models.retrying import PASSING, Budget, Effort
-from caliper.adapters.models.watch import Watch, Watched
-from caliper.core.errors import (
-    BackendError,
-    BackendUnavailable,
-    CaliperError,
-    InvalidInput,
-    ModelChanged,
-)
-from caliper.core.question import Decoding
-from caliper.ports.clock import Clock
-from caliper.ports.models import Completion, Identity, Message
-from caliper.ports.telemetry import SILENT, CallTelemetry
-
-_HOMES = 10_000
-"""So many captions are remembered with the endpoint that their questions go to."""
+from caliper.adapters.models.replica import EmbedderEndpoint, Endpoint
+from caliper.adapters.models.replicas import Replicas
+from caliper.core.question import Decoding, Vector
+from caliper.ports.models import Completion, Message
 
 
-@dataclass(slots=True)
-class _Replica:
-    """An endpoint under a name that people may be told, with the proof of its identity; `asked`
-    are the calls that it has not answered yet.
-    """
-
-    name: str
-    model: Endpoint
-    gate: Gate
-    proof: Proof
-    asked: int = 0
-    trouble: BackendError | None = None
-
-
-class Pool:
-    """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
-
-    `endpoints` are pairs of a name for people and an adapter, at least one. `in_flight` calls
-    at most are made at once, shared out evenly among the endpoints.
-    """
-
-    def __init__(
-        self,
-        endpoints: Sequence[tuple[str, Endpoint]],
-        clock: Clock,
-        in_flight: int = 64,
-        budget: Budget | None = None,
-        pace: Pace | None = None,
-        telemetry: CallTelemetry = SILENT,
-    ) -> None:
-        self._clock, self._budget, self._telemetry = clock, budget or Budget(), telemetry
-        share = -(-in_flight // len(endpoints))
-        pace, patience = pace or Pace(), self._budget.seconds
-        # Where patience is short, a shut gate must be probed before it ends, and again soon: who
-        # has not tried yet waits for that.
-        pace = replace(
-            pace,
-            most=share,
-            patience=patience,
-            first_wait=min(pace.first_wait, patience / 10),
-            longest_wait=min(pace.longest_wait, patience / 4),
-        )
-        self._replicas = tuple(
-            _Replica(name, model, Gate(pace), Proof(model.resolve, lambda: self.identity, clock))
-            for name, model in endpoints
-        )
-        self._admission = Admission([replica.gate for replica in self._replicas], clock)
-        self._watch = Watch(
-            [Watched(each.name, each.gate, each.proof.look) for each in self._replicas],
-            clock,
-        )
-        self._homes: OrderedDict[str, int] = OrderedDict()
-        self._identity: Identity | None = None
-
-    @property
-    def identity(self) -> Identity:
-        """Which model the endpoints serve, as `resolve` found it."""
-        if self._identity is None:
-            raise CaliperError("the model's identity is asked for before it was resolved")
-        return self._identity
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """How many calls may be in flight now, by the name of the endpoint; 0 for one that is
-        only probed.
-        """
-        return {replica.name: replica.gate.limit for replica in self._replicas}
-
-    @property
-    def in_flight(self) -> int:
-        """How many calls are in flight now."""
-        return sum(replica.gate.in_flight for replica in self._replicas)
-
-    async def resolve(self) -> Identity:
-        """Ask every endpoint which model it serves.
-
-        Raises InvalidInput when they serve different ones, UnknownName when one does not serve
-        the model that was named, BackendError when one does not answer within the budget.
-        """
-        resolving = (self._resolved(replica) for replica in self._replicas)
-        found = await asyncio.gather(*resolving, return_exceptions=True)
-        identities: list[Identity] = []
-        for one in found:
-            if isinstance(one, BaseException):
-                raise one
-            identities.append(one)
-        if any(one != identities[0] for one in identities):
-            told = (
-                f"{replica.name} {one.name} {one.revision[:12]}".rstrip()
-                for replica, one in zip(self._replicas, identities, strict=True)
-            )
-            raise InvalidInput(
-                f"the endpoints of one model serve different ones: {'; '.join(told)}"
-            )
-        self._identity = identities[0]
-        for replica in self._replicas:
-            self._telemetry.gated(self._label(replica), replica.gate)
-        return self._identity
+class Pool(Replicas[Endpoint]):
+    """A ChatModel."""
 
     async def complete(
         self,
@@ -141,124 +24,28 @@ class Pool:
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
-        """One completion, from the endpoint that has the least to do.
+        """One completion. Raises what `call` raises."""
 
-        Calls of one `affinity` go to one endpoint for as long as that is healthy: what they
-        have in common is then in its cache. Raises the last BackendOverloaded,
-        BackendUnavailable or BackendTimeout when the budget is spent, BackendRejected for what
-        will never be accepted, ModelChanged when an endpoint serves another model than
-        `resolve` found: for a reply that was given before, the call that is last tells it.
+        async def ask(endpoint: Endpoint, label: str) -> Completion:
+            found = await endpoint.complete(messages, decoding, schema, affinity)
+            self.telemetry.used(label, found.usage)
+            return found
+
+        return await self.call(ask, affinity)
+
+
+class EmbedderPool(Replicas[EmbedderEndpoint]):
+    """An Embedder."""
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, in requests as large as an endpoint takes. Raises what `call`
+        raises.
         """
-        effort = Effort(self._budget, self._clock)
-        tried: set[int] = set()
-        failed: list[tuple[str, BaseException]] = []
+        found: list[Vector] = []
 
-        def elsewhere() -> bool:
-            return len(tried) < len(self._replicas) and self._admission.healthy(tried)
+        async def ask(endpoint: EmbedderEndpoint, _: str) -> list[Vector]:
+            return await endpoint.embed(texts[len(found) : len(found) + endpoint.most])
 
-        async def attempt() -> Completion:
-            if failed:
-                self._telemetry.asked_again(*failed.pop())
-            if not elsewhere():
-                tried.clear()
-            turn = await self._turn(affinity, tried, effort.tries)
-            tried.add(turn.place)
-            replica = self._replicas[turn.place]
-            error: BaseException | None = None
-            begun = self._clock.monotonic()
-            try:
-                with effort:
-                    await replica.proof.before()
-                    call = replica.model.complete(messages, decoding, schema, affinity)
-                    found = await _proved(replica, call)
-            except BaseException as failure:
-                error = failure
-                failed.append((self._label(replica), failure))
-                self._note(replica, failure)
-                raise
-            else:
-                self._telemetry.used(self._label(replica), found.usage)
-                return found
-            finally:
-                self._admission.leave(turn, error)
-                self._tell(replica, error, self._clock.monotonic() - begun)
-
-        try:
-            return await effort.retried(attempt, elsewhere)
-        except EndpointsLost:
-            raise self._last_trouble() from None
-
-    async def check(self) -> None:
-        """Raises BackendUnavailable while no endpoint is there, at once and without a call."""
-        await self._watch.check()
-
-    def _label(self, replica: _Replica) -> str:
-        """The model's name, with the endpoint's number where there are several; no host."""
-        name = self.identity.name
-        if len(self._replicas) == 1:
-            return name
-        return f"{name}/{self._replicas.index(replica) + 1}"
-
-    def _tell(self, replica: _Replica, error: BaseException | None, seconds: float) -> None:
-        if not isinstance(error, asyncio.CancelledError):
-            self._telemetry.called(self._label(replica), error, seconds)
-
-    async def close(self) -> None:
-        """Close all endpoints."""
-        await self._watch.close()
-        await self._admission.close()
-        for replica in self._replicas:
-            await replica.proof.close()
-            await replica.model.close()
-
-    async def _resolved(self, replica: _Replica) -> Identity:
-        effort = Effort(self._budget, self._clock)
-
-        async def attempt() -> Identity:
-            with effort:
-                return await replica.model.resolve()
-
-        try:
-            found = await effort.retried(attempt)
-        except BackendError as error:
-            # Only here: what single calls say stands beside verdicts, without the host.
-            raise type(error)(f"{replica.name}: {error}") from error
-        replica.proof.given()
+        while len(found) < len(texts):
+            found += await self.call(ask)
         return found
-
-    async def _turn(self, affinity: str, tried: set[int], tries: int) -> Turn:
-        """Wait until the call may be made. Raises EndpointsLost."""
-        place = self._admission.place_for(self._homes.get(affinity), tried)
-        turn = await self._admission.enter(place, tries)
-        if affinity:
-            self._homes[affinity] = turn.place
-            self._homes.move_to_end(affinity)
-            if len(self._homes) > _HOMES:
-                self._homes.popitem(last=False)
-        return turn
-
-    def _last_trouble(self) -> BackendError:
-        """What an endpoint said last, as an error of its own: the other belongs to its call."""
-        known = [replica.trouble for replica in self._replicas if replica.trouble is not None]
-        return type(known[0])(str(known[0])) if known else BackendUnavailable("no answer")
-
-    def _note(self, replica: _Replica, failure: BaseException) -> None:
-        if isinstance(failure, PASSING):
-            replica.trouble = failure
-        if isinstance(failure, BackendUnavailable | ModelChanged):
-            replica.proof.doubt()
-
-
-async def _proved(replica: _Replica, call: Awaitable[Completion]) -> Completion:
-    """The reply to a call, with the proof that it needs. Raises what the call and `Proof` raise."""
-    replica.asked += 1
-    try:
-        reply = await call
-    except BaseException as failure:
-        replica.asked -= 1
-        if isinstance(failure, BackendError) and replica.asked == 0:
-            await replica.proof.settle()
-        raise
-    replica.asked -= 1
-    await replica.proof.after(last=replica.asked == 0)
-    return reply

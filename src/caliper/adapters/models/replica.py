@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from caliper.ports.models import ChatModel, Identity
+from caliper.ports.models import ChatModel, Embedder, Identity
 
 
-class Endpoint(ChatModel, Protocol):
-    """A chat model behind one endpoint, which tries every call once.
+class Resolving(Protocol):
+    """One endpoint of a model, which tries every call once.
 
-    `complete` raises the BackendError subclass that fits, with `retry_after` where the server
-    said it, ModelChanged when the reply says that another model gave it.
+    What it is asked raises the BackendError subclass that fits, with `retry_after` where the
+    server said it, ModelChanged when the reply says that another model gave it.
     """
 
     async def resolve(self) -> Identity:
@@ -20,3 +20,18 @@ class Endpoint(ChatModel, Protocol):
         Raises BackendError, UnknownName when it does not serve the model that was named.
         """
         ...
+
+    async def close(self) -> None:
+        """Close all connections."""
+        ...
+
+
+class Endpoint(Resolving, ChatModel, Protocol):
+    """A chat model behind one endpoint."""
+
+
+class EmbedderEndpoint(Resolving, Embedder, Protocol):
+    """An embedder behind one endpoint. `embed` is handed `most` texts at most, in one request."""
+
+    @property
+    def most(self) -> int: ...

@@ -8,8 +8,11 @@ chat_rate` measures it). `set_async_client_factory` is the library's way to hand
 from __future__ import annotations
 
 import os
+import ssl
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from json import dumps
 from typing import Any
@@ -19,22 +22,33 @@ import httpx2
 
 LARGEST_BODY = 4 * 1024 * 1024
 """The most bytes a response may have, on the wire and unpacked: a hundred long replies."""
+AS_IT_IS = "response_format as it is"
+"""What stands under this name goes out as `response_format`: huggingface_hub makes TGI's form out
+of every `json_schema`, whatever server the URL leads to.
+"""
 _AT_ONCE = 64 * 1024
 _GZIP_OR_ZLIB = 47
 """The `wbits` with which zlib reads both."""
 _JSON = ("Content-Type", "application/json")
 _PACKED = {"Accept-Encoding": "gzip, deflate"}
 _OF_THE_PACKING = (b"content-encoding", b"content-length")
+_TRUST: ContextVar[ssl.SSLContext | None] = ContextVar("_TRUST", default=None)
+
+
+class Untrusted(httpx2.ConnectError):
+    """Who answers speaks no TLS, or has no certificate that is trusted."""
 
 
 class AiohttpTransport(httpx2.AsyncBaseTransport):
     """Sends httpx2 requests through an aiohttp session. Bodies are read whole: no streaming.
 
     There is no limit of connections and no timeout: who calls is limited and holds a deadline.
-    Neither proxies nor .netrc are taken from the environment.
+    Neither proxies nor .netrc are taken from the environment. `trust` says which certificates
+    are trusted over https, none that those of this machine are.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, trust: ssl.SSLContext | None = None) -> None:
+        self._trust = trust
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -56,6 +70,8 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 body = await _bounded_body(response, request)
         except TimeoutError as error:
             raise httpx2.ReadTimeout(_story(error), request=request) from error
+        except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
+            raise Untrusted(_refusal(error), request=request) from error
         except aiohttp.ClientConnectorError as error:
             raise httpx2.ConnectError(_story(error), request=request) from error
         except (aiohttp.ClientError, OSError) as error:
@@ -73,7 +89,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
         # Made here and not in __init__: a session belongs to the loop that runs its calls.
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+                connector=aiohttp.TCPConnector(limit=0, ssl=self._trust or True),
                 timeout=aiohttp.ClientTimeout(total=None),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 # Neither aiohttp nor httpx2 would stop unpacking at a limit.
@@ -120,13 +136,21 @@ def _story(error: Exception) -> str:
     return os.strerror(number) if number > 0 else type(error).__name__
 
 
+def _refusal(error: aiohttp.ClientConnectorError) -> str:
+    """Why there is no TLS with an endpoint, in the words of OpenSSL."""
+    cause = error.os_error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {cause.verify_message}"
+    return f"it does not speak TLS as we do: {getattr(cause, 'reason', None) or 'no handshake'}"
+
+
 class _Client(httpx2.AsyncClient):
     """Posts JSON on a shorter way: without merging URLs, headers, cookies and hooks that nobody
     sets, which would cost a quarter of a call.
     """
 
-    def __init__(self) -> None:
-        self._sender = AiohttpTransport()
+    def __init__(self, trust: ssl.SSLContext | None) -> None:
+        self._sender = AiohttpTransport(trust)
         super().__init__(transport=self._sender, timeout=None, trust_env=False)
 
     async def post(  # type: ignore[override]  # what huggingface_hub uses of it
@@ -136,6 +160,9 @@ class _Client(httpx2.AsyncClient):
         asked = [(name, value) for name, value in headers.items() if value is not None]
         if json is None:
             return await super().post(url, headers=asked, **others)
+        if AS_IT_IS in json:
+            json = {**json, "response_format": json[AS_IT_IS]}
+            del json[AS_IT_IS]
         body = dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
         return await self._sender.exchange(_posted(url), [*asked, _JSON], body)
 
@@ -146,6 +173,25 @@ def _posted(url: str) -> httpx2.Request:
     return httpx2.Request("POST", url)
 
 
-def new_client() -> httpx2.AsyncClient:
-    """An httpx2 client over aiohttp that follows no redirects: they would carry the token."""
-    return _Client()
+def new_client(trust: ssl.SSLContext | None = None) -> httpx2.AsyncClient:
+    """An httpx2 client over aiohttp that follows no redirects: they would carry the token.
+    `trust` as for the transport.
+    """
+    return _Client(trust)
+
+
+@contextmanager
+def trusted(trust: ssl.SSLContext | None) -> Iterator[None]:
+    """Clients that `client_of_the_library` makes meanwhile trust those certificates."""
+    before = _TRUST.set(trust)
+    try:
+        yield
+    finally:
+        _TRUST.reset(before)
+
+
+def client_of_the_library() -> httpx2.AsyncClient:
+    """A client for huggingface_hub, whose factory is one for the whole process, is told nothing,
+    and is asked in the middle of a client's first call.
+    """
+    return new_client(_TRUST.get())

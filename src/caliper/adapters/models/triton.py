@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
@@ -41,7 +42,7 @@ class TritonModel:
     """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
 
     Each call is one try of at most `seconds`. A decoupled model is one of the vLLM backend;
-    any other answers each request once.
+    any other answers each request once. `ca` as for the connection.
     """
 
     def __init__(
@@ -50,10 +51,11 @@ class TritonModel:
         token: SecretStr | None = None,
         seconds: float = 120.0,
         check_every: float = CHECK_EVERY,
+        ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for certificates that cannot be read."""
+        """Raises InvalidInput for a CA that cannot be used."""
         self._address = address
-        self._client = TritonClient(address, token, seconds, check_every)
+        self._client = TritonClient(address, token, seconds, check_every, ca)
         self._form: str | None = None
         self._resolved: tuple[VllmShape | PlainShape, Identity] | None = None
 

@@ -1,6 +1,7 @@
-"""Where a model of a Triton server is: HOST:PORT[,HOST:PORT...]/MODEL[@VERSION][#OPTIONS].
+"""Where a model of a Triton server is: [https://]HOST:PORT[,HOST:PORT...]/MODEL[@VERSION][#OPTIONS].
 
-Several hosts are servers of one and the same model; options are OPTION=VALUE, with & between.
+With https:// the connection to each is TLS. Several hosts are servers of one and the same model;
+options are OPTION=VALUE, with & between.
 """
 
 from __future__ import annotations
@@ -8,56 +9,37 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 from caliper.core.errors import InvalidInput, UnknownName
 
-SYNTAX = "HOST:PORT[,HOST:PORT...]/MODEL[@VERSION][#OPTIONS]"
+SYNTAX = "[https://]HOST:PORT[,HOST:PORT...]/MODEL[@VERSION][#OPTIONS]"
 _WRITTEN = re.compile(
-    r"(?P<targets>[^/#\s]+)"
+    r"(?P<tls>https://)?(?P<targets>[^/#\s]+)"
     r"/(?P<model>[^/@#\s\x00-\x1f]+)(@(?P<version>\d+))?(#(?P<options>\S*))?"
 )
 
 _TARGET = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>\d{1,5})")
 
-CONNECTION_OPTIONS = ("tls", "load")
-"""`tls=system` or `tls=FILE` (PEM of who signed the server's certificate); `load=yes` has a
-model loaded that is not, on a server in explicit model control.
-"""
+CONNECTION_OPTIONS = ("load",)
+"""`load=yes` has a model loaded that is not, on a server in explicit model control."""
 
 
 @dataclass(frozen=True, slots=True)
 class TritonAddress:
-    """A model of a server at `target` (host:port); without a version, the one it serves."""
+    """A model of a server at `target` (host:port); without a version, the one it serves.
+    `encrypted`: nobody on the way can read what is sent.
+    """
 
     target: str
     model: str
     version: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    encrypted: bool = False
 
     def option(self, name: str, default: str) -> str:
         """The value of an option."""
         return self.options.get(name, default)
-
-    @property
-    def encrypted(self) -> bool:
-        """Whether nobody on the way can read what is sent."""
-        return "tls" in self.options
-
-    @property
-    def certificates(self) -> bytes | None:
-        """What the connection trusts: PEM, or nothing for those that the system trusts.
-
-        Raises InvalidInput when the file cannot be read.
-        """
-        chosen = self.options["tls"]
-        if chosen == "system":
-            return None
-        try:
-            return Path(chosen).read_bytes()
-        except OSError as error:
-            raise InvalidInput(f"cannot read it: {error.strerror}", file=chosen) from error
 
 
 def parse_addresses(text: str, known: tuple[str, ...]) -> tuple[TritonAddress, ...]:
@@ -72,7 +54,8 @@ def parse_addresses(text: str, known: tuple[str, ...]) -> tuple[TritonAddress, .
     if len(set(targets)) < len(targets):
         raise InvalidInput("the same server stands there twice", field="triton")
     options, version = _options(found["options"] or "", known), found["version"] or ""
-    return tuple(TritonAddress(target, found["model"], version, options) for target in targets)
+    tls = found["tls"] is not None
+    return tuple(TritonAddress(target, found["model"], version, options, tls) for target in targets)
 
 
 def _is_target(text: str) -> bool:

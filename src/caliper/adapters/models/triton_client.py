@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from grpc import ChannelConnectivity, StatusCode, ssl_channel_credentials
@@ -16,6 +17,7 @@ from tritonclient.utils import InferenceServerException
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_errors import code_of, failure
 from caliper.adapters.models.triton_served import Served, read_served
+from caliper.adapters.trust import roots
 from caliper.core.errors import (
     BackendOverloaded,
     BackendUnavailable,
@@ -47,7 +49,8 @@ Result = TypeVar("Result")
 class TritonClient:
     """A connection to one model. `open` must be awaited before it is asked, `close` at the end.
 
-    A call may take `seconds`. Every method raises BackendError subclasses; those that ask the
+    A call may take `seconds`. `ca` is a PEM file of certificates to trust over TLS instead of
+    those that this machine trusts. Every method raises BackendError subclasses; those that ask the
     model raise ModelChanged as well when it is no longer the one that `open` found.
     """
 
@@ -57,11 +60,12 @@ class TritonClient:
         token: SecretStr | None,
         seconds: float,
         check_every: float = CHECK_EVERY,
+        ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for certificates that cannot be read."""
+        """Raises InvalidInput for a CA that cannot be used."""
         self._address, self._seconds, self._check_every = address, seconds, check_every
         self._headers = {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
-        credentials = ssl_channel_credentials(address.certificates) if address.encrypted else None
+        credentials = ssl_channel_credentials(roots(ca)) if address.encrypted else None
         # In plaintext not by way of a proxy, which would read all of it.
         direct = [] if address.encrypted else [("grpc.enable_http_proxy", 0)]
         self._client = InferenceServerClient(

@@ -43,25 +43,22 @@ class Tokenizer(Protocol):
     def __call__(self, text: str) -> list[int]: ...
 
 
-def parse_embedder_address(text: str) -> TritonAddress:
-    """The address behind `triton:` of a SPEC that names an embedder.
+def parse_embedder_addresses(text: str) -> tuple[TritonAddress, ...]:
+    """The addresses behind `triton:` of a SPEC that names an embedder.
 
     Options: `text` and `embedding` (names of tensors), `tokenizer` (a file, or a folder with
     one, for models that take token ids); those of the connection. Raises InvalidInput,
     UnknownName.
     """
-    address, *more = parse_addresses(text, _OPTIONS)
-    if more:
-        raise InvalidInput("an embedder has one server", field="embedder")
-    return address
+    return parse_addresses(text, _OPTIONS)
 
 
 class TritonEmbedder:
     """An Embedder. `resolve` must be awaited once before anything else, `close` at the end.
 
-    Each call of the server is one try of at most `seconds`. A model takes texts, or token ids
-    by the tokenizer of the address. It gives a vector a text, or one a token: then the mean
-    over the tokens is the text's.
+    Each call is one try of at most `seconds`, for as many texts as a request may hold. A model
+    takes texts, or token ids by the tokenizer of the address. It gives a vector a text, or one
+    a token: then the mean over the tokens is the text's. `ca` as for the connection.
     """
 
     def __init__(
@@ -70,14 +67,15 @@ class TritonEmbedder:
         token: SecretStr | None = None,
         seconds: float = 120.0,
         check_every: float = CHECK_EVERY,
+        ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for a tokenizer or certificates that cannot be used."""
+        """Raises InvalidInput for a tokenizer or a CA that cannot be used."""
         self._tokenizer: Tokenizer | None = None
         self._tokens = ""
         if chosen := address.options.get("tokenizer"):
             self._tokenizer, self._tokens = _tokenizer(Path(chosen))
         self._address = address
-        self._client = TritonClient(address, token, seconds, check_every)
+        self._client = TritonClient(address, token, seconds, check_every, ca)
         self._identity: Identity | None = None
         self._output = ""
 
@@ -109,24 +107,11 @@ class TritonEmbedder:
         return self._identity
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, all of the same length.
+        """One vector for each of at most `most` texts, all of the same length, in one request.
 
         Raises BackendError subclasses; ModelChanged when another version or configuration of
         the model answers than `resolve` found.
         """
-        # Token ids are sent text by text: padding could change a vector with those beside it.
-        most = min(self._client.served.batch, _MOST_TEXTS) if self._tokenizer is None else 1
-        size = max(1, most)
-        found: list[Vector] = []
-        for start in range(0, len(texts), size):
-            found += await self._vectors(texts[start : start + size])
-        return found
-
-    async def close(self) -> None:
-        """Close the connection."""
-        await self._client.close()
-
-    async def _vectors(self, texts: Sequence[str]) -> list[Vector]:
         inputs = self._ids(texts[0]) if self._tokenizer else self._texts(texts)
         vectors = array_of(await self._client.infer(inputs), self._output)
         if vectors is None:
@@ -135,6 +120,16 @@ class TritonEmbedder:
         if not np.isfinite(rows).all():
             raise BackendUnavailable("an embedding holds what is no number")
         return [tuple(row.tolist()) for row in rows]
+
+    @property
+    def most(self) -> int:
+        """How many texts a request may hold."""
+        # Token ids are sent text by text: padding could change a vector with those beside it.
+        return max(1, 0 if self._tokenizer else min(self._client.served.batch, _MOST_TEXTS))
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._client.close()
 
     def _rows(self, vectors: NDArray[Any], count: int) -> NDArray[np.float64]:
         """Of shape (texts, length): vectors of tokens are averaged."""

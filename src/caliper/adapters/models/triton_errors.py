@@ -6,6 +6,7 @@ from grpc import StatusCode
 from grpc.aio import AioRpcError
 from tritonclient.utils import InferenceServerException
 
+from caliper.adapters.models.context import TOO_LONG, too_long
 from caliper.core.errors import (
     BackendError,
     BackendOverloaded,
@@ -32,7 +33,13 @@ _TOLD = {
     StatusCode.RESOURCE_EXHAUSTED: "the Triton server takes no more, or a message was too large",
     StatusCode.INTERNAL: "the Triton model failed",
 }
+_OF_THE_REQUEST = (StatusCode.INTERNAL, StatusCode.INVALID_ARGUMENT, None)
+"""Statuses with which a model refuses what is too long for it: the vLLM backend tells it as its
+own failure.
+"""
 _BY_NAME = {str(code): code for code in StatusCode}
+_UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "is not in peer certificate")
+"""How gRPC says that it does not trust who answers, with the status of a server that is away."""
 _QUEUE_FULL = "Exceeds maximum queue size"
 """How Triton's core says it, in a stream without the status that it has elsewhere."""
 
@@ -60,4 +67,10 @@ def failure(error: InferenceServerException | AioRpcError) -> BackendError:
         told = _TOLD.get(code, f"{told} ({code.name})")
     said = error.details() if isinstance(error, AioRpcError) else error.message()
     text = " ".join((said or "").split())[:200]
+    if code in _OF_THE_REQUEST and too_long(said or ""):
+        return BackendRejected(
+            f"the Triton model cannot use the request: {TOO_LONG}; it says: {text}"
+        )
+    if said and any(word in said for word in _UNTRUSTED):
+        return BackendRejected(f"the Triton server's certificate is not trusted; gRPC says: {text}")
     return kind(f"{told}; it says: {text}")

@@ -19,6 +19,7 @@ from caliper.adapters.wire.specs import (
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
+from caliper.core.caps import Caps
 from caliper.core.run import RunSpec
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
@@ -37,6 +38,8 @@ def encode_asked(asked: Asked) -> evaluate_pb2.StartEvaluationRequest:
         replicate=asked.replicate,
         coverage_floor=asked.coverage_floor,
         client_key=to_wire(asked.client_key),
+        max_calls=asked.caps.calls,
+        max_tokens=asked.caps.tokens,
     )
 
 
@@ -70,6 +73,10 @@ def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> Asked:
         replicate=message.replicate,
         coverage_floor=message.coverage_floor if message.HasField("coverage_floor") else _FLOOR,
         client_key=from_wire(message.client_key),
+        caps=Caps(
+            calls=message.max_calls if message.HasField("max_calls") else None,
+            tokens=message.max_tokens if message.HasField("max_tokens") else None,
+        ),
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
+from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -39,7 +41,13 @@ class JsonCodec:
 
     def read_caption_job(self, data: bytes) -> CaptionJob:
         written = _read(data, *_OF_A_SAMPLE, "items")
-        return CaptionJob(written["run"], written["benchmark"], written["sample"], _items(written))
+        return CaptionJob(
+            run=written["run"],
+            benchmark=written["benchmark"],
+            sample=written["sample"],
+            items=_items(written),
+            cap=_cap(written),
+        )
 
     def read_examine_job(self, data: bytes) -> ExamineJob:
         written = _read(data, *_OF_A_SAMPLE, "items")
@@ -54,6 +62,7 @@ class JsonCodec:
             sample=written["sample"],
             caption=found,
             items=_items(written),
+            cap=_cap(written),
         )
 
     def read_verdicts(self, data: bytes) -> Verdicts:
@@ -70,7 +79,8 @@ class JsonCodec:
         try:
             match written["event"]:
                 case "planned":
-                    return PlanMade(run, int(written["questions"]), int(written.get("start", 0)))
+                    start, asked = int(written.get("start", 0)), written.get("asked")
+                    return PlanMade(run, int(written["questions"]), start, asked)
                 case "cancelled":
                     return RunCancelled(run)
                 case "failed":
@@ -93,6 +103,8 @@ def _body(message: StreamMessage) -> dict[str, Any]:
     if isinstance(message, Verdicts):
         return written | {"verdicts": [verdict.to_json() for verdict in message.verdicts]}
     written["items"] = [encode_item(item) for item in message.items]
+    if message.cap is not None:
+        written["cap"] = asdict(message.cap)
     if isinstance(message, ExamineJob) and message.caption is not None:
         written["caption"] = {"text": message.caption.text, "truncated": message.caption.truncated}
     return written
@@ -101,18 +113,28 @@ def _body(message: StreamMessage) -> dict[str, Any]:
 def _event(event: RunEvent) -> dict[str, Any]:
     match event:
         case PlanMade():
-            return {"event": "planned", "questions": event.questions, "start": event.start}
+            cut = {} if event.asked is None else {"asked": event.asked}
+            told = {"event": "planned", "questions": event.questions, "start": event.start}
+            return told | cut
         case RunCancelled():
             return {"event": "cancelled"}
         case RunFailed():
             return {"event": "failed", "error": event.error}
         case RunEnded():
-            told = {"state": str(event.state), "error": event.error, "report": event.report}
-            return {"event": "ended", **told}
+            how = {"state": str(event.state), "error": event.error, "report": event.report}
+            return {"event": "ended", **how}
 
 
 def _items(written: dict[str, Any]) -> tuple[Item, ...]:
     return tuple(decode_item(item) for item in _list(written, "items"))
+
+
+def _cap(written: dict[str, Any]) -> TokenCap | None:
+    found = written.get("cap")
+    try:
+        return None if found is None else TokenCap(**found)
+    except TypeError as error:
+        raise InvalidInput(f"this message holds no cap: {error}") from error
 
 
 def _list(written: dict[str, Any], name: str) -> list[Any]:

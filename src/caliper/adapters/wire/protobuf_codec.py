@@ -20,6 +20,7 @@ from caliper.adapters.wire.outcomes import decode_verdict, encode_verdict
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.stream.v1 import messages_pb2 as pb
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -52,9 +53,8 @@ class ProtobufCodec:
 
     def read_caption_job(self, data: bytes) -> CaptionJob:
         job = _read(pb.CaptionJob, data, "benchmark", "sample", "items")
-        return CaptionJob(
-            from_wire(job.run), job.benchmark, from_wire(job.sample), _decode_items(job.items)
-        )
+        sample, items = from_wire(job.sample), _decode_items(job.items)
+        return CaptionJob(from_wire(job.run), job.benchmark, sample, items, _decode_cap(job))
 
     def read_examine_job(self, data: bytes) -> ExamineJob:
         job = _read(pb.ExamineJob, data, "benchmark", "sample", "items")
@@ -62,7 +62,12 @@ class ProtobufCodec:
         if job.HasField("caption"):
             caption = Caption(sample, from_wire(job.caption.text), job.caption.truncated)
         return ExamineJob(
-            from_wire(job.run), job.benchmark, sample, caption, _decode_items(job.items)
+            run=from_wire(job.run),
+            benchmark=job.benchmark,
+            sample=sample,
+            caption=caption,
+            items=_decode_items(job.items),
+            cap=_decode_cap(job),
         )
 
     def read_verdicts(self, data: bytes) -> Verdicts:
@@ -75,7 +80,9 @@ class ProtobufCodec:
         run = from_wire(event.run)
         match event.WhichOneof("event"):
             case "planned":
-                return PlanMade(run, event.planned.questions, event.planned.start)
+                made = event.planned
+                asked = made.asked if made.HasField("asked") else None
+                return PlanMade(run, made.questions, made.start, asked)
             case "cancelled":
                 return RunCancelled(run)
             case "failed":
@@ -102,6 +109,8 @@ def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
     match event:
         case PlanMade():
             message.planned.questions, message.planned.start = event.questions, event.start
+            if event.asked is not None:
+                message.planned.asked = event.asked
         case RunCancelled():
             message.cancelled.SetInParent()
         case RunFailed():
@@ -122,14 +131,17 @@ def _encode_about_sample(message: CaptionJob | ExamineJob | Verdicts, run: str) 
     }
     if isinstance(message, Verdicts):
         return pb.Verdicts(**common, verdicts=map(encode_verdict, message.verdicts))
-    items = map(_encode_item, message.items)
+    cap = None
+    if message.cap is not None:
+        cap = pb.TokenCap(start=message.cap.start, tokens=message.cap.tokens)
+    common |= {"items": map(_encode_item, message.items), "cap": cap}
     if isinstance(message, CaptionJob):
-        return pb.CaptionJob(**common, items=items)
+        return pb.CaptionJob(**common)
     caption = None
     if message.caption is not None:
         text, truncated = to_wire(message.caption.text), message.caption.truncated
         caption = pb.Caption(text=text, truncated=truncated)
-    return pb.ExamineJob(**common, caption=caption, items=items)
+    return pb.ExamineJob(**common, caption=caption)
 
 
 def _encode_item(item: Item) -> pb.Item:
@@ -166,6 +178,10 @@ def _read(kind: type[_Read], data: bytes, *required: str) -> _Read:
     if missing:
         raise InvalidInput(f"a message lacks {', '.join(missing)}")
     return message
+
+
+def _decode_cap(job: pb.CaptionJob | pb.ExamineJob) -> TokenCap | None:
+    return TokenCap(job.cap.start, job.cap.tokens) if job.HasField("cap") else None
 
 
 def _decode_items(items: Iterable[pb.Item]) -> tuple[Item, ...]:

@@ -69,8 +69,8 @@ _ADVICE: Mapping[type[Exception], str] = {
     BackendOverloaded: "it has more to do than it can: wait, or add a replica",
     BackendTimeout: "it may still be loading its model: wait, or give it more --timeout",
     BackendUnavailable: "is it started, and reachable from here under this host and port?",
-    BackendRejected: "check the URL and the model's name, and the token in CALIPER_TOKEN or "
-    "CALIPER_TOKEN_FILE (a gateway's: CALIPER_SERVER_TOKEN)",
+    BackendRejected: "check the URL and the model's name, the token in CALIPER_TOKEN or "
+    "CALIPER_TOKEN_FILE (a gateway's: CALIPER_SERVER_TOKEN), and whom CALIPER_CA trusts",
     BackendError: "see what it says itself, in its log",
     InvalidInput: "correct what is named here",
     StoreFull: "make room, or raise the quota",

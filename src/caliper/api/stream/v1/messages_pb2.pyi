@@ -60,6 +60,14 @@ class Item(_message.Message):
     questions: _containers.RepeatedCompositeFieldContainer[Question]
     def __init__(self, benchmark: _Optional[str] = ..., key: _Optional[str] = ..., sample: _Optional[str] = ..., cluster: _Optional[str] = ..., media: _Optional[_Iterable[str]] = ..., source: _Optional[_Union[Source, str]] = ..., first: _Optional[int] = ..., questions: _Optional[_Iterable[_Union[Question, _Mapping]]] = ...) -> None: ...
 
+class TokenCap(_message.Message):
+    __slots__ = ("start", "tokens")
+    START_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    tokens: int
+    def __init__(self, start: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
+
 class PlanJob(_message.Message):
     __slots__ = ("schema", "run")
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
@@ -69,34 +77,38 @@ class PlanJob(_message.Message):
     def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ...) -> None: ...
 
 class CaptionJob(_message.Message):
-    __slots__ = ("schema", "run", "benchmark", "sample", "items")
+    __slots__ = ("schema", "run", "benchmark", "sample", "items", "cap")
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     RUN_FIELD_NUMBER: _ClassVar[int]
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_FIELD_NUMBER: _ClassVar[int]
     ITEMS_FIELD_NUMBER: _ClassVar[int]
+    CAP_FIELD_NUMBER: _ClassVar[int]
     schema: int
     run: str
     benchmark: str
     sample: str
     items: _containers.RepeatedCompositeFieldContainer[Item]
-    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., benchmark: _Optional[str] = ..., sample: _Optional[str] = ..., items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ...) -> None: ...
+    cap: TokenCap
+    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., benchmark: _Optional[str] = ..., sample: _Optional[str] = ..., items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., cap: _Optional[_Union[TokenCap, _Mapping]] = ...) -> None: ...
 
 class ExamineJob(_message.Message):
-    __slots__ = ("schema", "run", "benchmark", "sample", "caption", "items")
+    __slots__ = ("schema", "run", "benchmark", "sample", "caption", "items", "cap")
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     RUN_FIELD_NUMBER: _ClassVar[int]
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_FIELD_NUMBER: _ClassVar[int]
     CAPTION_FIELD_NUMBER: _ClassVar[int]
     ITEMS_FIELD_NUMBER: _ClassVar[int]
+    CAP_FIELD_NUMBER: _ClassVar[int]
     schema: int
     run: str
     benchmark: str
     sample: str
     caption: Caption
     items: _containers.RepeatedCompositeFieldContainer[Item]
-    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., benchmark: _Optional[str] = ..., sample: _Optional[str] = ..., caption: _Optional[_Union[Caption, _Mapping]] = ..., items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ...) -> None: ...
+    cap: TokenCap
+    def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., benchmark: _Optional[str] = ..., sample: _Optional[str] = ..., caption: _Optional[_Union[Caption, _Mapping]] = ..., items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., cap: _Optional[_Union[TokenCap, _Mapping]] = ...) -> None: ...
 
 class Verdicts(_message.Message):
     __slots__ = ("schema", "run", "benchmark", "sample", "verdicts")
@@ -113,12 +125,14 @@ class Verdicts(_message.Message):
     def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., benchmark: _Optional[str] = ..., sample: _Optional[str] = ..., verdicts: _Optional[_Iterable[_Union[_outcome_pb2.Verdict, _Mapping]]] = ...) -> None: ...
 
 class PlanMade(_message.Message):
-    __slots__ = ("questions", "start")
+    __slots__ = ("questions", "start", "asked")
     QUESTIONS_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
+    ASKED_FIELD_NUMBER: _ClassVar[int]
     questions: int
     start: int
-    def __init__(self, questions: _Optional[int] = ..., start: _Optional[int] = ...) -> None: ...
+    asked: int
+    def __init__(self, questions: _Optional[int] = ..., start: _Optional[int] = ..., asked: _Optional[int] = ...) -> None: ...
 
 class RunCancelled(_message.Message):
     __slots__ = ()

@@ -110,6 +110,11 @@ class Asked:
     def generated(self, cancelled):
         if "[fail]" in self.prompt:
             raise RuntimeError("the engine is out of memory")
+        if "[long]" in self.prompt:
+            raise ValueError(
+                "The decoder prompt (length 5000) is longer than the maximum model length of 4096. "
+                "Make sure that `max_model_len` is no smaller than the number of text tokens."
+            )
         if "[empty]" in self.prompt:
             return [], "stop"
         if "[abort]" in self.prompt:

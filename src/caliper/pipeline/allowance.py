@@ -1,0 +1,165 @@
+"""The tokens that a run may use: asked for before every call, entered after it, and counted
+together where several processes work on one run.
+
+Calls in flight are not taken back, so that their tokens may pass the cap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from caliper.core.caps import TokenCap
+from caliper.core.errors import BudgetSpent
+from caliper.core.question import Decoding
+from caliper.pipeline.runs import read_json, run_store, write_json
+from caliper.ports.codec import CaptionJob, ExamineJob
+from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.storage import ObjectStore
+
+_RUNS = 64
+"""So many starts of runs are counted at once; what others used is in the store."""
+
+
+def _nobody(_: str) -> None:
+    """Be told in vain."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """The tokens of prompts and replies that may be used, None for any number. `others` is what
+    was used elsewhere, as far as it is known.
+
+    `tell` is told, once a model, that its server counts none, so that no cap can hold; what was
+    told stands in `warnings` by model.
+    """
+
+    tokens: int | None = None
+    used: int = 0
+    others: int = 0
+    tell: Callable[[str], None] = _nobody
+    warnings: dict[str, str] = field(default_factory=dict)
+
+    def ask(self) -> None:
+        """Be allowed one more call. Raises BudgetSpent."""
+        if self.tokens is not None and self.used + self.others >= self.tokens:
+            # No figures: what stands beside verdicts is the same whoever came to the cap.
+            raise BudgetSpent("the cap on tokens leaves no room for it")
+
+    def enter(self, tokens: int, model: str) -> None:
+        """Enter what an answered call of a model used, as its server counts."""
+        self.used += tokens
+        if tokens or self.tokens is None or model in self.warnings:
+            return
+        self.warnings[model] = (
+            f"the server of {model} counts no tokens: the cap of {self.tokens:,} (--max-tokens) "
+            "cannot hold for its calls; cap them with --max-calls"
+        )
+        self.tell(self.warnings[model])
+
+
+class CappedChatModel:
+    """A chat model that is asked as long as there is an allowance."""
+
+    def __init__(self, model: ChatModel, allowance: Allowance) -> None:
+        self._model, self._allowance = model, allowance
+
+    @property
+    def identity(self) -> Identity:
+        return self._model.identity
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        decoding: Decoding,
+        schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
+    ) -> Completion:
+        """One completion. Raises BudgetSpent, and what the model raises."""
+        self._allowance.ask()
+        completion = await self._model.complete(messages, decoding, schema, affinity)
+        usage = completion.usage
+        self._allowance.enter(usage.prompt + usage.completion, self.identity.label)
+        return completion
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def capped(model: ChatModel, allowance: Allowance | None) -> ChatModel:
+    """The model, asked as long as there is an allowance where there is one."""
+    return model if allowance is None else CappedChatModel(model, allowance)
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What this process used of a cap; `told` is how much of it the others can know."""
+
+    allowance: Allowance
+    told: int
+    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class SharedAllowances:
+    """The allowances of capped runs, counted together by all who work for an installation:
+
+        runs/<id>/spent/<start>/<who>.json   what one of them used
+
+    Nobody waits for another. So a cap is passed by the calls in flight, and by what the others
+    used for jobs that they have not finished; what a process used that was killed in the middle
+    of a job is lost. `who` is a name that no other process has; `warn` is told what a cap cannot
+    hold.
+    """
+
+    def __init__(self, store: ObjectStore, who: str, warn: Callable[[str], None]) -> None:
+        self._store, self._who, self._warn = store, f"{who}.json", warn
+        self._counted: OrderedDict[tuple[str, int], _Counted] = OrderedDict()
+
+    async def of(self, job: CaptionJob | ExamineJob) -> Allowance | None:
+        """What is left for a job by what everybody told, None for any number of tokens.
+
+        Raises StoreUnavailable.
+        """
+        run, cap = job.run, job.cap
+        if cap is None:
+            return None
+        used = await self._read(run, cap)
+        own = used.pop(self._who, 0)
+        counted = self._counted.get((run, cap.start))
+        if counted is None:
+            counted = _Counted(Allowance(cap.tokens, used=own, tell=self._warn), told=own)
+            # Another job may have opened it while the store was asked.
+            counted = self._counted.setdefault((run, cap.start), counted)
+        self._counted.move_to_end((run, cap.start))
+        if len(self._counted) > _RUNS:
+            self._counted.popitem(last=False)
+        counted.allowance.others = max(counted.allowance.others, sum(used.values()))
+        return counted.allowance
+
+    async def tell(self, job: CaptionJob | ExamineJob) -> None:
+        """Let the others know what was used here. Raises StoreUnavailable or StoreFull."""
+        run, cap = job.run, job.cap
+        counted = None if cap is None else self._counted.get((run, cap.start))
+        if cap is None or counted is None:
+            return
+        async with counted.telling:
+            used = counted.allowance.used
+            if used > counted.told:
+                await write_json(run_store(self._store, run), _place(cap) + self._who, tokens=used)
+                counted.told = used
+
+    async def _read(self, run: str, cap: TokenCap) -> dict[str, int]:
+        """What everybody told, by who they are."""
+        kept, place = run_store(self._store, run), _place(cap)
+        found = {}
+        async for key in kept.list(place):
+            written = await read_json(kept, key)
+            found[key.removeprefix(place)] = 0 if written is None else int(written["tokens"])
+        return found
+
+
+def _place(cap: TokenCap) -> str:
+    return f"spent/{cap.start}/"

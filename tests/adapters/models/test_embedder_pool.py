@@ -1,0 +1,165 @@
+"""An embedder over its endpoints: the same gate, tries and proofs as any other model."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.telemetry import ToldStage
+from tests.servers.process import ServerProcess
+from tests.servers.triton_server import put_back
+
+from caliper.adapters.models.pool import EmbedderPool
+from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.triton_client import TritonClient
+from caliper.adapters.models.triton_embedder import TritonEmbedder, parse_embedder_addresses
+from caliper.core.errors import (
+    BackendOverloaded,
+    BackendRejected,
+    BackendTimeout,
+    BackendUnavailable,
+    ModelChanged,
+)
+from caliper.core.question import Vector
+from caliper.ports.models import Identity
+from caliper.runtime.clock import SystemClock
+
+Trouble = Exception | None
+
+
+class FakeEmbedder:
+    """adapters.models.replica.EmbedderEndpoint. Troubles befall its calls one after the other."""
+
+    def __init__(self, *troubles: Trouble, most: int = 3) -> None:
+        self.troubles = list(troubles)
+        self.most = most
+        self.revision = "1"
+        self.asked: list[tuple[str, ...]] = []
+        self.in_flight = self.most_in_flight = 0
+
+    @property
+    def identity(self) -> Identity:
+        return Identity("fake", "words", self.revision, cached=True)
+
+    async def resolve(self) -> Identity:
+        return self.identity
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        self.asked.append(tuple(texts))
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        await asyncio.sleep(0)
+        self.in_flight -= 1
+        trouble = self.troubles.pop(0) if self.troubles else None
+        if trouble is not None:
+            raise trouble
+        return [(float(len(text)),) for text in texts]
+
+    async def close(self) -> None: ...
+
+
+@asynccontextmanager
+async def pooled(
+    *endpoints: FakeEmbedder, told: ToldStage | None = None, in_flight: int = 64
+) -> AsyncIterator[EmbedderPool]:
+    named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
+    pool = EmbedderPool(named, FakeClock(), in_flight, telemetry=told or ToldStage())
+    try:
+        await pool.resolve()
+        yield pool
+        assert pool.in_flight == 0
+    finally:
+        await pool.close()
+
+
+async def test_texts_go_in_requests_of_the_size_that_an_endpoint_takes() -> None:
+    endpoint = FakeEmbedder(most=3)
+    async with pooled(endpoint) as pool:
+        assert await pool.embed(["a", "bb", "ccc", "dddd"]) == [(1.0,), (2.0,), (3.0,), (4.0,)]
+        assert await pool.embed([]) == []
+    assert endpoint.asked == [("a", "bb", "ccc"), ("dddd",)]
+
+
+async def test_trouble_that_passes_costs_one_request_and_not_the_others() -> None:
+    told = ToldStage()
+    endpoint = FakeEmbedder(None, BackendUnavailable("down"), BackendTimeout("late"), most=1)
+    async with pooled(endpoint, told=told) as pool:
+        assert await pool.embed(["a", "bb"]) == [(1.0,), (2.0,)]
+    assert endpoint.asked == [("a",), ("bb",), ("bb",), ("bb",)]
+    assert told.repeated == [("words", "backend_unavailable"), ("words", "backend_timeout")]
+    assert told.calls.count(("words", "ok")) == 2
+    assert told.gates.keys() == {"words"}
+
+
+async def test_an_overloaded_embedder_gets_less_at_once() -> None:
+    endpoint = FakeEmbedder(*(BackendOverloaded("busy", 1.0) for _ in range(8)))
+    async with pooled(endpoint, in_flight=8) as pool:
+        before = pool.limits["host-0"]
+        await asyncio.gather(*(pool.embed([text]) for text in "abcdefgh"))
+        assert pool.limits["host-0"] < before
+        assert endpoint.most_in_flight <= 8
+
+
+async def test_where_one_server_fails_another_answers() -> None:
+    first, second = FakeEmbedder(*[BackendUnavailable("down")] * 9), FakeEmbedder()
+    async with pooled(first, second) as pool:
+        for _ in range(4):
+            assert await pool.embed(["a"]) == [(1.0,)]
+    assert second.asked
+
+
+async def test_what_is_refused_for_good_is_not_repeated() -> None:
+    endpoint = FakeEmbedder(BackendRejected("too long"))
+    async with pooled(endpoint) as pool:
+        with pytest.raises(BackendRejected):
+            await pool.embed(["a"])
+    assert len(endpoint.asked) == 1
+
+
+async def test_another_model_gives_no_vectors() -> None:
+    endpoint = FakeEmbedder()
+    async with pooled(endpoint) as pool:
+        endpoint.revision = "2"
+        with pytest.raises(ModelChanged, match="now serves words"):
+            await pool.embed(["a"])
+
+
+class Waking(ToldStage):
+    """Does something when a call is tried again for the first time."""
+
+    def __init__(self, do: Callable[[], None]) -> None:
+        super().__init__()
+        self._do = do
+
+    def asked_again(self, endpoint: str, error: BaseException) -> None:
+        super().asked_again(endpoint, error)
+        self._do()
+
+
+async def test_a_real_model_that_is_unloaded_for_a_while_is_waited_for(
+    own_triton: tuple[ServerProcess, str],
+) -> None:
+    (address,) = parse_embedder_addresses(f"{own_triton[1]}/sentences")
+    missed = asyncio.Event()
+    told = Waking(missed.set)
+    pool = EmbedderPool(
+        [(address.target, TritonEmbedder(address, seconds=10))],
+        SystemClock(),
+        budget=Budget(seconds=60, tries=1000),
+        telemetry=told,
+    )
+    control = TritonClient(address, None, 10)
+    with put_back(*own_triton):
+        try:
+            await pool.resolve()
+            before = await pool.embed(["dog", "cat"])
+            await control.unload()
+            again = asyncio.create_task(pool.embed(["dog", "cat"]))
+            await missed.wait()
+            await control.load()
+            assert await again == before
+        finally:
+            await pool.close()
+            await control.close()
+    assert ("sentences", "backend_unavailable") in told.repeated

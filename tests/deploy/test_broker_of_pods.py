@@ -1,0 +1,158 @@
+"""Kafka as the manifests run it: the same script and properties with the same Kafka, and with the
+passwords and certificates that the bootstrap program makes.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.deploy.made import make_secrets
+from tests.servers import fetch
+from tests.servers.absent import leave_out
+from tests.servers.process import ServerProcess, answers, free_ports
+
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
+from caliper.adapters.streams.kafka_topics import TOPICS, apply_topics
+from caliper.core.errors import StreamUnavailable
+
+real = pytest.mark.components("Kafka")
+
+BASE = Path(__file__).parents[2] / "deploy" / "k8s" / "base"
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A broker that runs, and its Secrets as folders."""
+
+    process: ServerProcess
+    secrets: Path
+    port: int
+
+    def access(self, password: str | None = None, listener: int | None = None) -> KafkaAccess:
+        """As a client with that password, or with the one that was made."""
+        made = (self.secrets / "caliper-kafka" / "password").read_text("ascii")
+        ca = self.secrets / "caliper-ca-certificate" / "ca.crt"
+        sasl = KafkaSasl("SCRAM-SHA-512", "caliper", password or made)
+        address = f"localhost:{listener or self.port}"
+        return KafkaAccess(address, KafkaSecurity(KafkaTls(ca), sasl), patience=5.0)
+
+
+def settings() -> dict[str, str]:
+    """What the ConfigMap of the brokers' number says."""
+    told = yaml.safe_load((BASE / "kafka" / "kustomization.yaml").read_text("utf-8"))
+    (size,) = (each for each in told["configMapGenerator"] if each["name"] == "kafka-size")
+    return dict(line.split("=", 1) for line in size["literals"])
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    folder = tmp_path_factory.mktemp("broker")
+    try:
+        libraries = fetch.kafka()
+    except fetch.Missing as reason:
+        leave_out("Kafka", reason)
+    secrets = make_secrets(folder / "secrets")
+    clients, controllers, peers = free_ports(3)
+    for name in ("data", "work"):
+        (folder / name).mkdir()
+    places = {
+        "LIBRARIES": str(libraries),
+        "CONFIG": str(BASE / "kafka"),
+        "SECRETS": str(secrets / "caliper-kafka"),
+        "TLS": str(secrets / "caliper-tls-kafka"),
+        "DATA": str(folder / "data"),
+        "WORK": str(folder / "work"),
+    }
+    ours = {"POD": "kafka-0", "BROKERS": "1", "NAMES": "localhost", "HEAP": "256m"}
+    # Quick to start, as the broker of other tests (tests.servers.broker).
+    ours["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    ports = {"CLIENTS": clients, "CONTROLLERS": controllers, "PEERS": peers}
+    bound = {"BIND": "127.0.0.1"} | {name: str(port) for name, port in ports.items()}
+    process = ServerProcess(
+        "Kafka",
+        ["sh", str(BASE / "kafka" / "start.sh")],
+        folder / "kafka.log",
+        lambda: answers(clients),
+        settings() | places | ours | bound,
+    )
+    process.start()
+    yield Broker(process, secrets, clients)
+    process.stop()
+
+
+@real
+def test_a_client_makes_the_topics_and_a_broker_that_starts_anew_has_them(broker: Broker) -> None:
+    changes = apply_topics(broker.access(), partitions=3)
+    assert len(changes) == len(TOPICS)
+    assert broker.process.stop() is not None
+    # Its volume is formatted by now, and left as it is.
+    broker.process.start()
+    assert apply_topics(broker.access(), partitions=3) == []
+
+
+@real
+def test_nobody_else_is_let_in(broker: Broker) -> None:
+    with pytest.raises(StreamUnavailable):
+        apply_topics(broker.access(password="guessed"))
+    plain = KafkaAccess(f"localhost:{broker.port}", patience=5.0)
+    with pytest.raises(StreamUnavailable):
+        apply_topics(plain)
+
+
+@real
+def test_a_client_is_no_broker(broker: Broker) -> None:
+    written = (broker.process.log.parent / "work" / "server.properties").read_text("utf-8")
+    (peers,) = re.findall(r"BROKERS://127\.0\.0\.1:(\d+)", written)
+    with pytest.raises(StreamUnavailable):
+        apply_topics(broker.access(listener=int(peers)))
+
+
+@real
+def test_no_password_is_told_in_the_log(broker: Broker) -> None:
+    log = broker.process.log.read_text("utf-8")
+    passwords = [
+        (broker.secrets / "caliper-kafka" / name).read_text("ascii")
+        for name in ("password", "broker-password")
+    ]
+    assert "Kafka Server started" in log
+    assert not [each for each in passwords if each in log]
+
+
+@pytest.mark.parametrize(
+    ("brokers", "copies", "enough"), [("1", "1", "1"), ("2", "2", "1"), ("3", "3", "2")]
+)
+def test_every_broker_knows_all_of_them(
+    tmp_path: Path, brokers: str, copies: str, enough: str
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\n", "ascii")
+    java.chmod(0o755)
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    for name in ("user", "password", "broker-password"):
+        (secrets / name).write_text(name, "ascii")
+    told = settings() | {"BROKERS": brokers, "POD": "kafka-0"}
+    places = {"CONFIG": str(BASE / "kafka"), "SECRETS": str(secrets), "WORK": str(tmp_path)}
+    path = f"{java.parent}:{Path(shutil.which('sh') or '/bin/sh').parent}:/usr/bin:/bin"
+    subprocess.run(
+        ["sh", str(BASE / "kafka" / "start.sh")], env=told | places | {"PATH": path}, check=True
+    )
+    lines = (tmp_path / "server.properties").read_text("utf-8").splitlines()
+    written = dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
+    voters = written["controller.quorum.voters"].split(",")
+    assert voters == [
+        f"{number}@kafka-{number}.kafka.caliper.svc.cluster.local:9094"
+        for number in range(int(brokers))
+    ]
+    assert written["node.id"] == "0"
+    assert written["default.replication.factor"] == copies
+    assert written["min.insync.replicas"] == enough

@@ -1,0 +1,178 @@
+"""docs/secrets.md names every Secret and setting, and its commands do what it says."""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import ROOT, blocks
+from tests.fakes.bootstrapping import PATH, RECIPES, run, settings
+from tests.servers.kube_api import KubeApi
+
+from caliper.runtime.bootstrap import BootstrapSettings
+from caliper.runtime.settings import variable
+from caliper.runtime.tokens import Caller, Role, TokenFile
+
+PAGE = (ROOT / "docs" / "secrets.md").read_text("utf-8")
+READ, CERTIFICATE, EXPIRES, LEAKED, GAPLESS, LINE, AUTHORITY, FILES = blocks("secrets.md", "sh")
+Held = dict[str, dict[str, bytes]]
+
+
+def test_every_secret_is_there_with_what_it_holds() -> None:
+    table = PAGE.partition("| Secret |")[2].partition("\n\n")[0]
+    found = {}
+    for names, holds in re.findall(r"^\| (`.*?`) \| (.*?) \| .* \|$", table, re.MULTILINE):
+        files, special = re.findall(r"`([a-z.-]+)`", holds), "caliper-tls-kafka"
+        for name in re.findall("`([a-z-]+)`", names):
+            found[name] = {file for file in files if file != "keystore.pem" or name == special}
+    named = {"evaluate", "ours", "admin", "read"}
+    assert {name: files - named for name, files in found.items()} == {
+        recipe.name: set(recipe.files) for recipe in RECIPES
+    }
+
+
+def test_every_setting_is_there_with_its_default() -> None:
+    rows = re.findall(r"^\| (`CALIPER_.*?) \| .* \| (.*) \|$", PAGE, re.MULTILINE)
+    found = {}
+    for names, defaults in rows:
+        for name, default in zip(names.split(", "), defaults.split(", "), strict=True):
+            found[name.strip("`")] = default.strip("`")
+    known = {
+        variable(BootstrapSettings, name): field.default
+        for name, field in BootstrapSettings.model_fields.items()
+    }
+    assert found == {
+        name: "none" if default is None else str(default).removesuffix(".0")
+        for name, default in known.items()
+    }
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The platform on an API server, and somebody who administrates it in `folder`."""
+
+    api: KubeApi
+    folder: Path
+    settings: dict[str, str]
+
+    def shell(self, block: str) -> str:
+        """Run a block of the page as it is written."""
+        path = os.pathsep.join((str(self.api.programs), os.environ["PATH"]))
+        environment = os.environ | {"KUBECONFIG": str(self.api.kubeconfig), "PATH": path}
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", block],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def job(self, code: int = 0) -> str:
+        """What the Job logs; it is there, and would be run by a controller."""
+        self.api.kubectl("get", "job", "bootstrap", "--namespace", "caliper")
+        ended = run(self.settings)
+        assert ended.code == code, ended.err
+        return ended.err
+
+    def held(self) -> Held:
+        asked = ("get", "secrets", "--namespace", "caliper", "--output", "json")
+        return {
+            secret["metadata"]["name"]: {
+                file: base64.b64decode(text) for file, text in secret["data"].items()
+            }
+            for secret in json.loads(self.api.kubectl(*asked).stdout)["items"]
+        }
+
+    def restarted(self, deployment: str) -> bool:
+        asked = ("get", "deployment", deployment, "--namespace", "caliper", "--output", "json")
+        pod = json.loads(self.api.kubectl(*asked).stdout)["spec"]["template"]["metadata"]
+        return "kubectl.kubernetes.io/restartedAt" in pod.get("annotations", {})
+
+
+@pytest.fixture(scope="module")
+def installed(
+    own_kube_api: KubeApi, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installed]:
+    folder = tmp_path_factory.mktemp("administrator")
+    (folder / "deploy").symlink_to(ROOT / "deploy")
+    own_kube_api.kubectl("apply", "-k", folder / "deploy" / "k8s")
+    account = own_kube_api.account(folder, "caliper", "bootstrap")
+    found = Installed(own_kube_api, folder, settings(own_kube_api, "caliper", account))
+    found.job()
+    return found
+
+
+def changed(before: Held, after: Held) -> set[str]:
+    assert set(after) == set(before)
+    return {name for name in before if before[name] != after[name]}
+
+
+def test_a_token_is_read(installed: Installed) -> None:
+    installed.shell(READ)
+    held = installed.held()
+    assert (installed.folder / "token").read_bytes() == held["caliper-token-evaluate"]["token"]
+    assert (installed.folder / "ca.crt").read_bytes() == held["caliper-ca"]["ca.crt"]
+
+
+def test_a_certificate_is_replaced(installed: Installed) -> None:
+    before = installed.held()
+    assert not installed.restarted("judge")
+    installed.shell(CERTIFICATE)
+    installed.job()
+    assert changed(before, installed.held()) == {"caliper-tls-judge"}
+    assert installed.restarted("judge")
+    assert installed.shell(EXPIRES).startswith("notAfter=")
+
+
+def test_a_token_that_leaked_is_replaced(installed: Installed) -> None:
+    before = installed.held()
+    installed.shell(LEAKED)
+    installed.job()
+    after = installed.held()
+    assert changed(before, after) == {"caliper-token-evaluate", "caliper-tokens"}
+    (installed.folder / "tokens").write_bytes(after["caliper-tokens"]["tokens"])
+    tokens = TokenFile(installed.folder / "tokens")
+    old, new = (each["caliper-token-evaluate"]["token"].decode() for each in (before, after))
+    assert (tokens.caller(old), tokens.caller(new)) == (None, Caller("ours", Role.EVALUATE))
+
+
+def test_a_token_is_replaced_without_a_gap(installed: Installed) -> None:
+    before = installed.held()
+    installed.shell(GAPLESS)
+    said = installed.job(code=1)
+    assert changed(before, installed.held()) == {"caliper-token-gateway"}
+    installed.shell(LINE)
+    assert (installed.folder / "tokens").read_text("ascii").splitlines()[-1] in said
+    installed.job()
+    after = installed.held()
+    assert after["caliper-tokens"]["tokens"] == (installed.folder / "tokens").read_bytes()
+    tokens = TokenFile(installed.folder / "tokens")
+    for each in (before, after):
+        token = each["caliper-token-gateway"]["token"].decode()
+        assert tokens.caller(token) == Caller("gateway", Role.READ)
+
+
+def test_the_authority_is_replaced(installed: Installed) -> None:
+    before = installed.held()
+    installed.shell(AUTHORITY)
+    installed.job()
+    signed = {name for name in before if name.startswith(("caliper-ca", "caliper-tls-"))}
+    assert changed(before, installed.held()) == signed
+    assert len(signed) == 12
+
+
+def test_files_instead_of_secrets(tmp_path: Path) -> None:
+    programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    environment = os.environ | {"PATH": programs, "PYTHONPATH": PATH}
+    subprocess.run(["bash", "-euc", FILES], cwd=tmp_path, env=environment, check=True)
+    made = {file.parent.name for file in (tmp_path / "made").glob("*/*")}
+    assert made == {recipe.name for recipe in RECIPES}

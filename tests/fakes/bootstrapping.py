@@ -1,0 +1,45 @@
+"""The bootstrap program as its Job runs it: in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from tests.fakes.command import Ended
+from tests.servers.kube_api import KubeApi
+
+import caliper
+from caliper.adapters.cluster.recipes import Plan, recipes
+
+ROOT = Path(__file__).resolve().parents[2]
+PATH = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
+RECIPES = recipes(Plan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
+_ENDS_WITHIN = 120.0
+
+
+def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
+    """The program with these settings and no others."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")}
+    given = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
+    return subprocess.Popen(
+        [sys.executable, "-m", "services.bootstrap"],
+        env=kept | given | {"PYTHONPATH": PATH},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(settings: Mapping[str, str]) -> Ended:
+    with start(settings) as process:
+        out, err = process.communicate(timeout=_ENDS_WITHIN)
+    return Ended(process.returncode, out, err)
+
+
+def settings(api: KubeApi, namespace: str, account: Path) -> dict[str, str]:
+    """As in the Job's pod, but for where the API server is and the account is mounted."""
+    return {"API": api.url, "ACCOUNT": str(account), "NAMESPACE": namespace, "PATIENCE": "60"}

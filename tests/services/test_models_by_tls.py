@@ -1,0 +1,83 @@
+"""A judge, a reader and a captioner whose models are reached by TLS on a CA of one's own."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.fakes.certificates import Pair, certify
+from tests.fakes.chat_server import MODEL, ChatServer
+from tests.fakes.installation import listening, over
+from tests.fakes.opinions import opinionated
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.core.errors import BackendRejected, InvalidInput
+from caliper.core.run import RunState
+from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.runtime.settings import read_settings
+from caliper.servicers.building import captioner_parts, examining_parts
+from caliper.servicers.grounds import memory_ground
+from caliper.servicers.starting import everything
+from caliper.standalone.config import checked
+from caliper.standalone.remote import send
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PATIENCE = 60
+STAGES = ("JUDGE", "QA_READER", "CAPTIONER")
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Pair:
+    return certify(tmp_path / "tls", "here", certify(tmp_path / "tls", "ca"))
+
+
+async def test_a_run_whose_models_are_reached_by_tls(
+    ours: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text("a-secret\n")
+    chat = ChatServer(otherwise=opinionated, tls=ours, token="a-secret", keep_requests=True)
+    async with chat:
+        for stage in STAGES:
+            monkeypatch.setenv(f"CALIPER_{stage}_MODEL", f"tgi:{chat.url}")
+            monkeypatch.setenv(f"CALIPER_{stage}_MODEL_CA", str(tmp_path / "tls" / "ca.pem"))
+            monkeypatch.setenv(f"CALIPER_{stage}_MODEL_TOKEN_FILE", str(tmp_path / "token"))
+        parts = await everything(
+            ground := memory_ground(DirectoryStore(tmp_path / "store")),
+            read_settings(JudgeSettings),
+            read_settings(QaReaderSettings),
+            read_settings(CaptionerSettings),
+        )
+        part = {"data": str(EXAMPLES / "captionqa" / "questions.json"), "captioner": MODEL}
+        part["media"] = str(EXAMPLES / "media")
+        described = {"name": "ours", "benchmarks": {"captionqa": part}, "coverage_floor": 0.5}
+        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+            run = (await send(checked(described | {"limit": 2}), gateway, ground.store)).spec.run_id
+            async with asyncio.timeout(PATIENCE):
+                assert (await over(gateway, run)).state is RunState.COMPLETE
+    assert len(chat.requests) > 1
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_service_does_not_start_on_a_certificate_that_it_does_not_trust(
+    ours: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    ground = memory_ground(DirectoryStore(tmp_path / "store"))
+
+    async def started() -> None:
+        if stage == "CAPTIONER":
+            await captioner_parts(read_settings(CaptionerSettings), ground)
+        elif stage == "JUDGE":
+            await examining_parts("judge", read_settings(JudgeSettings), ground)
+        else:
+            await examining_parts("reader", read_settings(QaReaderSettings), ground)
+
+    async with ChatServer(tls=ours) as chat:
+        monkeypatch.setenv(f"CALIPER_{stage}_MODEL", f"tgi:{chat.url}")
+        with pytest.raises(BackendRejected, match="certificate is not trusted"):
+            await started()
+        assert chat.model_requests == 0
+        monkeypatch.setenv(f"CALIPER_{stage}_MODEL", chat.url.replace("https", "tgi:http"))
+        monkeypatch.setenv(f"CALIPER_{stage}_MODEL_CA", str(tmp_path / "tls" / "ca.pem"))
+        with pytest.raises(InvalidInput, match=f"CALIPER_{stage}_MODEL_CA: of no use"):
+            await started()
