@@ -23,7 +23,8 @@ from tests.servers import fetch
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
 NAME = "Containers"
-TOOLS = ("buildah", "podman", "runc", "mmdebstrap")
+# catatonit is what a pod's own container runs.
+TOOLS = ("buildah", "podman", "runc", "catatonit", "mmdebstrap")
 # What the Dockerfile's base has beyond Debian's essential packages.
 PACKAGES = "python3,python3-pip,ca-certificates"
 # What is copied into the image, and what that is done with.
@@ -94,7 +95,8 @@ def podman(*arguments: str) -> str:
 
 def podman_command() -> list[str]:
     """podman, on the tests' own storage, in a way that works without systemd."""
-    return ["podman", *_place(), "--runtime", "runc", "--cgroup-manager", "cgroupfs"]
+    chosen = Path(__file__).with_name("containers.conf")
+    return ["env", f"CONTAINERS_CONF={chosen}", "podman", *_place()]
 
 
 def run_command(
@@ -107,9 +109,7 @@ def run_command(
     on this machine's network. Signals reach the process in it, and its exit code is the command's.
     """
     settings = [f"--env={key}={value}" for key, value in (environment or {}).items()]
-    # Children inherit limits, and more than these cannot be given everywhere.
-    limits = ("--ulimit", "nofile=20000:20000", "--ulimit", "nproc=4096:4096")
-    fixed = ("run", "--rm", "--pull", "never", "--network", "host", *limits, *HARDENED)
+    fixed = ("run", "--rm", "--pull", "never", "--network", "host", *HARDENED)
     return [*podman_command(), *fixed, *settings, *options, name, *arguments]
 
 
