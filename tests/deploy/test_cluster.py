@@ -135,8 +135,7 @@ def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str
         for each in pods(items)
     ]
     done = server.kubectl("create", "--dry-run=server", "-f", "-", given=_list(made), code=None)
-    assert done.returncode == 0 or done.stderr
-    return done.stderr
+    return "" if done.returncode == 0 else done.stderr
 
 
 @pytest.mark.parametrize("rendering", [*PLAIN, _WITH_EVERYTHING], ids=str)
