@@ -23,7 +23,8 @@ from tests.servers import fetch
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
 NAME = "Containers"
-TOOLS = ("buildah", "podman", "runc", "mmdebstrap")
+# catatonit is what a pod's own container runs.
+TOOLS = ("buildah", "podman", "runc", "catatonit", "mmdebstrap")
 # What the Dockerfile's base has beyond Debian's essential packages.
 PACKAGES = "python3,python3-pip,ca-certificates"
 # What is copied into the image, and what that is done with.
@@ -58,30 +59,32 @@ def base() -> str:
 
 def storage() -> Path:
     """Where images are kept: a folder for each lock, Dockerfile and what it runs."""
-    pinned = [DOCKERFILE, DOCKERFILE.with_name("root.py"), ROOT / "requirements.lock"]
+    ran = [DOCKERFILE.with_name(name) for name in ("root.py", "language.lock")]
+    pinned = [DOCKERFILE, *ran, ROOT / "requirements.lock"]
     # podman notes where its storage is, and refuses one that was moved.
     place = fetch.cache().resolve()
     return place / f"images-{_digest(pinned, str(place))}"
 
 
-def image() -> str:
+def image(target: str = "caliper") -> str:
     """The name of the image of this checkout, built when it is not there. Raises Missing."""
     fetch.refuse(lacks())
-    name = f"localhost/caliper:{_digest(_sources())}"
+    name = f"localhost/{target}:{_digest(_sources())}"
     storage().parent.mkdir(parents=True, exist_ok=True)
     with fetch.lock(storage().with_suffix(".lock")):
         if not _exists(name):
             if not _exists(f"localhost/{base()}"):
                 podman("import", str(_debian()), f"localhost/{base()}")
-            build(name)
+            build(name, target)
     return name
 
 
-def build(name: str) -> None:
-    """Build the image of this checkout under that name; unchanged layers are kept."""
+def build(name: str, target: str) -> None:
+    """Build a target of the Dockerfile under that name; unchanged layers are kept."""
     with tempfile.TemporaryDirectory() as folder:
         options = ["--layers", "--pull-never", "--isolation", "chroot", "--format", "docker"]
-        options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE), "--tag", name]
+        options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE)]
+        options += ["--target", target, "--tag", name]
         fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
 
 
@@ -92,7 +95,8 @@ def podman(*arguments: str) -> str:
 
 def podman_command() -> list[str]:
     """podman, on the tests' own storage, in a way that works without systemd."""
-    return ["podman", *_place(), "--runtime", "runc", "--cgroup-manager", "cgroupfs"]
+    chosen = Path(__file__).with_name("containers.conf")
+    return ["env", f"CONTAINERS_CONF={chosen}", "podman", *_place()]
 
 
 def run_command(
@@ -105,9 +109,7 @@ def run_command(
     on this machine's network. Signals reach the process in it, and its exit code is the command's.
     """
     settings = [f"--env={key}={value}" for key, value in (environment or {}).items()]
-    # Children inherit limits, and more than these cannot be given everywhere.
-    limits = ("--ulimit", "nofile=20000:20000", "--ulimit", "nproc=4096:4096")
-    fixed = ("run", "--rm", "--pull", "never", "--network", "host", *limits, *HARDENED)
+    fixed = ("run", "--rm", "--pull", "never", "--network", "host", *HARDENED)
     return [*podman_command(), *fixed, *settings, *options, name, *arguments]
 
 
