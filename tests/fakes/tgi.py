@@ -11,8 +11,6 @@ from caliper.adapters.models.tgi import TgiModel
 from caliper.ports.models import Message
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
-
-
 HELLO = (Message("user", ("hello",)),)
 
 

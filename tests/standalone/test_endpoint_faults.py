@@ -3,8 +3,6 @@ Unscored for the right reason or asked again, and every other verdict is that of
 """
 
 import asyncio
-import json
-import re
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pydantic import SecretStr
 from tests.fakes import chat_server as fake
 from tests.fakes import chat_trouble, tiny
 from tests.fakes.chat_server import ChatServer, Step
+from tests.fakes.numbered import BROKEN, judging
 
 from caliper.core.errors import ModelChanged
 from caliper.runtime.clock import SystemClock
@@ -27,32 +26,8 @@ from caliper.standalone.run import Finished, evaluate
 from caliper.standalone.watching import SilentWatcher
 
 SAMPLES = 12
-BROKEN = frozenset({1, 4, 7})
-SCORES = (1, -1, 0)
 IMPATIENT = Access(timeout=1.0, retry_budget=8.0)
 PATIENT = Access(timeout=5.0, retry_budget=60.0)
-
-
-def number_asked(body: Any) -> int:
-    """Which sample a request is about: its caption ends in the sample's id."""
-    found = re.search(r"s(\d{5})", json.dumps(body["messages"]))
-    assert found is not None
-    return int(found[1])
-
-
-def judging(trouble: Step | None = None) -> Step:
-    """Judge every sample by its number; in the broken ones there is trouble instead."""
-
-    async def step(
-        server: ChatServer, request: web.Request, asked: dict[str, Any]
-    ) -> web.StreamResponse:
-        number = number_asked(asked)
-        if trouble is not None and number in BROKEN:
-            return await trouble(server, request, asked)
-        verdict = json.dumps({"score": SCORES[number % 3], "reason": "so it is"})
-        return await fake.answer(verdict)(server, request, asked)
-
-    return step
 
 
 async def run(server: ChatServer, folder: Path, out: str, access: Access = PATIENT) -> Finished:

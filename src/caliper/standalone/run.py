@@ -63,8 +63,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     StoreFull; what is done by then is kept, and the same call goes on from there.
     """
     directory = run_directory(prepared)
-    begun = clock.monotonic()
-    started = clock.now()
+    begun, started = clock.monotonic(), clock.now()
     allowance = prepared.room.allowance
     allowance.tell = watcher.warned
     with directory.claim(prepared.spec):

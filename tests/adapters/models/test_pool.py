@@ -161,7 +161,6 @@ WEATHER = st.lists(
     st.sampled_from(["ok", "busy", "wait", "down", "late", "refused"]), min_size=1, max_size=60
 )
 
-
 TOLD: dict[str, Told] = {
     "ok": "fine",
     "busy": BackendOverloaded("busy"),

@@ -10,7 +10,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.tgi import HELLO, SCHEMA, connected
 
-from caliper.core.errors import BackendRejected
+from caliper.core.errors import BackendRejected, BackendUnavailable
 from caliper.core.question import Decoding
 
 STRICT = {**SCHEMA, "required": ["score"]}
@@ -18,9 +18,9 @@ STANDARD = {"type": "json_schema", "json_schema": {"name": "reply", "schema": ST
 BY_OBJECT = {"type": "json_object", "value": STRICT, "schema": STRICT}
 
 
-def keeping_to(*kinds: str, refuses: str = "") -> fake.Step:
+def keeping_to(*kinds: str, refuses: str = "", code: int = 422) -> fake.Step:
     """A server that keeps to a schema in a form of these kinds, takes every other for a wish for
-    any JSON object, and refuses one kind.
+    any JSON object, and refuses one kind with that status.
     """
 
     async def step(
@@ -28,7 +28,7 @@ def keeping_to(*kinds: str, refuses: str = "") -> fake.Step:
     ) -> web.StreamResponse:
         form = asked.get("response_format", {}).get("type", "")
         if form and form == refuses:
-            return await fake.status(422)(server, request, asked)
+            return await fake.status(code)(server, request, asked)
         text = {"": "I would say 1."}.get(form, json.dumps({"anything": "goes"}))
         if form in kinds:
             text = json.dumps({"score": 1})
@@ -49,12 +49,20 @@ def forms(server: ChatServer) -> list[Any]:
         ("openai", keeping_to("json_schema"), [STANDARD, STANDARD]),
         ("openai", keeping_to("json_schema", "json_object"), [STANDARD, STANDARD]),
         ("openai", keeping_to("json_object", refuses="json_schema"), [STANDARD, BY_OBJECT]),
+        (
+            "openai",
+            keeping_to("json_object", refuses="json_schema", code=500),
+            [STANDARD, BY_OBJECT],
+        ),
         ("openai", keeping_to("json_object"), [STANDARD, BY_OBJECT]),
         ("openai", keeping_to(), [STANDARD, BY_OBJECT]),
         ("tgi", keeping_to("json_object"), [BY_OBJECT, BY_OBJECT]),
         ("tgi", keeping_to(), [BY_OBJECT]),
     ],
-    ids=["vLLM", "llama.cpp", "llama-cpp-python", "ignores one", "ignores both", "TGI", "old TGI"],
+    ids=[
+        *("vLLM", "llama.cpp", "refuses one", "llama-cpp-python", "ignores one", "ignores both"),
+        *("TGI", "old TGI"),
+    ],
 )
 async def test_a_schema_goes_in_the_form_that_is_obeyed(
     kind: str, step: fake.Step, sent: list[Any]
@@ -123,3 +131,17 @@ async def test_a_schema_is_not_blamed_for_another_fault() -> None:
             await model.complete(HELLO, Decoding(), SCHEMA)
         await model.complete(HELLO, Decoding(), SCHEMA)
     assert "response_format" in server.requests[-1].body
+
+
+async def test_an_endpoint_in_trouble_has_refused_nothing() -> None:
+    script = [fake.status(500), fake.status(500), fake.status(503)]
+    step = keeping_to("json_schema")
+    async with (
+        ChatServer(script, kind="openai", otherwise=step) as server,
+        connected(server) as model,
+    ):
+        for _ in range(2):
+            with pytest.raises(BackendUnavailable):
+                await model.complete(HELLO, Decoding(), STRICT)
+        await model.complete(HELLO, Decoding(), STRICT)
+    assert forms(server) == [STANDARD, BY_OBJECT, STANDARD, STANDARD]

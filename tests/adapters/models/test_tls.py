@@ -1,5 +1,6 @@
 """The tgi model over HTTPS: who is trusted, and what becomes of who is not."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from tests.fakes.chat_server import ChatServer
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
-from caliper.core.errors import BackendRejected, InvalidInput
+from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput
 from caliper.core.question import Decoding
 from caliper.ports.models import Message
 
@@ -93,6 +94,17 @@ async def test_who_speaks_no_tls_is_told_so(ca: Pair) -> None:
         url = server.url.replace("http:", "https:")
         with pytest.raises(BackendRejected, match="does not speak TLS as we do"):
             await asked(url, ca.certificate)
+
+
+async def test_a_connection_cut_before_there_is_tls_may_be_tried_again(ca: Pair) -> None:
+    async def cut(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.close()
+
+    async with await asyncio.start_server(cut, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(BackendUnavailable):
+            await asked(f"https://127.0.0.1:{port}", ca.certificate)
 
 
 def test_a_ca_that_cannot_be_used_is_named(tmp_path: Path) -> None:

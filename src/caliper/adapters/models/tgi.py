@@ -188,7 +188,10 @@ class TgiModel:
             try:
                 output = await self._post({**asked, **form(schema)})
             except HfHubHTTPError as error:
-                if error.response.status_code not in {400, 422}:
+                status = error.response.status_code
+                # llama-cpp-python fails by itself over a form that it does not know. What fails
+                # over the last one too is in trouble.
+                if status not in {400, 422} and (status != 500 or form is self._forms[-1]):
                     raise
                 continue
             if not ignores(read_completion(output), schema):

@@ -70,9 +70,10 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 body = await _bounded_body(response, request)
         except TimeoutError as error:
             raise httpx2.ReadTimeout(_story(error), request=request) from error
-        except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
-            raise Untrusted(_refusal(error), request=request) from error
         except aiohttp.ClientConnectorError as error:
+            refused = _refusal(error.os_error)
+            if refused:
+                raise Untrusted(refused, request=request) from error
             raise httpx2.ConnectError(_story(error), request=request) from error
         except (aiohttp.ClientError, OSError) as error:
             raise httpx2.ReadError(_story(error), request=request) from error
@@ -136,12 +137,16 @@ def _story(error: Exception) -> str:
     return os.strerror(number) if number > 0 else type(error).__name__
 
 
-def _refusal(error: aiohttp.ClientConnectorError) -> str:
-    """Why there is no TLS with an endpoint, in the words of OpenSSL."""
-    cause = error.os_error
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted: {cause.verify_message}"
-    return f"it does not speak TLS as we do: {getattr(cause, 'reason', None) or 'no handshake'}"
+def _refusal(error: OSError) -> str:
+    """Why there will be no TLS with an endpoint, in the words of OpenSSL; empty for what may pass:
+    a connection that was cut in the middle of it, say.
+    """
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
+    passing = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+    if isinstance(error, ssl.SSLError) and not isinstance(error, passing):
+        return f"it does not speak TLS as we do: {error.reason}"
+    return ""
 
 
 class _Client(httpx2.AsyncClient):

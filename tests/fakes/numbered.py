@@ -1,0 +1,34 @@
+"""A judge of numbered samples, in which trouble befalls some."""
+
+import json
+import re
+from typing import Any
+
+from aiohttp import web
+from tests.fakes import chat_server as fake
+from tests.fakes.chat_server import ChatServer, Step
+
+BROKEN = frozenset({1, 4, 7})
+SCORES = (1, -1, 0)
+
+
+def number_asked(body: Any) -> int:
+    """Which sample a request is about: its caption ends in the sample's id."""
+    found = re.search(r"s(\d{5})", json.dumps(body["messages"]))
+    assert found is not None
+    return int(found[1])
+
+
+def judging(trouble: Step | None = None) -> Step:
+    """Judge every sample by its number; in the broken ones there is trouble instead."""
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        number = number_asked(asked)
+        if trouble is not None and number in BROKEN:
+            return await trouble(server, request, asked)
+        verdict = json.dumps({"score": SCORES[number % 3], "reason": "so it is"})
+        return await fake.answer(verdict)(server, request, asked)
+
+    return step
