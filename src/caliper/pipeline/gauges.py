@@ -245,7 +245,7 @@ class Gauges:
         tally, scored = reduced(run, name, items, {})
         if watched.run is run and watched.whole and before:
             watched.tallies.setdefault(name, Tally()).absorb(tally)
-            watched.tallies[name].withdraw(reduced(run, name, items, before)[0])
+            watched.tallies[name].withdraw(reduced(run, name, items, before)[0].entries())
             watched.changed.add((name, Window.RUN))
         watched.settings[name] = run.spec.benchmark(name).settings
         judged = Judged(heard.place, scored, tally)
