@@ -109,3 +109,8 @@ def test_a_test_of_lopsided_numbers_keeps_its_level() -> None:
         corrected += beyond(2 - mean, error, size - 1, -skew) < LEVEL
     bound = LEVEL + 4 * math.sqrt(LEVEL * (1 - LEVEL) / runs)
     assert corrected / runs <= bound < plain / runs
+
+
+@given(st.floats(-5, 5), st.floats(-0.2, 0.2))
+def test_no_skew_makes_a_test_more_certain(value: float, skew: float) -> None:
+    assert beyond(value, 1.0, 30, skew) >= beyond(value, 1.0, 30)
