@@ -140,6 +140,23 @@ def test_where_leaving_a_medium_out_leaves_no_data_the_signs_are_counted() -> No
     assert found.p == 2 * 0.5**8
 
 
+def test_cells_of_which_nothing_moves_count_by_their_media() -> None:
+    """4 and 400 media in two cells: the mean of both is as uncertain as its smaller cell."""
+
+    def mean(sums: Mapping[str, Sums]) -> float | None:
+        values = [recall({"": cell}) for cell in sums.values()]
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known else None
+
+    sides = (Tally(), Tally())
+    for tally in sides:
+        for cell, media in (("a", 4), ("b", 400)):
+            for number in range(media):
+                tally.add(cell, f"{cell}{number}", n=1, cor=number % 2)
+    found = only(Figure(("mean",), ("a", "b"), mean), *sides)
+    assert found.alike == pytest.approx(4 / (1 / 4 + 1 / 400))
+
+
 def test_why_there_is_no_test() -> None:
     assert only(RECALL, Tally(), run({"x": 1})).untested == "no data"
     count = Figure(("n",), ("a",), lambda sums: sums["a"].get("n", 0), Kind.COUNT)

@@ -110,6 +110,8 @@ def test_of_what_is_better_when_lower_a_rise_is_the_loss(value: float, decision:
     gated = gate(Policy((check,)), {"captionqa": {CANNOT: difference(value)}}, WHOLE, WHOLE)
     assert gated.decision is decision
     assert gated.findings[0].better is Better.LESS
+    unclear = gate(Policy((check,)), {"captionqa": {CANNOT: difference(0.5)}}, WHOLE, WHOLE)
+    assert unclear.findings[0].reason == "a rise of more than 1 is not ruled out"
 
 
 def test_a_wildcard_stands_for_no_count_and_no_spread() -> None:

@@ -1,6 +1,5 @@
 """Intervals: exact where a formula can be worked out apart."""
 
-import math
 import random
 from fractions import Fraction
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.fakes.tallies import judged, mean_f1, proportion, share, tally_of
 
-from caliper.analysis.intervals import estimate, estimate_all, wilson
+from caliper.analysis.intervals import effective, estimate, estimate_all, wilson
 from caliper.core.report import Estimate, Figure, Kind
 from caliper.core.tally import Tally
 
@@ -38,20 +37,28 @@ def test_a_proportion_with_repeating_clusters_is_robust_to_them() -> None:
     rows += [("a", "z", {"n": 4, "cor": 1}), ("a", "w", {"n": 1, "cor": 1})]
     found = estimate(proportion("cor"), tally_of(rows))
     # By hand: p = 1/2, residuals 3/2, -1, -1, 1/2, variance 4/3 * 9/2 / 100.
-    error = math.sqrt(4 / 3 * 4.5) / 10
-    half = stats.t.ppf(0.975, 3) * error * 100
-    assert found == Estimate(50.0, max(0.0, 50 - half), min(100.0, 50 + half), "cluster")
+    variance = 4 / 3 * 4.5 / 100
+    low, high = wilson(0.5, 0.25 / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 3)) ** 2)
+    assert found == Estimate(50.0, pytest.approx(100 * low), pytest.approx(100 * high), "cluster")
 
 
-def test_equal_clusters_give_the_t_interval_of_their_means() -> None:
+def test_equal_clusters_have_the_error_of_their_means() -> None:
     means = [1, 3, 2, 4, 2, 3, 3, 1]
     rows = [("a", str(place), {"n": 5, "cor": right}) for place, right in enumerate(means)]
     found = estimate(proportion("cor"), tally_of(rows))
-    of_means = [100 * right / 5 for right in means]
-    expected = stats.t.interval(
-        0.95, len(means) - 1, loc=np.mean(of_means), scale=stats.sem(of_means)
-    )
-    assert (found.low, found.high) == pytest.approx(expected)
+    of_means = [right / 5 for right in means]
+    expected = effective(float(np.mean(of_means)), float(stats.sem(of_means)), len(means))
+    assert (found.low, found.high) == pytest.approx(tuple(100 * bound for bound in expected))
+
+
+def test_in_the_middle_it_is_students_interval() -> None:
+    low, high = effective(0.5, 0.01, 200)
+    half = stats.t.ppf(0.975, 199) * 0.01
+    assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), abs=2e-5)
+    # Near a bound it reaches further inwards than outwards.
+    low, high = effective(0.98, 0.01, 200)
+    assert 0.98 - low > 1.5 * (high - 0.98) > 0
+    assert high < 1
 
 
 def test_a_partial_credit_is_not_a_coin() -> None:

@@ -15,7 +15,9 @@ def test_intervals_stay_within_the_bounds() -> None:
     rows = [("a", "x", {"n": 9, "cor": 9}), ("a", "y", {"n": 9, "cor": 1})]
     for kind in (proportion("cor"), share("cor")):
         found = estimate(kind, tally_of(rows))
-        assert (found.low, found.high) == (0.0, 100.0)
+        # Two media tell next to nothing.
+        assert 0 <= found.low < 2
+        assert 98 < found.high <= 100
 
 
 def test_a_count_has_no_interval_and_is_whole() -> None:

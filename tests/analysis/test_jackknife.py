@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 from tests.fakes.tallies import Cells, Row, judged, mean_f1, share, tally_of
 
-from caliper.analysis.intervals import estimate
+from caliper.analysis.intervals import effective, estimate
 from caliper.core.report import Estimate, Figure, Statistic
 
+BOUNDLESS = (-math.inf, math.inf)
 TASKS = tuple(f"task{number}" for number in range(13))
 
 
@@ -33,7 +34,7 @@ def naive_jackknife(
 
 def test_the_jackknife_of_a_mean_is_the_t_interval() -> None:
     scores = [1, 0, -1, 1, 1, 0, 1, 1, -1, 1, 0, 1]
-    found = estimate(share("cor"), tally_of(judged("a", scores)))
+    found = estimate(share("cor", bounds=BOUNDLESS), tally_of(judged("a", scores)))
     values = [100 * (score == 1) for score in scores]
     expected = stats.t.interval(0.95, 11, loc=np.mean(values), scale=stats.sem(values))
     assert found.method == "jackknife"
@@ -47,11 +48,22 @@ def test_the_jackknife_is_the_naive_one_with_clusters_in_several_cells() -> None
         for cell in ("a", "b", "c")
         for hit in draw.choices([0, 1], k=20)
     ]
-    figure = Figure(("average", "f1"), ("a", "b", "c"), mean_f1)
+    figure = Figure(("average", "f1"), ("a", "b", "c"), mean_f1, bounds=BOUNDLESS)
     value, half = naive_jackknife(rows, mean_f1, figure.cells)
     found = estimate(figure, tally_of(rows))
     assert found.value == value
     assert (found.low, found.high) == pytest.approx((value - half, value + half))
+
+
+def test_between_bounds_the_jackknifes_error_is_that_of_a_share() -> None:
+    scores = [1, 0, -1, 1, 1, 0, 1, 1, -1, 1, 0, 1]
+    values = [score == 1 for score in scores]
+    error = float(stats.sem(values))
+    for bounds, scale, start in (((0.0, 100.0), 100, 0), ((-100.0, 100.0), 200, -100)):
+        found = estimate(share("cor", bounds=bounds), tally_of(judged("a", scores)))
+        between = (100 * float(np.mean(values)) - start) / scale
+        expected = effective(between, 100 * error / scale, len(scores))
+        assert (found.low, found.high) == pytest.approx([start + scale * one for one in expected])
 
 
 def test_leaving_a_cluster_out_costs_what_its_cells_cost() -> None:

@@ -1,5 +1,7 @@
 """Ranking checkpoints."""
 
+from dataclasses import replace
+
 import pytest
 
 from caliper.analysis.compare import Difference
@@ -76,6 +78,12 @@ def test_the_columns_of_a_paper() -> None:
     assert charted == (Column("capability", "OCR", ("tasks", "ocr", "f1")), COLUMN)
     named = metric_columns(part("capability", 1.0), "precision")
     assert named[0].path == ("tasks", "ocr", "precision")
+    qa = Table("asked", ("KT-bar", "F1"), (TableRow("average", (("average", "kt_bar"), F1)),))
+    both = replace(part("capability", 1.0), tables=(*part("capability", 1.0).tables, qa))
+    assert metric_columns(both, "kt-bar") == (
+        Column("capability", "average", ("average", "kt_bar")),
+    )
+    assert metric_columns(both, "f1") == charted
     with pytest.raises(ValueError, match="no metric smell; there are: precision, f1"):
         metric_columns(part("capability", 1.0), "smell")
 
@@ -87,8 +95,8 @@ def test_differences_from_the_best_are_adjusted_over_the_rows() -> None:
     told = behind(board, {1: lost, 2: near, 3: None}).standings
     assert [(row.name, row.behind, row.clear) for row in told] == [
         ("run0", None, False),
-        ("run2", near, True),
-        ("run1", lost, True),
+        ("run2", replace(near, adjusted=0.03), True),
+        ("run1", replace(lost, adjusted=0.002), True),
         ("run3", None, False),
     ]
     # Of three that are looked at together, .03 is no longer clear.

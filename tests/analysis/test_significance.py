@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from caliper.analysis.significance import LEVEL, detectable, holm, mcnemar, two_sided
+from caliper.analysis.significance import (
+    LEVEL,
+    beyond,
+    detectable,
+    detectable_by_mcnemar,
+    holm,
+    mcnemar,
+    two_sided,
+)
 
 PAIRS = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=20)
 
@@ -65,3 +73,44 @@ def test_the_detectable_difference_is_found_as_often_as_promised() -> None:
         for mean, error in zip(gaps.mean(axis=1), errors, strict=True)
     )
     assert found / runs == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(("discordant", "expected"), [(6, 5), (10, 7), (48, 15), (100, 21)])
+def test_mcnemar_finds_what_is_half_a_step_under_its_critical_value(
+    discordant: int, expected: int
+) -> None:
+    """Of 48 discordant questions 32 have to be on one side: 2 x 32 - 1 - 48 is 15 apart."""
+    spread = stats.norm.ppf(0.8) * math.sqrt(discordant)
+    assert detectable_by_mcnemar(discordant) == pytest.approx(expected + spread, abs=1e-6)
+    critical = (discordant + expected + 1) // 2
+    assert mcnemar(discordant - critical, critical) < LEVEL
+    assert mcnemar(discordant - critical + 1, critical - 1) >= LEVEL
+
+
+def test_fewer_than_six_discordant_questions_are_never_clear() -> None:
+    assert detectable_by_mcnemar(0) == detectable_by_mcnemar(5) == detectable_by_mcnemar(6)
+    assert mcnemar(0, 5) > LEVEL > mcnemar(0, 6)
+
+
+def test_a_test_of_lopsided_numbers_keeps_its_level() -> None:
+    """A mean of 2 of numbers that are 0 but for one in 50, which is 100: few samples show all."""
+    draw = np.random.default_rng(6)
+    size, runs = 300, 4000
+    plain = corrected = 0
+    for hits in draw.binomial(size, 0.02, size=runs).tolist():
+        if not hits:
+            continue
+        mean, rest = 100 * hits / size, size - hits
+        squares = hits * (100 - mean) ** 2 + rest * mean**2
+        cubes = hits * (100 - mean) ** 3 - rest * mean**3
+        error = math.sqrt(squares / (size - 1) / size)
+        skew = cubes / (6 * squares**1.5)
+        plain += beyond(2 - mean, error, size - 1) < LEVEL
+        corrected += beyond(2 - mean, error, size - 1, -skew) < LEVEL
+    bound = LEVEL + 4 * math.sqrt(LEVEL * (1 - LEVEL) / runs)
+    assert corrected / runs <= bound < plain / runs
+
+
+@given(st.floats(-5, 5), st.floats(-0.2, 0.2))
+def test_no_skew_makes_a_test_more_certain(value: float, skew: float) -> None:
+    assert beyond(value, 1.0, 30, skew) >= beyond(value, 1.0, 30)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.fakes.simulated import PAIRS, RECALL, at_most, coins, pair, within
+from tests.fakes.simulated import F1, PAIRS, RECALL, at_most, coins, pair, within
 
 from caliper.analysis.compare import compare, difference
 from caliper.analysis.gate import Check, Decision, Policy, Side, gate
@@ -62,6 +62,18 @@ def test_pictures_that_tell_the_same_raise_no_more_alarms(media: int, share: flo
     ]
     assert at_most(decisions.count(Decision.REGRESSION), LEVEL)
     assert at_most(decisions.count(Decision.PASSED), LEVEL)
+
+
+@pytest.mark.parametrize(("media", "share"), [(10, 0.9), (40, 0.95), (120, 0.98)])
+def test_few_losses_of_a_ratio_are_no_regression(media: int, share: float) -> None:
+    """F1 of a candidate that is as good: by chance one run has the few questions that are wrong."""
+    draw = np.random.default_rng(media)
+    policy = Policy((Check("capability", "f1", max_drop=0.0),))
+    decisions = [
+        gate(policy, {"capability": compare((F1,), *sides)}, WHOLE, WHOLE).decision
+        for sides in (coins(draw, media, [share, share]) for _ in range(PAIRS))
+    ]
+    assert at_most(decisions.count(Decision.REGRESSION), LEVEL)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.005])

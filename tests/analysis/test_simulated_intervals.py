@@ -4,10 +4,13 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
+from tests.fakes.simulated import F1, RECALL
 from tests.fakes.tallies import Row, judged, mean_f1, proportion, tally_of
 
 from caliper.analysis.intervals import estimate, wilson
 from caliper.core.report import Figure
+from caliper.core.tally import Tally
 
 
 def within_binomial(covered: int, trials: int, nominal: float) -> bool:
@@ -61,3 +64,24 @@ def test_the_jackknife_of_f1_covers() -> None:
         found = estimate(figure, tally_of(rows))
         covered += found.low <= truth <= found.high
     assert within_binomial(covered, trials, nominal=0.94)
+
+
+@pytest.mark.parametrize("right", [0.9, 0.97, 0.99])
+def test_intervals_near_a_bound_cover_all_the_same(right: float) -> None:
+    """40 media with one to six questions, nearly all right: t intervals cover .84 to .93."""
+    draw, trials = np.random.default_rng(14), 1000
+    found = []
+    for _ in range(trials):
+        tally = Tally()
+        sizes = draw.integers(1, 6, size=40, endpoint=True)
+        correct = draw.binomial(sizes, draw.beta(5 * right, 5 * (1 - right), size=40))
+        hit = correct + draw.binomial(sizes - correct, 0.5)
+        for place, (n, cor, told) in enumerate(
+            zip(sizes.tolist(), correct.tolist(), hit.tolist(), strict=True)
+        ):
+            tally.add("all", f"m{place}", n=n, cor=cor, hit=told)
+        found.append((estimate(RECALL, tally), estimate(F1, tally)))
+    truths = (100 * right, 200 * right / (1 + right + (1 - right) / 2))
+    for place, truth in enumerate(truths):
+        covered = sum(each[place].low <= truth <= each[place].high for each in found)
+        assert within_binomial(covered, trials, nominal=0.92)

@@ -16,7 +16,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.report import Figure, Path
 from caliper.core.tally import Tally
 
-_MEDIA, _PICTURES, _SCENES = 30, 20, 40
+_MEDIA, _PICTURES, _SCENES = 25, 15, 30
 _TWENTIETHS = 20
 _REPEATS = 2
 
@@ -37,7 +37,7 @@ class Known:
 
 
 def _tasks(draw: Generator) -> tuple[Tally, Tally]:
-    """13 tasks of 30 media: videos that action and event share, up to 11 objects in one to count,
+    """13 tasks of 25 media: videos that action and event share, up to 11 objects in one to count,
     and pictures with one question. What is not right is wrong or not mentioned, half and half.
     """
     sides = (Tally(), Tally())
@@ -68,7 +68,7 @@ def _f1(right: float) -> float:
 
 
 def _domains(draw: Generator) -> tuple[Tally, Tally]:
-    """Four domains of 20 pictures with 1 to 12 questions; a fifth of those that are not right say
+    """Four domains of 15 pictures with 1 to 12 questions; a fifth of those that are not right say
     that the caption does not tell, of four options.
     """
     sides = (Tally(), Tally())
@@ -95,7 +95,7 @@ def _score(right: float) -> float:
 
 
 def _scenes(draw: Generator) -> tuple[Tally, Tally]:
-    """40 pictures with objects, attributes and, four in five, relations; all three are easier in
+    """30 pictures with objects, attributes and, four in five, relations; all three are easier in
     an easy picture, and two repeats of the judging differ a little.
     """
     sides = (Tally(), Tally())

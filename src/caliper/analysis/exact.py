@@ -18,7 +18,6 @@ that share to the power of n is the p-value: for `value` = 0 or `most` it is the
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 
 from caliper.analysis.jackknife import Parts, contributions, less
@@ -43,7 +42,7 @@ def sign_test(cells: Cells, difference: Callable[[Mapping[Place, Sums]], float |
     if value is None:
         raise ValueError("runs without data are not compared")
     raised = lowered = 0
-    for parts, times in Counter(contributions(cells).values()).items():
+    for parts, times in contributions(cells).items():
         exchanged = difference(_exchanged(totals, parts))
         if exchanged is None or abs(exchanged - value) <= _ROUNDING * max(1.0, abs(value)):
             continue

@@ -194,7 +194,8 @@ def _judged(finding: Finding, level: float) -> Finding:
         return _open(finding, "nothing tells how sure the difference is")
     if tested.passed < level:
         return _decided(finding, Decision.PASSED)
-    return _open(finding, f"a drop of more than {margin:g} is not ruled out")
+    loss = "drop" if finding.better is Better.MORE else "rise"
+    return _open(finding, f"a {loss} of more than {margin:g} is not ruled out")
 
 
 class _Chances(NamedTuple):

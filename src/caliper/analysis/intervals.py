@@ -4,8 +4,13 @@ Which interval (architecture, "Metrics"):
 
     COUNT, PLAIN                                none
     PROPORTION, one question a cluster          Wilson's score interval
-    PROPORTION, clusters with more questions    linearised, robust to clusters
-    RATIO                                       delete-one-cluster jackknife
+    PROPORTION, clusters with more questions    Wilson's, of the linearised error
+    RATIO                                       Wilson's, of the delete-one-cluster jackknife's
+
+Of an error: with as many observations as a share of that error would have (`effective`); that
+is about the value -+ Student's t times the error, but near a bound, where those intervals miss
+the true value up to three times as often as they should. A RATIO is taken for a share of the way
+between its bounds; without (finite) bounds its interval is Student's.
 
 A cluster is a media file: verdicts about one picture are not independent. Only clusters
 tell how much a figure would move with other pictures, so a single cluster of several
@@ -97,28 +102,39 @@ def _proportion(figure: Figure, cells: Clusters) -> Estimate:
     simple = all(one == 1 and some in (0, 1) for some, one in parts)
     if not simple and parts.total() == 1:
         return Estimate(value)
-    margin = 0.0 if simple else _robust_margin(parts, share)
-    if margin:
-        interval, method = (float(share) - margin, float(share) + margin), "cluster"
+    error = 0.0 if simple else _robust_error(parts, share)
+    if error:
+        interval, method = effective(float(share), error, parts.total()), "cluster"
     else:
         interval, method = wilson(float(share), parts.total()), "wilson"
     low, high = interval
     return _estimate(figure, value, (low * figure.scale, high * figure.scale), method)
 
 
-def _robust_margin(parts: _Parts, share: Fraction) -> float:
-    """Half the width of the cluster-robust interval of `share`, 0 when all clusters have it.
+def effective(share: float, error: float, clusters: int) -> tuple[float, float]:
+    """Wilson's interval for a share with a standard error by clusters: of as many observations
+    as give that error, and as Student's quantile allows for so many clusters.
+
+    For a share of the middle it is about share -+ t(.975, clusters - 1) * error, and near 0 or 1
+    it is not certain of more than it saw. Source: Korn and Graubard, Confidence intervals for
+    proportions with small expected number of positive counts (Survey Methodology 24, 1998).
+    """
+    degrees = (NORMAL / student(clusters - 1)) ** 2
+    return wilson(share, share * (1 - share) / error**2 * degrees)
+
+
+def _robust_error(parts: _Parts, share: Fraction) -> float:
+    """The cluster-robust standard error of `share`, 0 when all clusters have it.
 
     With G clusters of a_c out of b_c, p = sum a / sum b, the variance is
-    G / (G - 1) * sum((a_c - p b_c)^2) / (sum b)^2, and the quantile Student's with G - 1
-    degrees of freedom. Source: Cochran, Sampling Techniques (3rd edition, 1977), chapter 9A
-    (clusters of unequal size, ratio to size).
+    G / (G - 1) * sum((a_c - p b_c)^2) / (sum b)^2. Source: Cochran, Sampling Techniques (3rd
+    edition, 1977), chapter 9A (clusters of unequal size, ratio to size).
     """
     groups = parts.total()
     squares = _sum(parts, lambda some, one: (some - share * one) ** 2)
     whole = _sum(parts, lambda _, one: one)
     variance = squares * Fraction(groups, groups - 1) / whole**2
-    return student(groups - 1) * math.sqrt(variance)
+    return math.sqrt(variance)
 
 
 def _sum(parts: _Parts, term: Callable[[Amount, Amount], Amount]) -> Amount:
@@ -155,15 +171,31 @@ def _ratio(figure: Figure, cells: Clusters) -> Estimate:
     found = jackknife(cells, figure.statistic)
     if found is None:
         return Estimate(None)
-    if found.margin is None:
+    if found.error is None:
         return Estimate(found.value)
     if not flat(found):
-        interval = (found.value - found.margin, found.value + found.margin)
+        interval = _between(found.value, found.error, found.clusters, figure.bounds)
         return _estimate(figure, found.value, interval, "jackknife")
     interval_at_bound = at_bound(found.value, figure.bounds, independent(cells.values()))
     if interval_at_bound is None:
         return Estimate(found.value)
     return _estimate(figure, found.value, interval_at_bound, "wilson")
+
+
+def _between(
+    value: float, error: float, clusters: int, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """The interval of a value between its bounds: as of a share of the way. Student's where there
+    is no such way, or the value is at its end.
+    """
+    low, high = bounds
+    width = high - low
+    share = (value - low) / width if math.isfinite(width) else 0.0
+    if not 0 < share < 1:
+        margin = student(clusters - 1) * error
+        return value - margin, value + margin
+    least, most = effective(share, error / width, clusters)
+    return low + least * width, low + most * width
 
 
 def flat(found: Jackknifed) -> bool:

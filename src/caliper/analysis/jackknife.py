@@ -78,7 +78,7 @@ def jackknife(
     value = statistic(totals)
     if value is None:
         return None
-    alike = _alike(cells)
+    alike = contributions(cells)
     count = alike.total()
     if count < 2:
         return Jackknifed(value, None, count)
@@ -95,26 +95,21 @@ def jackknife(
     return Jackknifed(value, math.sqrt(squares * (count - 1) / count), count, skew)
 
 
-def _alike(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cell]]:
+def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cell]]:
     """What clusters contribute, and how many of them contribute the same."""
     filled = {cell: clusters for cell, clusters in cells.items() if clusters}
-    if len(filled) != 1:
-        return Counter(contributions(filled).values())
-    # Nothing to put together, and no room taken for every cluster.
-    ((cell, clusters),) = filled.items()
-    return Counter(((cell, frozenset(sums.items())),) for sums in clusters.values())
-
-
-def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> dict[str, Parts[Cell]]:
-    """What every cluster adds to the cells that it is in, by its name."""
+    if len(filled) == 1:
+        # Nothing to put together, and no room taken for every cluster.
+        ((cell, clusters),) = filled.items()
+        return Counter(((cell, frozenset(sums.items())),) for sums in clusters.values())
     found: dict[str, Parts[Cell]] = {}
     # Few contributions differ, and there may be a hundred thousand clusters.
     shared: dict[Parts[Cell], Parts[Cell]] = {}
-    for cell, clusters in cells.items():
+    for cell, clusters in filled.items():
         for cluster, sums in clusters.items():
             parts = (*found.get(cluster, ()), (cell, frozenset(sums.items())))
             found[cluster] = shared.setdefault(parts, parts)
-    return found
+    return Counter(found.values())
 
 
 def less(total: Sums, part: Part) -> Sums:

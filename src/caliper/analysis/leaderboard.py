@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from caliper.analysis.compare import Difference
 from caliper.analysis.significance import LEVEL, holm
 from caliper.benchmarks.directions import Better, direction
-from caliper.core.report import BenchmarkReport, Estimate, Path, Report, TableRow
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow
 
 _NO_DATA = Estimate(None)
 
@@ -66,17 +66,20 @@ def headline_columns(reports: Iterable[Report]) -> tuple[Column, ...]:
 
 
 def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Column, ...]:
-    """The rows of a benchmark's first table that hold `metric`, turned into columns.
+    """The rows of the benchmark's first table that has `metric`, turned into columns.
 
     That is the form of CAPability's Tables 3 to 5, CaptionQA's Table 3 and CompreCap's
-    Table 2. Without a metric it is the one that the table charts. Raises ValueError naming
-    the metrics there are.
+    Table 2. Without a metric it is the one that the first table charts. Raises ValueError
+    naming the metrics there are.
     """
-    table = part.tables[0]
-    heads = [_plain(column) for column in table.columns]
-    if metric is not None and _plain(metric) not in heads:
-        raise ValueError(f"no metric {metric}; there are: {', '.join(heads)}")
-    place = (table.chart or 0) if metric is None else heads.index(_plain(metric))
+    known: dict[str, tuple[Table, int]] = {}
+    for each in part.tables:
+        for number, head in enumerate(each.columns):
+            known.setdefault(_plain(head), (each, number))
+    if metric is not None and _plain(metric) not in known:
+        raise ValueError(f"no metric {metric}; there are: {', '.join(known)}")
+    first = (part.tables[0], part.tables[0].chart or 0)
+    table, place = first if metric is None else known[_plain(metric)]
     return tuple(
         Column(part.name, row.label, path)
         for row in table.rows
@@ -122,8 +125,14 @@ def _order(value: float | None, *, less: bool) -> tuple[bool, float]:
 
 def behind(board: Board, differences: Mapping[int, Difference | None]) -> Board:
     """The board with each row's difference from the best, by run; adjusted over the rows."""
-    rows = [replace(row, behind=differences.get(row.run)) for row in board.standings]
-    adjusted = holm([None if row.behind is None else row.behind.p for row in rows])
-    clear = [p is not None and p < LEVEL for p in adjusted]
-    told = (replace(row, clear=is_clear) for row, is_clear in zip(rows, clear, strict=True))
-    return replace(board, standings=tuple(told))
+    found = [differences.get(row.run) for row in board.standings]
+    adjusted = holm([None if one is None else one.p for one in found])
+    rows = (
+        replace(
+            row,
+            behind=None if one is None else replace(one, adjusted=p),
+            clear=p is not None and p < LEVEL,
+        )
+        for row, one, p in zip(board.standings, found, adjusted, strict=True)
+    )
+    return replace(board, standings=tuple(rows))

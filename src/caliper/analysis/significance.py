@@ -26,7 +26,8 @@ def beyond(value: float, error: float, degrees: int, skew: float = 0.0) -> float
     """The one-sided p-value: how often chance alone would give `value` or more.
 
     `skew` is that of the observations (see `jackknife`). Where a few reach far below the others,
-    a sample that has missed them looks good and sure at once; Student's t is corrected for it.
+    a sample that has missed them looks good and sure at once: Student's t is corrected for it.
+    The other way round nothing is corrected, for the skew of a few observations is chance itself.
     Source: Hall, On the removal of skewness by transformation (Journal of the Royal Statistical
     Society B 54, 1992), with gamma / sqrt(n) = 6 `skew`.
     """
@@ -34,7 +35,7 @@ def beyond(value: float, error: float, degrees: int, skew: float = 0.0) -> float
 
     t = value / error
     corrected = t + 2 * skew * t**2 + 4 / 3 * skew**2 * t**3 + skew
-    return round(float(stdtr(degrees, -corrected)), _DECIMALS)
+    return round(float(stdtr(degrees, -min(t, corrected))), _DECIMALS)
 
 
 def mcnemar(lost: int, won: int) -> float:

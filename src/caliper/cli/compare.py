@@ -116,7 +116,7 @@ def _flipped(found: Flips) -> str:
 def _table(section: Section, names: tuple[str, str]) -> Table:
     table = Table(title=escape(section.title), title_justify="left", box=None, pad_edge=False)
     table.add_column("")
-    for name in (*map(escape, names), "difference", "95 % interval", "p", "media"):
+    for name in (*map(escape, names), "difference", "95 % interval", "p", "detectable", "media"):
         table.add_column(name, justify="right")
     for label, found in section.rows:
         clear = found.adjusted is not None and found.adjusted < LEVEL
@@ -127,6 +127,7 @@ def _table(section: Section, names: tuple[str, str]) -> Table:
             f"[bold]{number(found.value)}[/bold]" if clear else number(found.value),
             _interval(found),
             chance(found),
+            "" if found.detectable is None else number(found.detectable),
             f"{found.paired:,}",
         )
     return table
