@@ -102,6 +102,6 @@ def nonzero(found: Tally) -> dict[tuple[str, str], dict[str, Amount]]:
 @given(COUNTED, COUNTED)
 def test_what_was_absorbed_can_be_withdrawn(first: list[Entry], second: list[Entry]) -> None:
     both = tally(first).merge(tally(second))
-    both.withdraw(tally(second))
+    both.withdraw(tally(second).entries())
     assert nonzero(both) == nonzero(tally(first))
     assert set(both) == set(tally(first))

@@ -105,11 +105,15 @@ class House:
     announced: list[RunEnded] = field(default_factory=list)
     warned: list[Trouble] = field(default_factory=list)
 
-    async def aggregator(self) -> Aggregator:
-        """One that resumes from what the store holds."""
+    def starting(self) -> Aggregator:
+        """One that has not resumed yet."""
         files = ReportFiles(captions, lambda _, __: [JsonExport(), ParquetExport()])
         outlets = Outlets(self.announce, lambda kind, _: self.warned.append(kind))
-        found = Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
+        return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
+
+    async def aggregator(self) -> Aggregator:
+        """One that resumes from what the store holds."""
+        found = self.starting()
         await found.resume()
         return found
 

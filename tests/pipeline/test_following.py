@@ -8,6 +8,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.errors import StoreUnavailable, StreamUnavailable
+from caliper.core.run import RunState
 from caliper.pipeline.following import Follower
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.codec import EventKind
@@ -58,6 +59,41 @@ async def test_the_next_one_takes_over_where_the_last_one_was() -> None:
         assert after.offsets == {VERDICTS: {0: 1}}
         await Follower(after, stream, house.clock).run()
     assert house.file(run) == (await standalone(run, scored(run)))[0]
+
+
+async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:
+    class Slow(MemoryStore):
+        """Answers when told to, who asks first."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked, self.told = asyncio.Event(), asyncio.Event()
+
+        async def get(self, key: str) -> bytes | None:
+            if not self.asked.is_set():
+                self.asked.set()
+                await self.told.wait()
+            return await super().get(key)
+
+    house, slow = House(), Slow()
+    run = await stored_run(house.store)
+    before = await house.aggregator()
+    await before.apply([event_of(run, EventKind.PLAN, 0), event_of(run, EventKind.CANCEL, 1)])
+    await before.snapshot()
+    slow.objects, house.store = house.store.objects, slow
+    after = house.starting()
+    async with asyncio.timeout(PATIENCE):
+        asking = asyncio.create_task(after.scores(run.spec.run_id))
+        await slow.asked.wait()
+        resuming = asyncio.create_task(after.resume())
+        # As far as it comes while the first is waiting.
+        for _ in range(100):
+            await asyncio.sleep(0)
+        slow.told.set()
+        await asyncio.gather(asking, resuming)
+    found = await after.scores(run.spec.run_id)
+    assert found is not None
+    assert found.state is RunState.CANCELLING
 
 
 async def test_a_store_that_is_down_for_a_while_costs_nothing() -> None:

@@ -78,9 +78,14 @@ def wilson(share: float, observations: float) -> tuple[float, float]:
 
 def independent(cells: Collection[Mapping[str, Sums]]) -> float:
     """How many independent observations the plain mean of these cells has at least."""
-    sizes = [len(clusters) for clusters in cells if clusters]
-    union = len({name for clusters in cells for name in clusters})
-    return min(float(union), len(sizes) ** 2 / math.fsum(1 / size for size in sizes))
+    filled = [clusters for clusters in cells if clusters]
+    # Each counted in the first cell that has it: a set of a large run's takes much room.
+    union = sum(
+        not any(name in earlier for earlier in filled[:place])
+        for place, clusters in enumerate(filled)
+        for name in clusters
+    )
+    return min(float(union), len(filled) ** 2 / math.fsum(1 / len(one) for one in filled))
 
 
 def _proportion(figure: Figure, cells: Clusters) -> Estimate:
@@ -128,9 +133,13 @@ def _shares(figure: Figure, cells: Clusters) -> _Parts:
     if figure.shares is None:
         raise ValueError(f"the proportion {'.'.join(figure.path)} does not name its shares")
     part, whole = figure.shares
+    filled = [clusters for clusters in cells.values() if clusters]
+    if len(filled) == 1:
+        alone = ((sums.get(part, 0), sums.get(whole, 0)) for sums in filled[0].values())
+        return Counter(shares for shares in alone if shares[1])
     found: dict[str, tuple[Amount, Amount]] = {}
     shared: dict[tuple[Amount, Amount], tuple[Amount, Amount]] = {}
-    for clusters in cells.values():
+    for clusters in filled:
         for cluster, sums in clusters.items():
             some, one = found.get(cluster, (0, 0))
             shares = some + sums.get(part, 0), one + sums.get(whole, 0)

@@ -72,7 +72,7 @@ def jackknife(
     value = statistic(totals)
     if value is None:
         return None
-    alike = Counter(_contributions(cells).values())
+    alike = _contributions(cells)
     count = alike.total()
     if count < 2:
         return Jackknifed(value, None, count)
@@ -87,15 +87,21 @@ def jackknife(
     return Jackknifed(value, math.sqrt(squares * (count - 1) / count), count)
 
 
-def _contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> dict[str, _Parts[Cell]]:
+def _contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[_Parts[Cell]]:
+    """What clusters contribute, and how many of them contribute the same."""
+    filled = {cell: clusters for cell, clusters in cells.items() if clusters}
+    if len(filled) == 1:
+        # Nothing to put together, and no room taken for every cluster.
+        ((cell, clusters),) = filled.items()
+        return Counter(((cell, frozenset(sums.items())),) for sums in clusters.values())
     found: dict[str, _Parts[Cell]] = {}
     # Few contributions differ, and there may be a hundred thousand clusters.
     shared: dict[_Parts[Cell], _Parts[Cell]] = {}
-    for cell, clusters in cells.items():
+    for cell, clusters in filled.items():
         for cluster, sums in clusters.items():
             parts = (*found.get(cluster, ()), (cell, frozenset(sums.items())))
             found[cluster] = shared.setdefault(parts, parts)
-    return found
+    return Counter(found.values())
 
 
 def _less(total: Sums, part: frozenset[tuple[str, Amount]]) -> Sums:

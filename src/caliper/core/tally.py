@@ -12,6 +12,24 @@ from fractions import Fraction
 
 Amount = int | Fraction
 Sums = Mapping[str, Amount]
+Entry = tuple[str, str, Sums]
+"""A cell, a cluster, and what the cell has of it."""
+
+
+class Shared:
+    """Equal sums in memory once, of those that were met lately: whoever holds a hundred thousand
+    clusters has few sums that differ.
+    """
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._known: dict[tuple[tuple[str, Amount], ...], Sums] = {}
+
+    def __call__(self, sums: Sums) -> Sums:
+        """Equal sums, which may be those of somebody else: they must not be changed."""
+        if len(self._known) >= self._most:
+            self._known.clear()
+        return self._known.setdefault(tuple(sums.items()), sums)
 
 
 class Tally:
@@ -20,8 +38,8 @@ class Tally:
     __hash__ = None  # type: ignore[assignment]  # it changes while it is filled
 
     def __init__(self) -> None:
-        self._cells: dict[str, dict[str, dict[str, Amount]]] = {}
-        self._shared: dict[tuple[tuple[str, Amount], ...], dict[str, Amount]] = {}
+        self._cells: dict[str, dict[str, Sums]] = {}
+        self._shared = Shared()
 
     def add(self, cell: str, cluster: str, **amounts: Amount) -> None:
         """Add amounts to what the cell has of the cluster."""
@@ -41,24 +59,28 @@ class Tally:
         for cell in other:
             clusters = self._cells.setdefault(cell, {})
             for cluster, sums in other.clusters(cell).items():
-                added = add_up((clusters.get(cluster, {}), sums))
-                clusters[cluster] = self._shared.setdefault(tuple(added.items()), added)
+                clusters[cluster] = self._shared(add_up((clusters.get(cluster, {}), sums)))
 
-    def withdraw(self, other: Tally) -> None:
+    def withdraw(self, entries: Iterable[Entry]) -> None:
         """Take away what was absorbed before. A cluster of which nothing is left is gone, and so
         is a cell without clusters.
         """
-        for cell in other:
+        for cell, cluster, sums in entries:
             clusters = self._cells[cell]
-            for cluster, sums in other.clusters(cell).items():
-                taken = {name: -amount for name, amount in sums.items()}
-                left = add_up((clusters[cluster], taken))
-                if any(left.values()):
-                    clusters[cluster] = self._shared.setdefault(tuple(left.items()), left)
-                else:
-                    del clusters[cluster]
+            taken = {name: -amount for name, amount in sums.items()}
+            left = add_up((clusters[cluster], taken))
+            if any(left.values()):
+                clusters[cluster] = self._shared(left)
+                continue
+            del clusters[cluster]
             if not clusters:
                 del self._cells[cell]
+
+    def entries(self) -> Iterator[Entry]:
+        """All that it holds, cell by cell."""
+        for cell, clusters in self._cells.items():
+            for cluster, sums in clusters.items():
+                yield cell, cluster, sums
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tally) and self._cells == other._cells

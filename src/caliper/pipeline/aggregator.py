@@ -64,9 +64,13 @@ class Aggregator:
 
     async def resume(self) -> None:
         """Take up from the newest whole snapshot; without one, from the first record kept.
-
         Raises StoreUnavailable.
         """
+        # Who asks for scores already has a run opened that knows of no events.
+        async with self._lock:
+            await self._take_up()
+
+    async def _take_up(self) -> None:
         snapshot, errors = await newest(self._store)
         for error in errors:
             self._trouble(Trouble.LOST, str(error))
@@ -75,6 +79,8 @@ class Aggregator:
         self._number = snapshot.number + 1
         self.offsets = {topic: dict(places) for topic, places in snapshot.offsets.items()}
         self._announced = OrderedDict(snapshot.announced)
+        for name in list(self._runs):
+            self._drop(name)
         for run, kept in snapshot.runs.items():
             try:
                 found = await self._opener.restore(run, kept.columns, self._clock.monotonic())
@@ -198,9 +204,12 @@ class Aggregator:
             for name, run in list(self._runs.items()):
                 if run.settled and not run.due and self._silent(run) >= self._bounds.idle:
                     await run.log.flush()
-                    del self._runs[name]
-                    self._rolling.forget(name)
-                    self._watcher.forget(name)
+                    self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        del self._runs[name]
+        self._rolling.forget(name)
+        self._watcher.forget(name)
 
     def _silent(self, run: TrackedRun) -> float:
         return self._clock.monotonic() - run.touched

@@ -246,7 +246,7 @@ class Gauges:
         if watched.run is run and watched.whole and before:
             watched.tallies.setdefault(name, Tally()).absorb(tally)
             was, _ = self._reduction.reduced(run, name, items, before)
-            watched.tallies[name].withdraw(was)
+            watched.tallies[name].withdraw(was.entries())
             watched.changed.add((name, Window.RUN))
         watched.settings[name] = run.spec.benchmark(name).settings
         judged = Judged(heard.place, scored, tally)

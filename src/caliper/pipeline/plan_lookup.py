@@ -9,16 +9,16 @@ from caliper.pipeline.live_scores import Samples, by_sample
 from caliper.pipeline.plan import read_plan
 from caliper.pipeline.tracked import TrackedRun
 
-_QUESTIONS = 60_000
+_MOST = 30_000
 
 
 class PlanLookup:
-    """Finds the shard that an index is in. The last shards, of `questions` questions together or
-    one, are at hand: runs are worked on about in the order of their plans.
+    """Finds the shard that an index is in. The last shards are at hand, of at most `most` items
+    and questions together, or one: runs are worked on about in the order of their plans.
     """
 
-    def __init__(self, questions: int = _QUESTIONS) -> None:
-        self._most = questions
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
         self._shards: OrderedDict[tuple[str, int], tuple[int, Samples]] = OrderedDict()
         self._firsts: dict[str, dict[int, int]] = {}
 
@@ -49,7 +49,7 @@ class PlanLookup:
         items = await anext(read_plan(run.store, run.summary, number))
         self._firsts.setdefault(run.run, {})[number] = items[0].first
         samples = by_sample(items)
-        self._shards[place] = sum(item.size for item in items), samples
+        self._shards[place] = sum(1 + item.size for item in items), samples
         while len(self._shards) > 1 and sum(size for size, _ in self._shards.values()) > self._most:
             self._shards.popitem(last=False)
         return samples

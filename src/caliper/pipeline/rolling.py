@@ -80,6 +80,9 @@ class RollingScores:
             await asyncio.wait({computing})
             if self._computing.get(run.run) is computing:
                 del self._computing[run.run]
+            if computing.cancelled():
+                # The run was forgotten on the way.
+                return
             computing.result()
 
     async def _compute(self, run: TrackedRun) -> None:

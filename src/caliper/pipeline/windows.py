@@ -8,17 +8,20 @@ depend on the order in which partitions were read.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, insort
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from caliper.core.tally import Tally
+from caliper.core.tally import Entry, Shared, Tally
 
 Place = tuple[int, int, int]
 """Milliseconds since 1970 by the broker's clock, partition, offset."""
 Key = tuple[str, str]
 """Run and sample."""
 
-MOST = 50_000
+MOST = 10_000
 """Samples that a window holds at most, whatever its length."""
 
 
@@ -29,6 +32,14 @@ class Judged:
     place: Place
     scored: int
     tally: Tally
+
+
+class _Held(NamedTuple):
+    """What is kept of a `Judged` as long as it is in the window, in a quarter of its room."""
+
+    place: Place
+    scored: int
+    entries: tuple[Entry, ...]
 
 
 @dataclass(slots=True)
@@ -42,7 +53,8 @@ class RollingWindow:
     most: int = MOST
     tally: Tally = field(default_factory=Tally)
     _order: list[tuple[Place, Key]] = field(default_factory=list)
-    _held: dict[Key, Judged] = field(default_factory=dict)
+    _held: dict[Key, _Held] = field(default_factory=dict)
+    _shared: Shared = field(default_factory=Shared)
     _count: int = 0
 
     def __len__(self) -> int:
@@ -55,7 +67,7 @@ class RollingWindow:
             del self._order[bisect_left(self._order, (known.place, key))]
             self._leave(key)
         insort(self._order, (judged.place, key))
-        self._held[key] = judged
+        self._held[key] = _Held(judged.place, judged.scored, tuple(self._slim(judged.tally)))
         self._count += judged.scored
         self.tally.absorb(judged.tally)
 
@@ -79,7 +91,12 @@ class RollingWindow:
             return True
         return self.scored is not None and self._count - self._held[key].scored >= self.scored
 
+    def _slim(self, tally: Tally) -> Iterator[Entry]:
+        """Its entries, with names of cells and equal sums in memory once."""
+        for cell, cluster, sums in tally.entries():
+            yield sys.intern(cell), cluster, self._shared(sums)
+
     def _leave(self, key: Key) -> None:
-        judged = self._held.pop(key)
-        self._count -= judged.scored
-        self.tally.withdraw(judged.tally)
+        held = self._held.pop(key)
+        self._count -= held.scored
+        self.tally.withdraw(held.entries)
