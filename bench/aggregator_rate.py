@@ -262,6 +262,10 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
         await asyncio.wait((current, following), return_when=asyncio.FIRST_COMPLETED)
         current.cancel()
     seconds, memory = time.perf_counter() - begun, _peak()
+    if gauges is not None:
+        # They go on looking: once at what came last, once at nothing.
+        await gauges.look()
+        await gauges.look()
     await following
     await aggregator.snapshot()
     ending = time.perf_counter() - begun - seconds

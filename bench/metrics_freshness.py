@@ -1,8 +1,9 @@
 """Scores as metrics under load: from the broker's time of a verdict to the gauge that shows it,
 what that costs the aggregator, and how many series many checkpoints leave.
 
-Each measurement is a process of its own on one core, with the aggregator, its stream in memory
-and whoever publishes verdicts at a fixed rate. The same without metrics is the peer.
+Each measurement is a process of its own on one core, with the aggregator, its stream and whoever
+publishes verdicts at a fixed rate: a stream in memory, then a real Kafka, whose broker is beside it
+on whatever core. The same without metrics is the peer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from statistics import quantiles
@@ -22,9 +24,15 @@ from tempfile import TemporaryDirectory
 
 from prometheus_client import CollectorRegistry, generate_latest
 from rich.console import Console
+from tests.servers.choosing import KAFKA
+from tests.servers.fetch import Missing
 
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_log import KafkaLog
+from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.benchmarks.base import Layout
@@ -57,29 +65,52 @@ _CATEGORIES = ("Attribute - Color", "Object Existence - Object presence", "Spati
 def main() -> None:
     """Measure with metrics and without, and count the series of more checkpoints than fit."""
     console = Console()
-    found = {how: _measured(how) for how in ("metrics", "silent", "many")}
-    shown, silent, many = (found[how] for how in ("metrics", "silent", "many"))
-    console.print(
-        f"metrics: {shown['verdicts']:,.0f} verdicts of one run at {shown['rate']:,.0f}/s "
-        f"(wanted {RATE:,})"
-    )
-    console.print(
-        f"  verdict to gauge p50 {shown['p50']:.2f} s, p99 {shown['p99']:.2f} s (bound {BOUND:.0f})"
-    )
-    console.print(
-        f"  the aggregator's CPU a verdict {shown['cpu']:.0f} us, without metrics "
-        f"{silent['cpu']:.0f} us"
-    )
+    _tell(console, "on a stream in memory", "")
+    try:
+        with TemporaryDirectory() as folder, _broker(Path(folder)) as address:
+            apply_topics(KafkaAccess(address), partitions=4)
+            _tell(console, "through Kafka", address)
+    except Missing as reason:
+        console.print(f"metrics through Kafka: left out: {reason}")
+    many = _measured("many")
     console.print(
         f"  series after {MODELS} checkpoints {many['series']:,.0f}, after {many['models']:.0f} "
         f"{many['later']:,.0f} (bound: no more); page written in {many['page']:.2f} s"
     )
 
 
-def _measured(how: str) -> dict[str, float]:
+def _tell(console: Console, where: str, kafka: str) -> None:
+    shown, silent = (_measured(how, kafka) for how in ("metrics", "silent"))
+    console.print(
+        f"metrics {where}: {shown['verdicts']:,.0f} verdicts of one run at {shown['rate']:,.0f}/s "
+        f"(wanted {RATE:,})"
+    )
+    console.print(
+        f"  verdict to gauge p50 {shown['p50']:.2f} s, p99 {shown['p99']:.2f} s (bound {BOUND:.0f})"
+    )
+    console.print(
+        f"  the process's CPU a verdict {shown['cpu']:.0f} us, without metrics "
+        f"{silent['cpu']:.0f} us"
+    )
+
+
+@contextmanager
+def _broker(folder: Path) -> Iterator[str]:
+    """The broker that the environment names, or one that is started. Raises Missing."""
+    if KAFKA.given:
+        yield KAFKA.given
+        return
+    process, address = KAFKA.start(folder)
+    try:
+        yield address
+    finally:
+        process.stop()
+
+
+def _measured(how: str, kafka: str = "") -> dict[str, float]:
     core = min(os.sched_getaffinity(0))
     done = subprocess.run(
-        [sys.executable, "-m", "bench.metrics_freshness", how],
+        [sys.executable, "-m", "bench.metrics_freshness", how, kafka],
         stdout=subprocess.PIPE,
         check=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),
@@ -131,11 +162,16 @@ class _Watched(PrometheusScores):
 
 
 class _House:
-    """An aggregator over a stream in memory, with metrics or without."""
+    """An aggregator over a stream in memory or a broker, with metrics or without."""
 
-    def __init__(self, folder: Path, *, shown: bool) -> None:
+    def __init__(self, folder: Path, kafka: str = "", *, shown: bool) -> None:
         self.store, self.clock = DirectoryStore(folder / "store"), SystemClock()
-        self.stream, self.codec = MemoryStream(logs=(VERDICTS, RUNS)), ProtobufCodec()
+        self.codec = ProtobufCodec()
+        self.stream: MemoryStream | KafkaStream = MemoryStream(logs=(VERDICTS, RUNS))
+        self.log: MemoryStream | KafkaLog = self.stream
+        if kafka:
+            access = KafkaAccess(kafka)
+            self.stream, self.log = KafkaStream(access), KafkaLog(access)
         self.metrics = Metrics(CollectorRegistry())
         self.telemetry = _Watched(self.metrics)
         self.gauges = Gauges(self.telemetry, self.clock, _complain) if shown else None
@@ -192,17 +228,19 @@ async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
     return {}
 
 
-async def _under_load(folder: Path, *, shown: bool) -> Mapping[str, float]:
-    house = _House(folder, shown=shown)
+async def _under_load(folder: Path, kafka: str, *, shown: bool) -> Mapping[str, float]:
+    house = _House(folder, kafka, shown=shown)
     messages = await house.planned("checkpoint", _SAMPLES)
     house.telemetry.wanted = len(messages)
-    following = [asyncio.create_task(Follower(house.board, house.stream, house.clock).run())]
+    following = [asyncio.create_task(Follower(house.board, house.log, house.clock).run())]
     if house.gauges is not None:
         following.append(asyncio.create_task(house.gauges.run()))
     begun, spent = time.perf_counter(), time.process_time()
-    for place, message in enumerate(messages):
-        await asyncio.sleep(max(0.0, begun + place * _QUESTIONS / RATE - time.perf_counter()))
-        await house.stream.publish(message)
+    # One by one, a broker's confirmations would set the pace.
+    async with asyncio.TaskGroup() as publishing:
+        for place, message in enumerate(messages):
+            await asyncio.sleep(max(0.0, begun + place * _QUESTIONS / RATE - time.perf_counter()))
+            publishing.create_task(house.stream.publish(message))
     seconds = time.perf_counter() - begun
     if shown:
         await house.telemetry.all_shown.wait()
@@ -210,6 +248,8 @@ async def _under_load(folder: Path, *, shown: bool) -> Mapping[str, float]:
     for task in following:
         task.cancel()
     await asyncio.gather(*following, return_exceptions=True)
+    if isinstance(house.stream, KafkaStream):
+        await house.stream.close()
     verdicts = len(messages) * _QUESTIONS
     found = {"verdicts": verdicts, "rate": verdicts / seconds, "cpu": spent / verdicts * 1e6}
     if shown:
@@ -221,12 +261,12 @@ async def _under_load(folder: Path, *, shown: bool) -> Mapping[str, float]:
 async def _many(folder: Path) -> Mapping[str, float]:
     """More checkpoints than are watched, one after the other."""
     house = _House(folder, shown=True)
-    following = asyncio.create_task(Follower(house.board, house.stream, house.clock).run())
+    following = asyncio.create_task(Follower(house.board, house.log, house.clock).run())
     found: dict[str, float] = {"models": MODELS + 10}
     for number in range(MODELS + 10):
         for message in await house.planned(f"checkpoint {number}", _SMALL):
             await house.stream.publish(message)
-        ends = await house.stream.ends(VERDICTS)
+        ends = await house.log.ends(VERDICTS)
         while house.board.places.offsets.get(VERDICTS) != ends:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.001)
         if house.gauges is not None:
@@ -241,12 +281,12 @@ async def _many(folder: Path) -> Mapping[str, float]:
     return found
 
 
-def _run(how: str) -> Mapping[str, float]:
+def _run(how: str, kafka: str) -> Mapping[str, float]:
     with TemporaryDirectory() as folder:
         if how == "many":
             return asyncio.run(_many(Path(folder)))
-        return asyncio.run(_under_load(Path(folder), shown=how == "metrics"))
+        return asyncio.run(_under_load(Path(folder), kafka, shown=how == "metrics"))
 
 
 if __name__ == "__main__":
-    print(json.dumps(_run(sys.argv[1])))
+    print(json.dumps(_run(*sys.argv[1:])))

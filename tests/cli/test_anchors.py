@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,12 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
 
+from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.settings import resolved_settings
+from caliper.cli import flags
 from caliper.runtime.anchors.frozen import anchors_of
+
+ROOT = Path(__file__).resolve().parents[2]
 
 ANCHORS = len(anchors_of("capability", {}))
 SCENES = 5
@@ -56,6 +62,33 @@ async def test_they_are_asked_in_every_run_and_change_no_figure(tmp_path: Path) 
     assert told["agreed"] < ANCHORS
     compared = await asyncio.to_thread(Command(tmp_path), "compare", "first", "second", code=0)
     assert "drift" not in compared.err
+
+
+async def test_a_plan_counts_their_calls_and_a_run_with_a_cap_has_none(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+    async with ChatServer(otherwise=fake.answer(RIGHT)) as server:
+        words = ("--data", "data", "--captions", "captions", "--judge", f"tgi:{server.url}")
+        for more, anchors in (
+            ((), ANCHORS),
+            (("--no-anchors",), 0),
+            (("--max-calls", "3"), 0),
+            (("--max-tokens", "3"), 0),
+            (("--max-calls", "3", "--anchors"), ANCHORS),
+        ):
+            plan = ("plan", "capability", *words, "--json", *more)
+            (told,) = (await asyncio.to_thread(Command(tmp_path), *plan, code=0)).told["benchmarks"]
+            assert (told["anchors"], told["calls"]) == (anchors, SCENES + anchors), more
+        assert server.requests == []
+        await run(tmp_path, server, "run")
+        assert len(server.requests) == SCENES + ANCHORS
+
+
+def test_their_number_is_told_rightly() -> None:
+    sizes = {name: len(anchors_of(name, resolved_settings(name, {}))) for name in NAMES}
+    written = (ROOT / "docs" / "comparing.md").read_text("utf-8"), flags.ANCHORS_COST
+    for told in written:
+        numbers = re.findall(r"(\d+)(?: calls)? for (CAPability|CaptionQA|CompreCap)", told)
+        assert {name.lower(): int(number) for number, name in numbers} == sizes
 
 
 async def test_compare_warns_of_a_judge_that_changed(tmp_path: Path) -> None:

@@ -103,11 +103,8 @@ async def test_the_whole_run_is_what_a_report_says_after_every_look(watching: Wa
         await watching.board.apply([record])
         await watching.gauges.look()
         assert watching.of() == await reported(run, records[:count])
-    assert watching.told.questions["ours", "captionqa"] == {
-        "planned": 6,
-        "scored": 6,
-        "unscored": 0,
-    }
+    told = watching.told.questions["ours", "captionqa"]
+    assert told == {"planned": 6, "scored": 6, "unscored": 0}
 
 
 async def test_order_and_doubles_change_nothing() -> None:
@@ -281,3 +278,22 @@ async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
     await watching.gauges.look()
     assert watching.told.questions["ours", "captionqa"]["scored"] == samples
     assert watching.of() == await reported(run, records)
+
+
+async def test_a_plan_is_at_hand_for_as_long_as_something_is_heard(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    await watching.board.apply([judged(run, 0, 1, 0)])
+    await watching.gauges.look()
+    objects = watching.store.objects
+    shards = {key: objects.pop(key) for key in [*objects] if "/plan/" in key}
+    await watching.board.apply([judged(run, 1, 1, 0, offset=1)])
+    await watching.gauges.look()
+    assert (watching.warned, watching.told.questions["ours", "captionqa"]["scored"]) == ([], 4)
+    await watching.gauges.look()
+    await watching.board.apply([judged(run, 2, 1, 0, offset=2)])
+    await watching.gauges.look()
+    # After a look at nothing it was let go of, and has to be read anew.
+    assert len(watching.warned) == 1
+    objects |= shards
+    await watching.gauges.look()
+    assert watching.told.questions["ours", "captionqa"]["scored"] == 6

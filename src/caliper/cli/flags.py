@@ -210,14 +210,14 @@ MaxTokens = Annotated[
         rich_help_panel=_HOW,
     ),
 ]
+ANCHORS_COST = "67 calls for CAPability, 37 for CaptionQA, 30 for CompreCap"
 Anchors = Annotated[
     bool | None,
     typer.Option(
         "--anchors/--no-anchors",
         help="Whether known captions are judged beside the run, never from the cache, to tell a "
-        "judge's drift from a checkpoint's change: 67 calls for CAPability, 37 for CaptionQA, 30 "
-        "for CompreCap. No figure depends on them. Default: yes, without --max-calls and "
-        "--max-tokens.",
+        f"judge's drift from a checkpoint's change: {ANCHORS_COST}. No figure depends on them. "
+        "Default: yes, without --max-calls and --max-tokens.",
         rich_help_panel=_HOW,
     ),
 ]

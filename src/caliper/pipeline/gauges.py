@@ -177,6 +177,9 @@ class Gauges:
             if not watched.whole:
                 await self._patiently(watched, self._recount(watched))
         heard, self._heard = self._heard, {}
+        if not heard:
+            # A report may be in the making, which needs the room.
+            self._lookup.rest()
         for key in sorted(heard, key=lambda key: (key[0], heard[key].index)):
             concerned = self._models.get(_model(heard[key].run))
             if concerned is not None:

@@ -54,6 +54,10 @@ class PlanLookup:
             self._shards.popitem(last=False)
         return samples
 
+    def rest(self) -> None:
+        """Nothing is at hand any more: nobody has asked for a while."""
+        self._shards.clear()
+
     def forget(self, run: str) -> None:
         """A run that is no longer held."""
         self._firsts.pop(run, None)

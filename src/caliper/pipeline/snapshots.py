@@ -79,8 +79,12 @@ def encode(snapshot: Snapshot) -> bytes:
             "runs": runs,
         }
     )
-    whole = b"".join((_MAGIC, len(header).to_bytes(4, "little"), header, *blobs))
-    return whole + hashlib.sha256(whole).digest()
+    parts = (_MAGIC, len(header).to_bytes(4, "little"), header, *blobs)
+    # Part by part: of a million outcomes all of it is more than ten megabytes.
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return b"".join((*parts, digest.digest()))
 
 
 def _raw(columns: Columns) -> Iterator[memoryview]:

@@ -237,6 +237,7 @@ async def test_what_a_killed_process_had_goes_to_another_member_one_at_a_time(ka
             delivery = await received(member)
             assert (delivery.message.value, delivery.crashes) == (str(number).encode(), 0)
             beside = asyncio.create_task(member.receive())
+            # Nothing may happen; nothing tells that it does not.
             await asyncio.sleep(0.3)
             assert beside.done() is False
             beside.cancel()

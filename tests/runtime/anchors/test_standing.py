@@ -67,3 +67,18 @@ async def test_trouble_tells_nothing_and_the_next_run_is_judged(error: Exception
     model, telemetry = ScriptedModel(troubled), Sitting(1)
     await sit(model, telemetry, [SPEC, replace(SPEC, replicate=1)])
     assert len(telemetry.told) == 1
+
+
+async def test_few_verdicts_tell_nothing_of_a_judge() -> None:
+    asked = 0
+
+    def mostly_silent(text: str, before: int) -> str | Exception:
+        nonlocal asked
+        asked += 1
+        return BackendTimeout("silent") if 3 < asked <= ANCHORS else "A"
+
+    model, telemetry = ScriptedModel(mostly_silent), Sitting(1)
+    await sit(model, telemetry, [SPEC, replace(SPEC, replicate=1)])
+    # The first sitting had three verdicts, the second all.
+    assert len(model.calls) == 2 * ANCHORS
+    assert len(telemetry.told) == 1
