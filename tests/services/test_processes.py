@@ -142,3 +142,27 @@ async def test_the_report_survives_a_judge_that_is_killed(
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED)
     assert report == expected
     assert needed <= asked <= needed + IN_FLIGHT
+
+
+async def test_a_run_begins_while_the_judge_is_asleep(
+    processes: Processes, minio: str, bucket: str, capability: RunConfig, tmp_path: Path
+) -> None:
+    judge = await asyncio.to_thread(processes.start, "judge")
+    for kind in ("aggregator", "qa_reader"):
+        await asyncio.to_thread(processes.start, kind)
+    peers = {kind: f"127.0.0.1:{port}" for kind, port in processes.ports.items()}
+    await asyncio.to_thread(processes.start, "gateway", stages_sleep=True, **peers)
+    store = MinioStore(access_to(minio, bucket))
+    async with RemoteGateway(Target(f"127.0.0.1:{processes.ports['gateway']}")) as gateway:
+        first = await send(capability, gateway, store)
+        await over(gateway, first.spec.run_id)
+        await asyncio.to_thread(judge.stop)
+        later = capability.model_copy(update={"name": "later"})
+        begun = await send(later, gateway, store)
+        # As where it is scaled: its jobs are what wakes it.
+        await asyncio.to_thread(processes.start, "judge", "judge-2")
+        ended = await over(gateway, begun.spec.run_id)
+        report = await gateway.report(begun.spec.run_id)
+    await store.close()
+    assert ended.state is RunState.COMPLETE
+    assert report == await alone(later, WarningWatcher(), tmp_path)

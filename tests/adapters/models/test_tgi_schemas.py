@@ -1,14 +1,84 @@
-"""The tgi model: schemas are asked for where the endpoint obeys them."""
+"""The tgi model: schemas are asked for in the form that the endpoint obeys, where it obeys one."""
+
+import asyncio
+import json
+from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.tgi import HELLO, SCHEMA, connected
 
-from caliper.core.errors import (
-    BackendRejected,
-)
+from caliper.core.errors import BackendRejected
 from caliper.core.question import Decoding
+
+STRICT = {**SCHEMA, "required": ["score"]}
+STANDARD = {"type": "json_schema", "json_schema": {"name": "reply", "schema": STRICT}}
+BY_OBJECT = {"type": "json_object", "value": STRICT, "schema": STRICT}
+
+
+def keeping_to(*kinds: str, refuses: str = "") -> fake.Step:
+    """A server that keeps to a schema in a form of these kinds, takes every other for a wish for
+    any JSON object, and refuses one kind.
+    """
+
+    async def step(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        form = asked.get("response_format", {}).get("type", "")
+        if form and form == refuses:
+            return await fake.status(422)(server, request, asked)
+        text = {"": "I would say 1."}.get(form, json.dumps({"anything": "goes"}))
+        if form in kinds:
+            text = json.dumps({"score": 1})
+        return await fake.answer(text)(server, request, asked)
+
+    return step
+
+
+def forms(server: ChatServer) -> list[Any]:
+    """The form of every request, None where it asks by its words alone."""
+    assert not any("as it is" in name for request in server.requests for name in request.body)
+    return [request.body.get("response_format") for request in server.requests]
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "sent"),
+    [
+        ("openai", keeping_to("json_schema"), [STANDARD, STANDARD]),
+        ("openai", keeping_to("json_schema", "json_object"), [STANDARD, STANDARD]),
+        ("openai", keeping_to("json_object", refuses="json_schema"), [STANDARD, BY_OBJECT]),
+        ("openai", keeping_to("json_object"), [STANDARD, BY_OBJECT]),
+        ("openai", keeping_to(), [STANDARD, BY_OBJECT]),
+        ("tgi", keeping_to("json_object"), [BY_OBJECT, BY_OBJECT]),
+        ("tgi", keeping_to(), [BY_OBJECT]),
+    ],
+    ids=["vLLM", "llama.cpp", "llama-cpp-python", "ignores one", "ignores both", "TGI", "old TGI"],
+)
+async def test_a_schema_goes_in_the_form_that_is_obeyed(
+    kind: str, step: fake.Step, sent: list[Any]
+) -> None:
+    async with ChatServer(kind=kind, otherwise=step) as server, connected(server) as model:
+        texts = [(await model.complete(HELLO, Decoding(), STRICT)).text for _ in range(3)]
+    found = forms(server)
+    assert found[: len(sent)] == sent
+    last = found[-1]
+    # What was found out is kept to, and nothing else is tried.
+    assert found[len(sent) :] == [last] * (len(found) - len(sent))
+    obeyed = last is not None
+    assert obeyed == (texts[-1] == '{"score": 1}')
+    assert texts[0] == (texts[-1] if obeyed else '{"anything": "goes"}')
+
+
+async def test_one_call_finds_out_for_all() -> None:
+    step = keeping_to("json_object")
+    async with ChatServer(kind="openai", otherwise=step) as server, connected(server) as model:
+        found = await asyncio.gather(
+            *(model.complete(HELLO, Decoding(), STRICT) for _ in range(10))
+        )
+    assert {completion.text for completion in found} == {'{"score": 1}'}
+    assert forms(server) == [STANDARD] + [BY_OBJECT] * 10
 
 
 async def test_a_refused_schema_is_left_out_from_then_on() -> None:

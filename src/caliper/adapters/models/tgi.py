@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
+from caliper.adapters.models.schema_forms import OF_OTHERS, OF_TGI, Form, ignores
 from caliper.adapters.models.transport import (
     Untrusted,
     client_of_the_library,
@@ -65,7 +66,8 @@ class TgiModel:
                 "the token holds a line break or another character that no header may",
                 field="token",
             )
-        self._schemas: dict[bytes, bool] = {}
+        self._forms = OF_OTHERS
+        self._obeyed: dict[bytes, Form | None] = {}
         self._finding_out = asyncio.Lock()
         self._identity: Identity | None = None
         self._trust = trusting(ca) if endpoint.encrypted else None
@@ -101,6 +103,7 @@ class TgiModel:
             info = await self._described(client, "/info")
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
+                self._forms = OF_TGI
                 return self._resolved(served, str(info.get("model_sha") or ""))
             models = _listed(await self._described(client, "/v1/models"))
         if not models:
@@ -122,8 +125,9 @@ class TgiModel:
     ) -> Completion:
         """One completion; its text is empty when the endpoint gave no choice.
 
-        An endpoint that refuses or ignores a schema is asked without it, from then on at once;
-        whoever reads the reply repairs it or asks again. Raises
+        The first call with a schema finds out how the endpoint takes it (`schema_forms`). One
+        that refuses or ignores it is asked without, from then on at once; whoever reads the
+        reply repairs it or asks again. Raises
         BackendOverloaded, BackendUnavailable or BackendTimeout for what may pass,
         BackendRejected for what will never be accepted, ModelChanged when the reply names
         another model than `resolve` found.
@@ -165,27 +169,35 @@ class TgiModel:
         if schema is None:
             return await self._post(asked)
         key = canonical_json(schema)
-        if key not in self._schemas:
-            # One call finds out whether the endpoint obeys the schema; the others wait.
+        if key not in self._obeyed:
+            # One call finds out how the endpoint takes the schema; the others wait.
             async with self._finding_out:
-                if key not in self._schemas:
+                if key not in self._obeyed:
                     return await self._find_out(key, asked, schema)
-        return await self._post(_with_schema(asked, schema) if self._schemas[key] else asked)
+        form = self._obeyed[key]
+        return await self._post(asked if form is None else {**asked, **form(schema)})
 
     async def _find_out(
         self, key: bytes, asked: Mapping[str, Any], schema: Mapping[str, Any]
     ) -> ChatCompletionOutput:
-        try:
-            output = await self._post(_with_schema(asked, schema))
-        except HfHubHTTPError as error:
-            if error.response.status_code not in {400, 422}:
-                raise
-        else:
-            self._schemas[key] = not _ignores(read_completion(output))
-            return output
-        output = await self._post(asked)
+        """The reply to the first form of the schema that is obeyed, which is sent from then on;
+        none is where none is obeyed.
+        """
+        ignored: ChatCompletionOutput | None = None
+        for form in self._forms:
+            try:
+                output = await self._post({**asked, **form(schema)})
+            except HfHubHTTPError as error:
+                if error.response.status_code not in {400, 422}:
+                    raise
+                continue
+            if not ignores(read_completion(output), schema):
+                self._obeyed[key] = form
+                return output
+            ignored = output
+        output = await self._post(asked) if ignored is None else ignored
         # Only now is it known that the schema was what the endpoint did not like.
-        self._schemas[key] = False
+        self._obeyed[key] = None
         return output
 
     async def _post(self, asked: Mapping[str, Any]) -> ChatCompletionOutput:
@@ -228,21 +240,6 @@ class TgiModel:
         except (ValueError, TypeError, RecursionError) as error:
             story = f"{type(error).__name__}: {error!s:.100}"
             raise BackendUnavailable(f"the answer is no chat completion: {story}") from error
-
-
-def _with_schema(asked: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The request with the schema as TGI takes it (`value`) and as llama.cpp's servers take it
-    (`schema`). To vLLM and SGLang both say "any JSON object": there the prompt alone asks for
-    the fields. The library knows no way to send `json_schema` as it is.
-    """
-    form = {"type": "json_object", "value": dict(schema), "schema": dict(schema)}
-    return {**asked, "response_format": form}
-
-
-def _ignores(completion: Completion) -> bool:
-    """Whether a reply that was asked for with a schema came to its end and is no JSON object."""
-    text = completion.text.strip()
-    return completion.finish == "stop" and bool(text) and not text.startswith("{")
 
 
 def _json_object(answer: httpx2.Response) -> Mapping[str, Any]:

@@ -22,6 +22,10 @@ import httpx2
 
 LARGEST_BODY = 4 * 1024 * 1024
 """The most bytes a response may have, on the wire and unpacked: a hundred long replies."""
+AS_IT_IS = "response_format as it is"
+"""What stands under this name goes out as `response_format`: huggingface_hub makes TGI's form out
+of every `json_schema`, whatever server the URL leads to.
+"""
 _AT_ONCE = 64 * 1024
 _GZIP_OR_ZLIB = 47
 """The `wbits` with which zlib reads both."""
@@ -156,6 +160,9 @@ class _Client(httpx2.AsyncClient):
         asked = [(name, value) for name, value in headers.items() if value is not None]
         if json is None:
             return await super().post(url, headers=asked, **others)
+        if AS_IT_IS in json:
+            json = {**json, "response_format": json[AS_IT_IS]}
+            del json[AS_IT_IS]
         body = dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
         return await self._sender.exchange(_posted(url), [*asked, _JSON], body)
 

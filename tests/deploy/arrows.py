@@ -1,0 +1,138 @@
+"""Who has to reach whom: the arrows of the architecture's picture, and what an installation needs
+beside them. Everything else is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tests.deploy.network import Peer, Port
+from tests.deploy.objects import COMPONENT
+from tests.deploy.policies.cluster import SERVICES
+from tests.deploy.rendering import Rendering
+
+NAMESPACES: dict[str, dict[str, str]] = {
+    name: {} for name in ("kube-system", "default", "keda", "monitoring")
+}
+"""Namespaces of others, which have no labels but their name."""
+
+DNS = Peer("DNS", "kube-system", {"k8s-app": "kube-dns"}, {}, "10.244.1.2")
+CLIENT = Peer("a client", "default", {"caliper.dev/client": "true"}, {}, "10.244.1.3")
+KEDA = Peer("KEDA", "keda", {"app": "keda-operator"}, {}, "10.244.1.4")
+OPERATED = Peer(
+    "an operator's Prometheus",
+    "monitoring",
+    {"app.kubernetes.io/name": "prometheus"},
+    {},
+    "10.244.1.5",
+)
+NODE_DNS = Peer("a node's DNS", address="169.254.20.10")
+INTERNET = Peer("the internet", address="203.0.113.7")
+API_SERVER = Peer("the API server", address="10.96.0.1")
+STRANGER = Peer("a stranger in our namespace", "caliper", {}, {}, "10.244.1.7")
+METADATA = Peer("the cloud's metadata", address="169.254.169.254")
+OUTSIDE = (
+    DNS,
+    CLIENT,
+    KEDA,
+    OPERATED,
+    NODE_DNS,
+    INTERNET,
+    API_SERVER,
+    METADATA,
+    Peer("a pod of another namespace", "default", {}, {}, "10.244.1.6"),
+    STRANGER,
+    Peer("a pod of kube-system", "kube-system", {}, {}, "10.244.1.8"),
+)
+PORTS = (*map(Port, (22, 53, 80, 443, 6443, 9000, 9090, 9093, 12345)), Port(53, "UDP"))
+"""Ports that are tried beside those that any pod declares."""
+
+_NO_DNS = ("tgi-judge", "tgi-reader", "triton")
+_KAFKA, _STORE, _GRPC, _METRICS = 9093, 9000, 50051, 9464
+
+
+class Arrow(NamedTuple):
+    """From a component to a component, or to somebody outside by name."""
+
+    source: str
+    destination: str
+    port: Port
+
+
+def _to(destination: str, number: int, *sources: str) -> Iterator[Arrow]:
+    return (Arrow(source, destination, Port(number)) for source in sources)
+
+
+_BETWEEN = frozenset(
+    (
+        *_to("aggregator", _GRPC, "gateway"),
+        *_to("captioner", _GRPC, "gateway"),
+        *_to("judge", _GRPC, "gateway"),
+        *_to("qa-reader", _GRPC, "gateway"),
+        *_to("kafka", _KAFKA, *SERVICES, "topics"),
+        *_to("kafka", 9094, "kafka"),
+        *_to("kafka", 9095, "kafka"),
+        *_to("minio", _STORE, *SERVICES, "storage"),
+        *_to("tgi-judge", 8443, "judge"),
+        *_to("tgi-reader", 8443, "qa-reader"),
+        *_to("triton", 8001, "captioner"),
+        *(arrow for each in SERVICES for arrow in _to(each, _METRICS, "prometheus")),
+        *_to("triton", 8002, "prometheus"),
+        *_to("prometheus", 9090, "grafana"),
+        # People and programs in the cluster.
+        *_to("gateway", _GRPC, CLIENT.name),
+        # The hub's addresses change: whatever speaks HTTPS outside of private networks.
+        *_to(INTERNET.name, 443, "model-download"),
+        # No label tells the API server's address, nor whether it is a Service's port or its own:
+        # what listens there outside of this namespace, bootstrap can reach.
+        *(
+            arrow
+            for outside in OUTSIDE
+            if outside is not STRANGER
+            for number in (443, 6443)
+            for arrow in _to(outside.name, number, "bootstrap")
+        ),
+    )
+)
+# Addresses of other people's brokers and stores are known to them alone.
+_OUTWARD = [each.name for each in OUTSIDE if each is not STRANGER]
+_OF = {
+    "external": frozenset(
+        (
+            *(arrow for each in _OUTWARD for arrow in _to(each, _KAFKA, *SERVICES, "topics")),
+            *(arrow for each in _OUTWARD for arrow in _to(each, 443, *SERVICES, "storage")),
+            *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),
+            *_to("triton", 8002, OPERATED.name),
+            *_to(OPERATED.name, 9090, "grafana"),
+        )
+    ),
+    "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
+    "prometheus-operator": frozenset(
+        (
+            *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),
+            *_to("triton", 8002, OPERATED.name),
+            *_to(OPERATED.name, 9090, "grafana"),
+        )
+    ),
+}
+
+
+def needed(rendering: Rendering, there: Iterable[str]) -> set[Arrow]:
+    """The arrows of a rendering that has pods of these components."""
+    components = set(there)
+    known = components | {each.name for each in OUTSIDE}
+    arrows = _BETWEEN.union(*(_OF.get(name, ()) for name in rendering.parts))
+    asking = components - set(_NO_DNS)
+    names = {
+        Arrow(source, who.name, Port(53, protocol))
+        for source in asking
+        for who in (DNS, NODE_DNS)
+        for protocol in ("TCP", "UDP")
+    }
+    return {each for each in arrows if {each.source, each.destination} <= known} | names
+
+
+def called(peer: Peer) -> str:
+    """The component of a pod of ours, the name of anybody else."""
+    return peer.labels.get(COMPONENT, peer.name)

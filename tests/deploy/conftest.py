@@ -1,0 +1,28 @@
+"""What the tests of the manifests have in common."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.deploy.mounts import make_secrets
+
+from caliper.runtime.settings import PREFIX
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Secrets of an installation: a folder each, a file an entry."""
+    folder = tmp_path_factory.mktemp("secrets")
+    make_secrets(folder)
+    return folder
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment without variables of Caliper, to be filled."""
+    for name in os.environ:
+        if name.upper().startswith(PREFIX):
+            monkeypatch.delenv(name)
+    return monkeypatch

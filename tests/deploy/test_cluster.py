@@ -1,0 +1,145 @@
+"""A real API server takes the manifests: applied once they are there, applied twice nothing
+changes, and the pods of every template are let into the namespace.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Sequence
+
+import pytest
+from tests.deploy.objects import Object, called, of_kind, pods
+from tests.deploy.policies.planting import Change, container, pod
+from tests.deploy.rendering import (
+    BASE,
+    COMPONENTS,
+    MANIFESTS,
+    PLAIN,
+    Rendering,
+    rendered,
+)
+from tests.servers import kustomize
+from tests.servers.absent import leave_out
+from tests.servers.fetch import Missing
+from tests.servers.kube_api import KubeApi
+
+_WITH_EVERYTHING = Rendering("base", COMPONENTS)
+
+
+def _list(objects: Iterable[Object]) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
+
+
+def _in_own_namespace(objects: Iterable[Object], name: str) -> list[Object]:
+    """The same objects beside those of other renderings."""
+    moved = copy.deepcopy(list(objects))
+    for each in moved:
+        if each["kind"] == "Namespace":
+            each["metadata"]["name"] = name
+        else:
+            each["metadata"]["namespace"] = name
+    return moved
+
+
+def _apply(server: KubeApi, *arguments: str, given: str | None = None) -> dict[str, Object]:
+    """The objects as they are then. Nothing may be warned of: that a pod will not be let in,
+    say, or that a field is not known.
+    """
+    done = server.kubectl("apply", "--output=json", *arguments, given=given)
+    assert done.stderr == ""
+    items = json.loads(done.stdout)["items"]
+    for each in items:
+        # Told anew at the second writing of a claim that is the same.
+        del each["metadata"]["resourceVersion"]
+    return {called(each): each for each in items}
+
+
+def _apply_twice(
+    server: KubeApi, objects: Sequence[Object], *arguments: str, given: str | None = None
+) -> None:
+    first = _apply(server, *arguments, given=given)
+    assert set(first) == {called(each) for each in objects}
+    # Their generations too, which count the changes of what they specify.
+    assert _apply(server, *arguments, given=given) == first
+
+
+def test_the_command_of_the_readme(own_kube_api: KubeApi) -> None:
+    _apply_twice(own_kube_api, rendered(BASE), "-k", str(MANIFESTS))
+
+
+def _apply_apart(server: KubeApi, rendering: Rendering) -> None:
+    objects = _in_own_namespace(rendered(rendering), f"of-{str(rendering).replace('+', '-')}")
+    _apply_twice(server, objects, "--server-side", "-f", "-", given=_list(objects))
+
+
+@pytest.mark.parametrize("rendering", PLAIN[1:], ids=str)
+def test_overlays_need_no_definitions(own_kube_api: KubeApi, rendering: Rendering) -> None:
+    _apply_apart(own_kube_api, rendering)
+
+
+def test_components_with_their_definitions(own_kube_api: KubeApi) -> None:
+    try:
+        definitions = kustomize.definitions()
+    except Missing as reason:
+        leave_out("definitions of custom resources", reason)
+    # Theirs are too large for what `kubectl apply` remembers in an annotation.
+    own_kube_api.kubectl("apply", "--server-side", "-f", definitions)
+    own_kube_api.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+    _apply_apart(own_kube_api, _WITH_EVERYTHING)
+
+
+def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str:
+    """What the API server says against the pods of the templates; empty when it lets all in."""
+    items = _in_own_namespace(objects, namespace)
+    accounts = [
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "default", "namespace": namespace},
+        },
+        *of_kind(items, "ServiceAccount"),
+    ]
+    server.kubectl("apply", "-f", "-", given=_list([*of_kind(items, "Namespace"), *accounts]))
+    made = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": called(each.owner).lower().replace("/", "-"),
+                "namespace": namespace,
+                "labels": each.labels,
+            },
+            "spec": {**each.spec, "volumes": list(each.volumes.values())},
+        }
+        for each in pods(items)
+    ]
+    for each in made:
+        for volume in each["spec"]["volumes"]:
+            volume.setdefault("name", "data")
+    done = server.kubectl("create", "--dry-run=server", "-f", "-", given=_list(made), code=None)
+    assert done.returncode == 0 or done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("rendering", [*PLAIN, _WITH_EVERYTHING], ids=str)
+def test_every_pod_is_let_in(own_kube_api: KubeApi, rendering: Rendering) -> None:
+    namespace = f"pods-{str(rendering).replace('+', '-')}"
+    assert _admitted(own_kube_api, rendered(rendering), namespace) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "sign"),
+    [
+        (pod("judge", "hostNetwork", True), "host namespaces"),
+        (container("kafka", "securityContext runAsUser", 0), "runAsUser=0"),
+        (container("minio", "securityContext allowPrivilegeEscalation", None), "Escalation"),
+        (container("judge", "securityContext capabilities drop", []), "unrestricted capabilities"),
+    ],
+)
+def test_other_pods_are_not(own_kube_api: KubeApi, change: Change, sign: str) -> None:
+    objects = copy.deepcopy(list(rendered(BASE)))
+    change(objects)
+    said = _admitted(own_kube_api, objects, "planted")
+    assert 'violates PodSecurity "restricted' in said
+    assert sign in said

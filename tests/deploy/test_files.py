@@ -1,0 +1,111 @@
+"""Files that programs are told of are there, and certificates are for the names that are called."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from tests.deploy.mounts import start
+from tests.deploy.objects import Object, Pod, environment, of_kind, pods
+from tests.deploy.rendering import RENDERINGS, Rendering, rendered
+from tests.servers import fetch
+
+from caliper.adapters.cluster.recipes import SERVING
+from caliper.adapters.models.triton_address import parse_addresses
+
+_EVERY = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
+_TOLD = re.compile(r"/(?:run|etc)/caliper/[\w./*-]*[\w*]")
+
+
+def _named(container: Object, objects: tuple[Object, ...], root: Path) -> set[str]:
+    """The paths of mounted files in the words that a container is started with, and in the
+    files themselves.
+    """
+    words = [*container.get("command", []), *container.get("args", [])]
+    words += environment(container, objects).values()
+    for file in (each for each in root.rglob("*") if each.is_file()):
+        try:
+            words.append(file.read_text("utf-8"))
+        except UnicodeDecodeError:
+            continue
+    return {path for word in words for path in _TOLD.findall(word)}
+
+
+@_EVERY
+def test_files_that_are_named_are_mounted(rendering: Rendering, made: Path, tmp_path: Path) -> None:
+    objects = rendered(rendering)
+    named = 0
+    for pod in pods(objects):
+        for container in pod.containers:
+            root = tmp_path / pod.component / container["name"]
+            start(pod, container, objects, made, root)
+            for path in _named(container, objects, root):
+                named += 1
+                assert list(root.glob(path.lstrip("/"))), f"{pod.name} {container['name']}: {path}"
+    assert named > 20
+
+
+def _certificate(made: Path, component: str) -> x509.Certificate:
+    return x509.load_pem_x509_certificate(
+        (made / f"caliper-tls-{component}" / "tls.crt").read_bytes()
+    )
+
+
+def _covers(certificate: x509.Certificate, host: str) -> bool:
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    known = names.get_values_for_type(x509.DNSName)
+    return host in known or f"*.{host.partition('.')[2]}" in known
+
+
+@_EVERY
+def test_certificates_are_for_the_names_of_services(rendering: Rendering, made: Path) -> None:
+    objects = rendered(rendering)
+    names = {each["metadata"]["name"] for each in of_kind(objects, "Service")}
+    for component in names & set(SERVING):
+        for host in (component, f"{component}.caliper.svc.cluster.local"):
+            assert _covers(_certificate(made, component), host)
+
+
+@_EVERY
+def test_brokers_are_certified_under_the_names_that_they_tell(
+    rendering: Rendering, made: Path
+) -> None:
+    for pod in _of(rendering, "kafka"):
+        given = environment(pod.spec["containers"][0], rendered(rendering))
+        assert int(given["BROKERS"]) == pod.owner["spec"]["replicas"]
+        for number in range(int(given["BROKERS"])):
+            assert _covers(_certificate(made, "kafka"), given["NAMES"] % number)
+        assert pod.spec["containers"][0]["image"].endswith(f":{fetch.kafka_version()}")
+
+
+@_EVERY
+def test_the_captioner_names_a_model_of_the_repository(
+    rendering: Rendering, made: Path, tmp_path: Path
+) -> None:
+    objects = rendered(rendering)
+    for pod in _of(rendering, "triton"):
+        (container,) = pod.spec["containers"]
+        start(pod, container, objects, made, tmp_path)
+        (folder,) = (
+            tmp_path / each.partition("=")[2].lstrip("/")
+            for each in container["args"]
+            if each.startswith("--model-repository=")
+        )
+        (captioner,) = _of(rendering, "captioner")
+        given = environment(captioner.spec["containers"][0], objects)
+        spec = given["CALIPER_CAPTIONER_MODEL"].removeprefix("triton:")
+        (address,) = parse_addresses(spec, ("template",))
+        assert [each.name for each in folder.iterdir()] == [address.model]
+        assert (folder / address.model / "config.pbtxt").is_file()
+        model = json.loads((folder / address.model / "1" / "model.json").read_text("utf-8"))
+        (download,) = _of(rendering, "model-download")
+        fetched = environment(download.containers[0], objects)
+        assert model["model"] == fetched["CAPTIONER_REPOSITORY"]
+
+
+def _of(rendering: Rendering, component: str) -> Iterator[Pod]:
+    return (pod for pod in pods(rendered(rendering)) if pod.component == component)

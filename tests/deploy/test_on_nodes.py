@@ -1,0 +1,137 @@
+"""On a cluster whose nodes are on paper: what is applied becomes pods, all of which are let in
+and find a node.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import serve
+from tests.servers.choosing import KUBE_API
+from tests.servers.kube_api import KubeApi
+from tests.servers.kube_nodes import Node, add_node, add_volumes, controlled
+
+pytestmark = pytest.mark.components(KUBE_API.name)
+
+MANIFESTS = Path(__file__).parents[2] / "deploy" / "k8s"
+WITHIN = 90.0
+# Three GPUs and little more than deploy/k8s/README.md says that all pods request.
+GPUS = [Node(f"gpu-{number}", cpus=6, gigabytes=28, gpus=1) for number in range(3)]
+PLAIN = [Node(f"plain-{number}", cpus=4, gigabytes=8) for number in range(3)]
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
+    """A cluster of this test, without nodes."""
+    for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
+        api = KubeApi(Path(kubeconfig))
+        with controlled(api):
+            yield api
+
+
+def got(api: KubeApi, kind: str, *arguments: str) -> list[dict[str, Any]]:
+    asked = ("get", kind, "--namespace", "caliper", "--output", "json", *arguments)
+    return list(json.loads(api.kubectl(*asked).stdout)["items"])
+
+
+def until(found: Callable[[], object], wanted: object) -> None:
+    """Wait for it; it fails with what there is instead."""
+    deadline = time.monotonic() + WITHIN
+    while (there := found()) != wanted and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert there == wanted
+
+
+def wanted(api: KubeApi) -> dict[str, int]:
+    """How many pods each workload asks for."""
+    found = {}
+    for kind, field in (
+        ("deployments", "replicas"),
+        ("statefulsets", "replicas"),
+        ("jobs", "parallelism"),
+    ):
+        for each in got(api, kind):
+            found[each["metadata"]["name"]] = each["spec"][field]
+    return found
+
+
+def placed(api: KubeApi, *, anywhere: bool = False) -> dict[str, int]:
+    """How many pods of each workload have a node, or are there at all."""
+    found: dict[str, int] = {}
+    for pod in got(api, "pods"):
+        if anywhere or "nodeName" in pod["spec"]:
+            component = pod["metadata"]["labels"]["app.kubernetes.io/component"]
+            found[component] = found.get(component, 0) + 1
+    return found
+
+
+def test_on_nodes_with_gpus_everything_finds_its_place(cluster: KubeApi) -> None:
+    for node in (*GPUS, *PLAIN):
+        add_node(cluster, node)
+    add_volumes(cluster, 6, gigabytes=200)
+    cluster.kubectl("apply", "-k", MANIFESTS)
+    until(lambda: placed(cluster), wanted(cluster))
+    nodes: dict[str, list[str]] = {}
+    for pod in got(cluster, "pods"):
+        component = pod["metadata"]["labels"]["app.kubernetes.io/component"]
+        nodes.setdefault(component, []).append(pod["spec"]["nodeName"])
+    for component in ("tgi-judge", "tgi-reader", "triton"):
+        assert set(nodes[component]) <= {node.name for node in GPUS}, component
+    for component in ("kafka", "judge", "qa-reader", "captioner"):
+        assert len(set(nodes[component])) == len(nodes[component]), component
+
+
+def test_without_gpus_models_alone_wait_and_say_for_what(cluster: KubeApi) -> None:
+    for node in PLAIN:
+        add_node(cluster, node)
+    add_volumes(cluster, 6, gigabytes=200)
+    cluster.kubectl("apply", "-k", MANIFESTS)
+    models = {"tgi-judge", "tgi-reader", "triton"}
+    rest = {name: count for name, count in wanted(cluster).items() if name not in models}
+    until(lambda: placed(cluster), rest)
+    assert set(placed(cluster, anywhere=True)) - set(rest) == models
+    for component in models:
+        (pod,) = got(cluster, "pods", "--selector", f"app.kubernetes.io/component={component}")
+        (condition,) = (
+            each for each in pod["status"]["conditions"] if each["type"] == "PodScheduled"
+        )
+        assert "Insufficient nvidia.com/gpu" in condition["message"]
+
+
+def test_on_a_laptop_the_local_overlay_finds_its_place(cluster: KubeApi) -> None:
+    # As kind or minikube have it.
+    add_node(cluster, Node("laptop", cpus=4, gigabytes=8))
+    add_volumes(cluster, 4, gigabytes=100)
+    cluster.kubectl("apply", "-k", MANIFESTS / "overlays" / "local")
+    until(lambda: placed(cluster), wanted(cluster))
+
+
+def test_a_pod_that_may_too_much_is_not_made(cluster: KubeApi) -> None:
+    cluster.kubectl("apply", "-k", MANIFESTS / "overlays" / "local")
+    until(lambda: placed(cluster, anywhere=True), wanted(cluster))
+    patch = {"spec": {"template": {"spec": {"hostNetwork": True}}}}
+    asked = ("patch", "deployment", "judge", "--namespace", "caliper", "--patch")
+    cluster.kubectl(*asked, json.dumps(patch))
+
+    def refused() -> bool:
+        (judge,) = got(cluster, "deployments", "--selector", "app.kubernetes.io/component=judge")
+        said = [
+            each["message"]
+            for each in judge["status"].get("conditions", ())
+            if each["type"] == "ReplicaFailure"
+        ]
+        return any('violates PodSecurity "restricted' in message for message in said)
+
+    until(refused, wanted=True)
+
+
+def test_deleting_it_leaves_nothing(cluster: KubeApi) -> None:
+    cluster.kubectl("apply", "-k", MANIFESTS / "overlays" / "local")
+    until(lambda: placed(cluster, anywhere=True), wanted(cluster))
+    cluster.kubectl("delete", "-k", MANIFESTS / "overlays" / "local", f"--timeout={WITHIN:.0f}s")
+    found = cluster.kubectl("get", "namespaces", "--output", "name").stdout.split()
+    assert "namespace/caliper" not in found
+    assert "namespace/default" in found

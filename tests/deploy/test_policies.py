@@ -1,0 +1,42 @@
+"""The rules that every rendering obeys, and that each rule finds what breaks it."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from tests.deploy.policies.planting import Plant
+from tests.deploy.policies.plants import PLANTS
+from tests.deploy.policies.table import RULES, Rule
+from tests.deploy.rendering import BASE, RENDERINGS, Rendering, rendered
+
+_BY_NAME = {rule.name: rule for rule in RULES}
+_MEANT = [
+    pytest.param(rule, rendering, id=f"{rule.name}-{rendering}")
+    for rule in RULES
+    for rendering in RENDERINGS
+    if not rule.unless.intersection(rendering.components)
+]
+
+
+@pytest.mark.parametrize(("rule", "rendering"), _MEANT)
+def test_every_rendering_obeys(rule: Rule, rendering: Rendering) -> None:
+    assert list(rule.check(rendered(rendering))) == [], rule.says
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.rule}: {plant.sign}")
+def test_what_breaks_a_rule_is_found(plant: Plant) -> None:
+    objects = copy.deepcopy(list(rendered(BASE)))
+    rule = _BY_NAME[plant.rule]
+    before = set(rule.check(objects))
+    plant.change(objects)
+    found = set(rule.check(objects)) - before
+    assert any(plant.sign in violation for violation in found), found
+
+
+def test_every_rule_is_seen_to_be_broken() -> None:
+    assert {plant.rule for plant in PLANTS} == set(_BY_NAME)
+
+
+def test_rules_have_names_of_their_own() -> None:
+    assert len(_BY_NAME) == len(RULES)

@@ -1,0 +1,94 @@
+"""Every overlay renders with every combination of components, into what Kubernetes accepts."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+
+import pytest
+from tests.deploy import schemas
+from tests.deploy.objects import Object, called
+from tests.deploy.policies.planting import Change, container, item, more
+from tests.deploy.rendering import (
+    BASE,
+    COMPONENTS,
+    MANIFESTS,
+    OVERLAYS,
+    RENDERINGS,
+    Rendering,
+    build,
+    rendered,
+)
+from tests.servers.absent import leave_out
+from tests.servers.fetch import Missing
+
+_every_rendering = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
+
+
+@cache
+def _faults(text: str, version: str) -> tuple[str, ...]:
+    # Renderings have most of their objects in common.
+    return tuple(schemas.faults(json.loads(text), version))
+
+
+def _strict(objects: Iterable[Object], version: str) -> list[str]:
+    try:
+        return [fault for each in objects for fault in _faults(json.dumps(each), version)]
+    except Missing as reason:
+        leave_out("definitions of custom resources", reason)
+
+
+@_every_rendering
+@pytest.mark.parametrize("version", schemas.VERSIONS)
+def test_every_object_is_valid(rendering: Rendering, version: str) -> None:
+    assert _strict(rendered(rendering), version) == []
+
+
+@_every_rendering
+def test_objects_have_names_of_their_own(rendering: Rendering) -> None:
+    names = Counter(
+        (called(each), each["metadata"].get("namespace")) for each in rendered(rendering)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(container("judge", "resorces", {}), id="an unknown field"),
+        pytest.param(item("Deployment", "judge", "spec replicas", "two"), id="a wrong type"),
+        pytest.param(item("Deployment", "judge", "apiVersion", "apps/v2"), id="a wrong apiVersion"),
+        pytest.param(
+            more("keda.sh/v1alpha1", "ScaledObject", "x", spec={"triggers": [], "max": 1}),
+            id="an unknown field of a custom resource",
+        ),
+        pytest.param(more("keda.sh/v2", "ScaledObject", "x"), id="an unknown custom resource"),
+    ],
+)
+def test_what_is_not_valid_is_found(change: Change) -> None:
+    objects = copy.deepcopy(list(rendered(BASE)))
+    change(objects)
+    assert _strict(objects, schemas.VERSIONS[-1])
+
+
+def test_no_overlay_and_no_component_is_left_out() -> None:
+    folders = {file.parent.relative_to(MANIFESTS) for file in MANIFESTS.rglob("kustomization.yaml")}
+    assert {str(each) for each in folders if each.parts[:1] == ("overlays",)} == set(OVERLAYS[1:])
+    assert {each.name for each in folders if each.parts[:1] == ("components",)} == set(COMPONENTS)
+
+
+def test_the_command_of_the_readme_applies_the_base() -> None:
+    assert build(MANIFESTS) == list(rendered(BASE))
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_components_say_what_they_need(component: str) -> None:
+    assert (MANIFESTS / "components" / component / "README.md").read_text("utf-8").strip()
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_components_change_something(component: str) -> None:
+    assert list(rendered(Rendering("base", (component,)))) != list(rendered(BASE))

@@ -1,0 +1,130 @@
+"""components/keda speaks of the topics, groups and partitions that the code has."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from tests.deploy.calling import parsed
+from tests.deploy.mounts import RECIPES
+from tests.deploy.objects import COMPONENT, Object, called, environment, of_kind, pods
+from tests.deploy.policies.planting import Change, item
+from tests.deploy.rendering import RENDERINGS, Rendering, rendered
+
+from caliper.adapters.streams.kafka_topics import TOPICS
+from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
+from caliper.ports.telemetry import SILENT
+from caliper.servicers.building import Ground
+
+WORK = {"judge": JUDGE_JOBS, "qa-reader": QA_JOBS, "captioner": CAPTION_JOBS}
+"""What each scaled component takes its jobs from."""
+_SCALED = [each for each in RENDERINGS if "keda" in each.components]
+
+
+@dataclass
+class _Stream:
+    """Notes as whose member somebody reads a topic."""
+
+    groups: dict[str, str] = field(default_factory=dict)
+
+    def consumer(self, topic: str, group: str) -> object:
+        self.groups[topic] = group
+        return self
+
+
+def _group(topic: str) -> str:
+    stream = _Stream()
+    ground = Ground(None, stream, None, None, None)  # type: ignore[arg-type]
+    ground.consumer(topic, SILENT)()
+    return stream.groups[topic]
+
+
+def _partitions(objects: Sequence[Object], topic: str) -> int:
+    """How many the Job `topics` gives a topic."""
+    (job,) = (each for each in pods(objects) if each.component == "topics")
+    wished: int = parsed(job.spec["containers"][0]["args"][1:])["partitions"]
+    (found,) = (each for each in TOPICS if each.name == topic)
+    return found.partitions or wished
+
+
+def _wrong(objects: Sequence[Object]) -> Iterator[str]:
+    """What the scaling says that is not so."""
+    workloads = {called(each): each for each in of_kind(objects, "Deployment")}
+    brokers = {
+        _whole(value)
+        for pod in pods(objects)
+        for container in pod.containers
+        for name, value in environment(container, objects).items()
+        if name.startswith("CALIPER_") and name.endswith("_KAFKA")
+    }
+    for each in of_kind(objects, "ScaledObject"):
+        name, spec = called(each), each["spec"]
+        target = workloads.get(f"Deployment/{spec['scaleTargetRef']['name']}")
+        if target is None:
+            yield f"{name} scales what is not there"
+            continue
+        if "replicas" in target["spec"]:
+            yield f"{name}: an apply would undo what it scaled"
+        topic = WORK[target["metadata"]["labels"][COMPONENT]]
+        (trigger,) = spec["triggers"]
+        said = trigger["metadata"]
+        if (said["topic"], said["consumerGroup"]) != (topic, _group(topic)):
+            yield f"{name} looks at {said['consumerGroup']} on {said['topic']}"
+        if spec["maxReplicaCount"] > _partitions(objects, topic):
+            yield f"{name} makes more pods than there are partitions"
+        if spec["minReplicaCount"] != 0:
+            yield f"{name} never goes to zero"
+        # The operator is in a namespace of its own.
+        if {said["bootstrapServers"]} != brokers:
+            yield f"{name} looks at other brokers"
+
+
+def _whole(address: str) -> str:
+    """A broker's address as it is called from any namespace."""
+    host, _, port = address.partition(":")
+    return f"{host}.caliper.svc.cluster.local:{port}" if "." not in host else address
+
+
+@pytest.mark.parametrize("rendering", _SCALED, ids=str)
+def test_scaling_is_by_what_the_workers_take(rendering: Rendering) -> None:
+    objects = rendered(rendering)
+    assert list(_wrong(objects)) == []
+    there = {pod.component for pod in pods(objects)}
+    scaled = {each["metadata"]["labels"][COMPONENT] for each in of_kind(objects, "ScaledObject")}
+    assert scaled == set(WORK) & there
+
+
+@pytest.mark.parametrize("rendering", _SCALED, ids=str)
+def test_scaling_is_let_in_with_secrets_that_are_made(rendering: Rendering) -> None:
+    objects = rendered(rendering)
+    (authentication,) = of_kind(objects, "TriggerAuthentication")
+    for each in authentication["spec"]["secretTargetRef"]:
+        assert each["key"] in RECIPES[each["name"]].files
+    names = {
+        trigger["authenticationRef"]["name"]
+        for item in of_kind(objects, "ScaledObject")
+        for trigger in item["spec"]["triggers"]
+    }
+    assert names == {authentication["metadata"]["name"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "sign"),
+    [
+        (item("ScaledObject", "judge", "spec maxReplicaCount", 13), "more pods"),
+        (item("ScaledObject", "judge", "spec minReplicaCount", 1), "never goes to zero"),
+        (item("ScaledObject", "judge", "spec triggers 0 metadata topic", "verdicts"), "verdicts"),
+        (
+            item("ScaledObject", "judge", "spec triggers 0 metadata consumerGroup", "x"),
+            "looks at x",
+        ),
+        (item("ScaledObject", "judge", "spec triggers 0 metadata bootstrapServers", "x"), "other"),
+        (item("Deployment", "judge", "spec replicas", 2), "undo"),
+    ],
+)
+def test_what_is_wrong_is_found(change: Change, sign: str) -> None:
+    objects = copy.deepcopy(list(rendered(Rendering("base", ("keda",)))))
+    change(objects)
+    assert any(sign in each for each in _wrong(objects))

@@ -1,0 +1,116 @@
+"""Makes a cluster of an API server, but for running anything: the controllers, the scheduler, and
+nodes and volumes that are on paper only. Pods are made and placed, and then stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tests.servers.kube_api import ACCOUNTS, KubeApi
+from tests.servers.process import ServerProcess, free_ports, serves
+
+_UNREADY = "node.kubernetes.io/not-ready:NoSchedule-"
+_CLASS = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {
+        "name": "paper",
+        "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+    },
+    "provisioner": "kubernetes.io/no-provisioner",
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """What a node has to give."""
+
+    name: str
+    cpus: int
+    gigabytes: int
+    gpus: int = 0
+
+    @property
+    def resources(self) -> dict[str, str]:
+        found = {"cpu": f"{self.cpus}", "memory": f"{self.gigabytes}Gi", "pods": "110"}
+        found["ephemeral-storage"] = "500Gi"
+        return found | ({"nvidia.com/gpu": f"{self.gpus}"} if self.gpus else {})
+
+
+@contextmanager
+def controlled(api: KubeApi) -> Iterator[None]:
+    """Controllers and scheduler work on that API server."""
+    accounts = api.kubeconfig.parent / ACCOUNTS
+    with ExitStack() as stack:
+        for program in (
+            _program(
+                api,
+                "kube-controller-manager",
+                f"--service-account-private-key-file={accounts}",
+                f"--root-ca-file={api.ca}",
+                # Nobody reports from these nodes: it would take them for dead.
+                "--controllers=*,-node-lifecycle-controller",
+            ),
+            _program(api, "kube-scheduler"),
+        ):
+            program.start()
+            stack.callback(program.stop)
+        yield
+
+
+def _program(api: KubeApi, name: str, *flags: str) -> ServerProcess:
+    folder = api.kubeconfig.parent
+    (port,) = free_ports(1)
+    common = [
+        f"--kubeconfig={api.kubeconfig}",
+        "--leader-elect=false",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+        f"--cert-dir={folder / name}",
+    ]
+    return ServerProcess(
+        name,
+        [str(api.programs / name), *common, *flags],
+        folder / f"{name}.log",
+        lambda: serves(port, "/healthz", encrypted=True),
+    )
+
+
+def add_node(api: KubeApi, node: Node) -> None:
+    """A node that is ready, in a zone of its own."""
+    labels = {"kubernetes.io/hostname": node.name, "topology.kubernetes.io/zone": node.name}
+    _apply(api, {"apiVersion": "v1", "kind": "Node", "metadata": _named(node.name, labels)})
+    ready = {"type": "Ready", "status": "True", "reason": "OnPaper"}
+    has = {"capacity": node.resources, "allocatable": node.resources, "conditions": [ready]}
+    status = json.dumps({"status": has})
+    api.kubectl(
+        "patch", "node", node.name, "--subresource=status", "--type=merge", "--patch", status
+    )
+    api.kubectl("taint", "node", node.name, _UNREADY)
+
+
+def add_volumes(api: KubeApi, count: int, gigabytes: int) -> None:
+    """Volumes for whoever claims one, without naming a class."""
+    _apply(api, _CLASS)
+    for number in range(count):
+        spec = {
+            "capacity": {"storage": f"{gigabytes}Gi"},
+            "accessModes": ["ReadWriteOnce", "ReadWriteMany"],
+            "storageClassName": "paper",
+            "hostPath": {"path": f"/paper/{number}"},
+        }
+        metadata = _named(f"paper-{number}", {})
+        volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata}
+        _apply(api, volume | {"spec": spec})
+
+
+def _named(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {"name": name, "labels": dict(labels)}
+
+
+def _apply(api: KubeApi, written: Mapping[str, Any]) -> None:
+    api.kubectl("apply", "-f", "-", given=json.dumps(written))
