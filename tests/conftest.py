@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.servers import fetch
+from tests.servers import containers, fetch
 from tests.servers.absent import leave_out
 from tests.servers.choosing import (
     COMPONENTS,
@@ -52,7 +52,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_report_header() -> list[str]:
-    return [component.describe() for component in COMPONENTS]
+    return [*(component.describe() for component in COMPONENTS), containers.describe()]
 
 
 def serve(

@@ -17,7 +17,7 @@ from tests.deploy.objects import Object, called
 from tests.servers import kustomize
 
 # The oldest release that the manifests are meant for, and the newest that there are schemas of.
-VERSIONS = ("1.33", "1.37")
+VERSIONS = ("1.31", "1.37")
 
 
 def faults(item: Object, version: str) -> Iterator[str]:

@@ -80,6 +80,13 @@ def test_brokers_are_certified_under_the_names_that_they_tell(
         for number in range(int(given["BROKERS"])):
             assert _covers(_certificate(made, "kafka"), given["NAMES"] % number)
         assert pod.spec["containers"][0]["image"].endswith(f":{fetch.kafka_version()}")
+        # Each has its own name in DNS, before it is ready too: they start by finding each other.
+        (service,) = (
+            each["spec"]
+            for each in of_kind(rendered(rendering), "Service")
+            if each["metadata"]["name"] == pod.owner["spec"]["serviceName"]
+        )
+        assert (service["clusterIP"], service["publishNotReadyAddresses"]) == ("None", True)
 
 
 @_EVERY

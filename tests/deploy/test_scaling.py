@@ -20,7 +20,8 @@ from caliper.servicers.building import Ground
 
 WORK = {"judge": JUDGE_JOBS, "qa-reader": QA_JOBS, "captioner": CAPTION_JOBS}
 """What each scaled component takes its jobs from."""
-_SCALED = [each for each in RENDERINGS if "keda" in each.components]
+# As its README says, it is not for the overlay that has no captioner to scale.
+_SCALED = [each for each in RENDERINGS if "keda" in each.parts and "local" not in each.parts]
 
 
 @dataclass
@@ -59,6 +60,8 @@ def _wrong(objects: Sequence[Object]) -> Iterator[str]:
         for name, value in environment(container, objects).items()
         if name.startswith("CALIPER_") and name.endswith("_KAFKA")
     }
+    (gateway,) = (pod for pod in pods(objects) if pod.component == "gateway")
+    asleep = "CALIPER_GATEWAY_STAGES_SLEEP" in environment(gateway.containers[0], objects)
     for each in of_kind(objects, "ScaledObject"):
         name, spec = called(each), each["spec"]
         target = workloads.get(f"Deployment/{spec['scaleTargetRef']['name']}")
@@ -76,6 +79,8 @@ def _wrong(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{name} makes more pods than there are partitions"
         if spec["minReplicaCount"] != 0:
             yield f"{name} never goes to zero"
+        elif not asleep:
+            yield f"{name} goes to zero, and no run could begin then"
         # The operator is in a namespace of its own.
         if {said["bootstrapServers"]} != brokers:
             yield f"{name} looks at other brokers"
@@ -122,6 +127,7 @@ def test_scaling_is_let_in_with_secrets_that_are_made(rendering: Rendering) -> N
         ),
         (item("ScaledObject", "judge", "spec triggers 0 metadata bootstrapServers", "x"), "other"),
         (item("Deployment", "judge", "spec replicas", 2), "undo"),
+        (item("ConfigMap", "gateway", "data CALIPER_GATEWAY_STAGES_SLEEP", None), "no run could"),
     ],
 )
 def test_what_is_wrong_is_found(change: Change, sign: str) -> None:

@@ -1,7 +1,8 @@
 """Where the real components of a test session come from.
 
-In this order: an endpoint from the environment, then a server started here. What can be had
-neither way is left out: its tests are skipped, and fail where CI=true promises everything.
+In this order: an endpoint from the environment, a container of compose.test.yaml where a Docker
+engine answers, a server started here. What can be had in no way is left out: its tests are skipped,
+and fail where CI=true promises everything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from tests.servers import (
     broker,
+    composed,
     fetch,
     kube_api,
     llama_server,
@@ -22,17 +24,23 @@ from tests.servers import (
 )
 from tests.servers.process import ServerProcess
 
+Starting = Callable[[Path], tuple[ServerProcess, str]]
+"""Starts a server with its log in a folder; gives its address, too."""
+
 
 @dataclass(frozen=True)
 class Component:
-    """A server that tests need. `variable` may name one that runs already."""
+    """A server that tests need. `variable` may name one that runs already, `native` starts one
+    here, `compose` as a container of compose.test.yaml, which not every component is in.
+    """
 
     name: str
     version: str
     variable: str
     lacks: Callable[[], list[str]]
     fetch: Callable[[], Path]
-    start: Callable[[Path], tuple[ServerProcess, str]]
+    native: Starting
+    compose: Starting | None = None
 
     @property
     def fixtures(self) -> frozenset[str]:
@@ -45,10 +53,26 @@ class Component:
         """The endpoint from the environment."""
         return os.environ.get(self.variable) or None
 
+    @property
+    def start(self) -> Starting:
+        """Starts one, the way that this machine has. Raises fetch.Missing where it has none."""
+        return self.compose if self.compose and composed.engine() else self.native
+
+    @property
+    def label(self) -> str:
+        """It and where it comes from, in short."""
+        if self.given:
+            return f"{self.name} of {self.variable}"
+        if self.compose and composed.engine():
+            return f"{self.name} of {composed.FILE.name}"
+        return f"{self.name} {self.version}"
+
     def describe(self) -> str:
         """One line for the header of a test session."""
         if self.given:
             return f"{self.name}: the one that {self.variable} names"
+        if self.compose and (engine := composed.engine()):
+            return f"{self.name}: as compose.test.yaml has it, by Docker {engine}"
         if absent := self.lacks():
             return f"{self.name}: left out, no {' and no '.join(absent)} on this machine"
         return f"{self.name}: {self.version}, started here"
@@ -61,6 +85,7 @@ KAFKA = Component(
     fetch.kafka_lacks,
     fetch.kafka,
     broker.start,
+    composed.kafka,
 )
 MINIO = Component(
     "MinIO",
@@ -69,6 +94,7 @@ MINIO = Component(
     fetch.minio_lacks,
     fetch.minio,
     object_server.start,
+    composed.minio,
 )
 PROMETHEUS = Component(
     "Prometheus",

@@ -188,7 +188,7 @@ def refuse(lacking: list[str]) -> None:
 def once(folder: Path, fill: Callable[[Path], None]) -> Path:
     """`folder`, filled by one process while others wait; whole or not there at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(folder.with_name(f".{folder.name}.lock")):
+    with lock(folder.with_name(f".{folder.name}.lock")):
         if not folder.is_dir():
             with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
                 made = Path(scratch) / "made"
@@ -199,7 +199,8 @@ def once(folder: Path, fill: Callable[[Path], None]) -> Path:
 
 
 @contextlib.contextmanager
-def _lock(file: Path) -> Iterator[None]:
+def lock(file: Path) -> Iterator[None]:
+    """Held by one process at a time."""
     with file.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

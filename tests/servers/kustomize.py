@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tests.servers import fetch
 
-# That of kubectl 1.33, the oldest that the manifests are for. The Go checksum database pins it
+# That of kubectl 1.31, the oldest that the manifests are for. The Go checksum database pins it
 # and what is below.
-VERSION = "v5.6.0"
+VERSION = "v5.4.2"
 KEDA, OPERATOR = "v2.21.0", "v0.85.0"
 _DEFINED = {
     f"github.com/kedacore/keda/v2@{KEDA}": (

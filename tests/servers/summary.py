@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import pytest
+from tests.servers import containers
 from tests.servers.choosing import COMPONENTS
 
 NEEDS = "needs"
@@ -40,13 +41,8 @@ def told(ran: Sequence[pytest.TestReport], skipped: Sequence[pytest.TestReport])
 
 def _labels() -> dict[str, str]:
     """What is told of each component, by its name."""
-    servers = {
-        component.name: f"{component.name} of {component.variable}"
-        if component.given
-        else f"{component.name} {component.version}"
-        for component in COMPONENTS
-    }
-    return {**servers, "Chromium": "Chromium"}
+    servers = {component.name: component.label for component in COMPONENTS}
+    return {**servers, containers.NAME: containers.NAME, "Chromium": "Chromium"}
 
 
 def _by_reason(skipped: Sequence[pytest.TestReport]) -> dict[str, int]:

@@ -64,6 +64,12 @@ def test_everything_is_made_and_then_left_alone(tmp_path: Path) -> None:
     assert held(tmp_path) == first
 
 
+def test_a_namespace_may_have_the_longest_name_there_is(tmp_path: Path) -> None:
+    long = recipes(Plan("n" * 63, NOW, YEAR, YEAR))
+    assert complete(FolderSecrets(tmp_path), long) == []
+    assert complete(FolderSecrets(tmp_path), long) == []
+
+
 def test_nobody_else_can_read_the_files(tmp_path: Path) -> None:
     complete(FolderSecrets(tmp_path / "new"), RECIPES)
     for place in (tmp_path / "new", *(tmp_path / "new").rglob("*")):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -107,10 +107,10 @@ class _Serving:
 
     component: str
     plan: Plan
-    names: tuple[str, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", host_names(self.component, self.plan.namespace))
+    @property
+    def names(self) -> tuple[str, ...]:
+        return host_names(self.component, self.plan.namespace)
 
     def recipe(self) -> Recipe:
         more = (_KEYSTORE,) if self.component == "kafka" else ()
@@ -150,7 +150,7 @@ def _random(name: str, *files: str, **known: str) -> Recipe:
 
 
 def _authority(plan: Plan, _: Known) -> Data:
-    made = Authority.make(f"Caliper in {plan.namespace}", plan.now, plan.authority)
+    made = Authority.make("Caliper", plan.now, plan.authority)
     return {"ca.crt": made.text, "ca.key": made.secret}
 
 

@@ -1,0 +1,57 @@
+"""`python -m services SERVICE` starts a service; `python -m services caliper ...` is the command.
+
+It is what the image runs: one image, and the service as its argument.
+"""
+
+from __future__ import annotations
+
+import difflib
+import runpy
+import sys
+from pathlib import Path
+
+COMMAND, HEALTH = "caliper", "health"
+USAGE = 2
+
+
+def modules() -> dict[str, str]:
+    """What can be run, by name: the services that lie beside this file, and what helps them."""
+    here = sorted(file.parent.name for file in Path(__file__).parent.glob("*/__main__.py"))
+    return {name: f"services.{name}" for name in here} | {
+        COMMAND: "caliper.cli",
+        HEALTH: "caliper.runtime.probe",
+    }
+
+
+def usage() -> str:
+    """What can be given."""
+    services = ", ".join(name for name in modules() if name not in (COMMAND, HEALTH))
+    return (
+        f"usage: SERVICE, or {COMMAND} [ARGUMENTS], or {HEALTH} HOST:PORT\n\n"
+        f"services: {services}\n"
+        f"{COMMAND}: the command line; `{COMMAND} --help` lists its commands\n"
+        f"{HEALTH}: whether the service is ready whose health is told there (HEALTH_LISTEN)\n\n"
+        "A service takes its settings from the environment: CALIPER_JUDGE_..., say.\n"
+    )
+
+
+def main(given: list[str]) -> int:
+    """Run what the first argument names, with the rest. Returns the exit code."""
+    name, *rest = given or [""]
+    if name in ("-h", "--help"):
+        sys.stdout.write(usage())
+        return 0
+    known = modules()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        told = f"there is no service {name!r}{hint}" if name else "no service was named"
+        sys.stderr.write(f"Error: {told}\n\n{usage()}")
+        return USAGE
+    sys.argv = [name, *rest]
+    runpy.run_module(known[name], run_name="__main__", alter_sys=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""What deploy/k8s/README.md says of sizes and of settings of one's own is so."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.deploy import schemas
+from tests.deploy.objects import Pod, of_kind, pods
+from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
+from tests.servers.absent import leave_out
+from tests.servers.fetch import Missing
+
+README = (MANIFESTS / "README.md").read_text("utf-8")
+_UNITS = {"m": 0.001, "": 1.0, "Mi": 2.0**-10, "Gi": 1.0}
+_MODELS = ("tgi-judge", "tgi-reader", "triton")
+
+
+def _amount(written: str) -> float:
+    """CPUs, or GiB."""
+    number, unit = re.fullmatch(r"([\d.]+)([A-Za-z]*)", str(written)).groups()
+    return float(number) * _UNITS[unit]
+
+
+def _requested(pod: Pod, what: str) -> float:
+    """By all pods of a workload: of its containers together, or of one that goes before them."""
+    replicas: int = pod.owner["spec"].get("replicas", 1)
+    asked = {
+        each["name"]: _amount(each["resources"]["requests"].get(what, 0)) for each in pod.containers
+    }
+    return replicas * max(sum(asked[each["name"]] for each in pod.running), *asked.values())
+
+
+def _every() -> Iterator[Pod]:
+    return pods(rendered(BASE))
+
+
+def test_requests_are_added_up() -> None:
+    told = re.search(
+        r"all pods together: (\d+) CPUs and (\d+) GiB, of which model servers have (\d+) and (\d+)",
+        README,
+    )
+    assert told is not None
+    every = [sum(_requested(pod, what) for pod in _every()) for what in ("cpu", "memory")]
+    models = [
+        sum(_requested(pod, what) for pod in _every() if pod.component in _MODELS)
+        for what in ("cpu", "memory")
+    ]
+    assert [round(each) for each in (*every, *models)] == [int(each) for each in told.groups()]
+
+
+def test_gpus_are_counted() -> None:
+    assert "- Three GPUs" in README
+    assert sum(_requested(pod, "nvidia.com/gpu") for pod in _every()) == 3
+
+
+def test_volumes_are_told() -> None:
+    sizes = {
+        pod.component: (pod.owner["spec"]["replicas"], _amount(_storage(claim)))
+        for pod in _every()
+        for claim in pod.owner["spec"].get("volumeClaimTemplates", [])
+    }
+    (weights,) = of_kind(rendered(BASE), "PersistentVolumeClaim")
+    told = re.search(
+        r"(\d+) x (\d+) GiB for Kafka, (\d+) for MinIO, (\d+) for Prometheus; and (\d+) for w",
+        README,
+    )
+    assert told is not None
+    brokers, kafka, minio, prometheus, models = map(int, told.groups())
+    assert sizes == {"kafka": (brokers, kafka), "minio": (1, minio), "prometheus": (1, prometheus)}
+    assert _amount(_storage(weights)) == models
+
+
+def _storage(claim: Any) -> str:
+    found: str = claim["spec"]["resources"]["requests"]["storage"]
+    return found
+
+
+def test_the_oldest_kubernetes_is_told() -> None:
+    assert f"- Kubernetes {schemas.VERSIONS[0]} or newer" in README
+
+
+@pytest.mark.parametrize("number", range(len(re.findall(r"^```yaml$", README, re.MULTILINE))))
+def test_settings_of_ones_own_render(number: int, tmp_path: Path) -> None:
+    text = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[number]
+    said = yaml.safe_load(text.replace("<commit>", "0" * 40))
+    # Some are a part of such a file.
+    wanted = {"configMapGenerator": said} if isinstance(said, list) else said
+    wanted.setdefault("resources", ["../base"])
+    manifests = os.path.relpath(MANIFESTS, tmp_path.resolve())
+    for part in ("resources", "components"):
+        wanted[part] = [each.replace("..", manifests, 1) for each in wanted.get(part, [])]
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(wanted), "utf-8")
+    try:
+        assert build(tmp_path) != list(rendered(BASE))
+    except Missing as reason:
+        leave_out("kustomize", reason)

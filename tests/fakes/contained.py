@@ -1,0 +1,134 @@
+"""The services in containers of the image: hardened, by TLS and with tokens, on this machine's
+loopback, with secrets that the image's own program makes.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.servers import containers
+from tests.servers.process import ServerProcess, answers, free_ports
+
+ROOT = Path(__file__).resolve().parents[2]
+USER = 10001
+SECRETS, DATA = "/secrets", "/data"
+SERVICES = ("aggregator", "judge", "qa_reader", "captioner", "gateway")
+_CA = f"{SECRETS}/caliper-ca-certificate/ca.crt"
+
+
+@dataclass
+class Contained:
+    """An installation in containers, in `folder`, on a broker and an S3 endpoint. Started
+    containers are removed by `stack`.
+    """
+
+    image: str
+    kafka: str
+    minio: str
+    bucket: str
+    folder: Path
+    stack: ExitStack
+    ports: dict[str, int] = field(default_factory=dict)
+    health: dict[str, int] = field(default_factory=dict)
+    services: dict[str, ServerProcess] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        """Make secrets, topics and bucket, each by a container of the image."""
+        for name in ("secrets", "data"):
+            (self.folder / name).mkdir(mode=0o700)
+            os.chown(self.folder / name, USER, USER)
+        written = {"CALIPER_BOOTSTRAP_DIRECTORY": SECRETS}
+        volume = (f"--volume={self.folder / 'secrets'}:{SECRETS}",)
+        self._well(containers.run(self.image, "bootstrap", environment=written, options=volume))
+        self.command("topics", "apply", "--kafka", self.kafka, "--partitions", "4")
+        self.command("storage", "apply", "--store", self._endpoint())
+
+    def start(self, model: str) -> None:
+        """Start every service, the captioner with that model. All answer when it returns."""
+        ports = free_ports(2 * len(SERVICES))
+        self.ports = dict(zip(SERVICES, ports, strict=False))
+        self.health = dict(zip(SERVICES, reversed(ports), strict=False))
+        more = {"captioner": {"MODEL": model}, "gateway": self._peers()}
+        with ThreadPoolExecutor(3) as some:
+            list(some.map(lambda kind: self._start(kind, more.get(kind, {})), SERVICES))
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """The command line, in a container that has the examples and is let in to evaluate."""
+        settings = {
+            f"CALIPER_{key}": value
+            for key, value in {
+                **self._store(),
+                "STORE": self._endpoint(),
+                "SERVER_CA": _CA,
+                "SERVER_TOKEN_FILE": f"{SECRETS}/caliper-token-evaluate/token",
+            }.items()
+        }
+        volumes = [f"--volume={self.folder / 'secrets'}:{SECRETS}:ro"]
+        volumes += [f"--volume={self.folder / 'data'}:{DATA}"]
+        volumes += [f"--volume={ROOT / 'examples'}:{DATA}/examples:ro"]
+        return self._well(
+            containers.run(self.image, "caliper", *arguments, environment=settings, options=volumes)
+        )
+
+    def _start(self, kind: str, more: dict[str, str]) -> None:
+        tls = f"{SECRETS}/caliper-tls-{kind.replace('_', '-')}"
+        settings = {
+            **self._store(),
+            "STORE": self._endpoint(),
+            "KAFKA": self.kafka,
+            "LISTEN": f"127.0.0.1:{self.ports[kind]}",
+            "HEALTH_LISTEN": f"127.0.0.1:{self.health[kind]}",
+            "TLS_CERTIFICATE": f"{tls}/tls.crt",
+            "TLS_KEY": f"{tls}/tls.key",
+            "TOKENS": f"{SECRETS}/caliper-tokens/tokens",
+            "GRACE": "10",
+            "CHECK_EVERY": "1",
+            **more,
+        }
+        environment = {f"CALIPER_{kind.upper()}_{key}": value for key, value in settings.items()}
+        name = f"caliper-{kind}-{secrets.token_hex(4)}"
+        options = [f"--name={name}", f"--volume={self.folder / 'secrets'}:{SECRETS}:ro"]
+        port = self.ports[kind]
+        service = ServerProcess(
+            kind,
+            containers.run_command(self.image, [kind], environment, options),
+            self.folder / f"{kind}.log",
+            lambda: answers(port),
+        )
+        # Whatever becomes of podman, the container goes: it is no child of ours.
+        self.stack.callback(containers.podman, "rm", "--force", "--ignore", "--time", "0", name)
+        service.start()
+        self.stack.callback(service.stop)
+        self.services[kind] = service
+
+    def _peers(self) -> dict[str, str]:
+        peers = {
+            kind.upper(): f"https://localhost:{port}"
+            for kind, port in self.ports.items()
+            if kind != "gateway"
+        }
+        token = f"{SECRETS}/caliper-token-gateway/token"
+        return {**peers, "PEER_CA": _CA, "PEER_TOKEN_FILE": token}
+
+    def _store(self) -> dict[str, str]:
+        parts = urlsplit(self.minio)
+        return {
+            "STORE_BUCKET": self.bucket,
+            "STORE_ACCESS_KEY": parts.username or "",
+            "STORE_SECRET_KEY": parts.password or "",
+        }
+
+    def _endpoint(self) -> str:
+        parts = urlsplit(self.minio)
+        return f"{parts.scheme}://{parts.hostname}:{parts.port}"
+
+    def _well(self, ended: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended
