@@ -2,9 +2,10 @@
 """Gathers what the last stage of the image is made of: an interpreter, the packages in its virtual
 environment and the libraries that they load. No shell, no package manager, nothing set-user-id.
 
-    python3 root.py /opt/caliper /image
+    python3 root.py /opt/caliper /image     gather it in the second folder
+    python3 root.py --prune /opt/language   only take away from packages what no service reads
 
-Files keep their paths, under the second folder; the environment is moved there. It runs where the
+Files keep their paths, under that folder; the environment is moved there. It runs where the
 packages were installed, as root, and knows both ways in which Python lies on Debian: in /usr and,
 from python.org, in /usr/local.
 """
@@ -39,13 +40,10 @@ DEAD += tuple(f"**/*.{kind}" for kind in ("pyx", "pxd", "pxi", "pyi", "h", "hpp"
 DEAD += ("pyarrow/*arrow_flight*", "pyarrow/_flight.*", "pyarrow/libarrow_s3*", "pyarrow/_s3fs*")
 
 
-def prune(environment: Path) -> None:
-    """Delete from the installed packages what no service reads, and their commands."""
-    (packages,) = environment.glob("lib/python3*/site-packages")
+def prune(packages: Path, commands: Path) -> None:
+    """Delete what no service reads, and commands other than Python itself."""
     dead = [found for pattern in DEAD for found in sorted(packages.glob(pattern))]
-    dead += [
-        found for found in (environment / "bin").iterdir() if not found.name.startswith("python")
-    ]
+    dead += [found for found in commands.iterdir() if not found.name.startswith("python")]
     for found in dead:
         if found.is_dir() and not found.is_symlink():
             shutil.rmtree(found)
@@ -73,7 +71,8 @@ def copy(source: Path, image: Path) -> None:
 
 def gather(environment: Path, image: Path) -> None:
     """Fill `image`."""
-    prune(environment)
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    prune(packages, environment / "bin")
     stdlib = Path(sysconfig.get_path("stdlib"))
     interpreter = Path(sys.executable).resolve()
     ignore = shutil.ignore_patterns(*LEFT, "__pycache__")
@@ -106,4 +105,7 @@ def gather(environment: Path, image: Path) -> None:
 
 
 if __name__ == "__main__":
-    gather(Path(sys.argv[1]), Path(sys.argv[2]))
+    if sys.argv[1] == "--prune":
+        prune(Path(sys.argv[2]), Path(sys.argv[2]) / "bin")
+    else:
+        gather(Path(sys.argv[1]), Path(sys.argv[2]))

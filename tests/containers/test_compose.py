@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -223,6 +224,16 @@ def test_metrics_are_read_where_they_are_served(services: dict[str, Service]) ->
     (place,) = yaml.safe_load(provider.read_text("utf-8"))["providers"]
     assert mounts[place["options"]["path"]] == ROOT / "deploy/grafana/dashboards"
     assert services["grafana"]["environment"]["PROMETHEUS_URL"] == "http://prometheus:9090"
+
+
+def test_prometheus_takes_its_configuration() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        leave_out("promtool", "no promtool on this machine")
+    # Files that it names are at their places in the container alone.
+    checked = [promtool, "check", "config", "--syntax-only", "docker/prometheus/prometheus.yml"]
+    ended = subprocess.run(checked, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_the_broker_is_where_services_look(services: dict[str, Service]) -> None:

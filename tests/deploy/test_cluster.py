@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -24,7 +25,10 @@ from tests.servers.absent import leave_out
 from tests.servers.fetch import Missing
 from tests.servers.kube_api import KubeApi
 
+from caliper.version import __version__
+
 _WITH_EVERYTHING = Rendering("base", COMPONENTS)
+_SERVER_SIDE = ("--server-side", "-f", "-")
 
 
 def _list(objects: Iterable[Object]) -> str:
@@ -70,7 +74,7 @@ def test_the_command_of_the_readme(own_kube_api: KubeApi) -> None:
 
 def _apply_apart(server: KubeApi, rendering: Rendering) -> None:
     objects = _in_own_namespace(rendered(rendering), f"of-{str(rendering).replace('+', '-')}")
-    _apply_twice(server, objects, "--server-side", "-f", "-", given=_list(objects))
+    _apply_twice(server, objects, *_SERVER_SIDE, given=_list(objects))
 
 
 @pytest.mark.parametrize("rendering", PLAIN[1:], ids=str)
@@ -87,6 +91,22 @@ def test_components_with_their_definitions(own_kube_api: KubeApi) -> None:
     own_kube_api.kubectl("apply", "--server-side", "-f", definitions)
     own_kube_api.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
     _apply_apart(own_kube_api, _WITH_EVERYTHING)
+
+
+def test_a_release_follows_another_and_goes_back(own_kube_api: KubeApi) -> None:
+    """As the README says: once the Jobs of the last one are gone, which cannot be changed."""
+    ours = _list(_in_own_namespace(rendered(BASE), "upgraded"))
+    others = ours.replace(f"caliper:{__version__}", "caliper:9.9.9")
+    assert others != ours
+    first = _apply(own_kube_api, *_SERVER_SIDE, given=ours)
+    for release in (others, ours):
+        refused = own_kube_api.kubectl("apply", *_SERVER_SIDE, given=release, code=1).stderr
+        assert "field is immutable" in refused
+        assert set(re.findall(r'(\w+)\.\S+ "\S+" is invalid', refused)) == {"Job"}
+        own_kube_api.kubectl("--namespace", "upgraded", "delete", "jobs", "--all")
+        last = _apply(own_kube_api, *_SERVER_SIDE, given=release)
+    for name, item in last.items():
+        assert item.get("spec") == first[name].get("spec") or item["kind"] == "Job"
 
 
 def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str:

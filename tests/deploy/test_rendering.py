@@ -81,7 +81,7 @@ def test_no_overlay_and_no_component_is_left_out() -> None:
 
 
 def test_the_command_of_the_readme_applies_the_base() -> None:
-    assert build(MANIFESTS) == list(rendered(BASE))
+    assert list(rendered(BASE)) == build(MANIFESTS)
 
 
 @pytest.mark.parametrize("component", COMPONENTS)

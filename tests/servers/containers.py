@@ -58,30 +58,32 @@ def base() -> str:
 
 def storage() -> Path:
     """Where images are kept: a folder for each lock, Dockerfile and what it runs."""
-    pinned = [DOCKERFILE, DOCKERFILE.with_name("root.py"), ROOT / "requirements.lock"]
+    ran = [DOCKERFILE.with_name(name) for name in ("root.py", "language.lock")]
+    pinned = [DOCKERFILE, *ran, ROOT / "requirements.lock"]
     # podman notes where its storage is, and refuses one that was moved.
     place = fetch.cache().resolve()
     return place / f"images-{_digest(pinned, str(place))}"
 
 
-def image() -> str:
+def image(target: str = "caliper") -> str:
     """The name of the image of this checkout, built when it is not there. Raises Missing."""
     fetch.refuse(lacks())
-    name = f"localhost/caliper:{_digest(_sources())}"
+    name = f"localhost/{target}:{_digest(_sources())}"
     storage().parent.mkdir(parents=True, exist_ok=True)
     with fetch.lock(storage().with_suffix(".lock")):
         if not _exists(name):
             if not _exists(f"localhost/{base()}"):
                 podman("import", str(_debian()), f"localhost/{base()}")
-            build(name)
+            build(name, target)
     return name
 
 
-def build(name: str) -> None:
-    """Build the image of this checkout under that name; unchanged layers are kept."""
+def build(name: str, target: str) -> None:
+    """Build a target of the Dockerfile under that name; unchanged layers are kept."""
     with tempfile.TemporaryDirectory() as folder:
         options = ["--layers", "--pull-never", "--isolation", "chroot", "--format", "docker"]
-        options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE), "--tag", name]
+        options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE)]
+        options += ["--target", target, "--tag", name]
         fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
 
 
