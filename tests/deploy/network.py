@@ -79,11 +79,11 @@ class Network:
     def _chooses(self, policy: Object, peer: Peer, direction: str) -> bool:
         spec = policy["spec"]
         # Left out, a policy is of ingress, and of egress where it has rules for that.
-        implied = ["Ingress", "Egress"] if "egress" in spec else ["Ingress"]
+        implied = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
         return (
             bool(peer.namespace)
             and policy["metadata"]["namespace"] == peer.namespace
-            and direction in spec.get("policyTypes", implied)
+            and direction in (spec.get("policyTypes") or implied)
             and matches(spec["podSelector"], dict(peer.labels))
         )
 
@@ -124,12 +124,11 @@ def _through(ports: list[Object], port: Port, destination: Peer) -> bool:
 def _opens(said: Object, port: Port, destination: Peer) -> bool:
     if said.get("protocol", "TCP") != port.protocol:
         return False
-    wanted = said.get("port")
+    wanted: str | int | None = said.get("port")
     if isinstance(wanted, str):
         # By the name that the destination's containers give it.
-        wanted = destination.ports.get(wanted)
-        return wanted == port.number
-    return wanted is None or wanted <= port.number <= said.get("endPort", wanted)
+        return destination.ports.get(wanted) == port.number
+    return wanted is None or wanted <= port.number <= int(said.get("endPort", wanted))
 
 
 def peers(objects: Iterable[Object]) -> list[Peer]:

@@ -61,9 +61,10 @@ class Pod:
     def volumes(self) -> dict[str, Object]:
         """Volumes by name; of a claim template, the claim."""
         claims = self.owner["spec"].get("volumeClaimTemplates", [])
+        names = (each["metadata"]["name"] for each in claims)
         made = {
-            each["metadata"]["name"]: {"persistentVolumeClaim": {"claimName": "of the template"}}
-            for each in claims
+            name: {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-of-pod-0"}}
+            for name in names
         }
         return made | {each["name"]: each for each in self.spec.get("volumes", [])}
 
@@ -136,4 +137,5 @@ def environment(container: Object, objects: Iterable[Object]) -> dict[str, str]:
 
 def is_ours(container: Object) -> bool:
     """Whether it runs Caliper's image."""
-    return container["image"].rpartition("/")[2].partition(":")[0] == OURS
+    image: str = container["image"]
+    return image.rpartition("/")[2].partition(":")[0] == OURS

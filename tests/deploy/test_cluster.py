@@ -98,7 +98,7 @@ def test_a_release_follows_another_and_goes_back(own_kube_api: KubeApi) -> None:
     ours = _list(_in_own_namespace(rendered(BASE), "upgraded"))
     others = ours.replace(f"caliper:{__version__}", "caliper:9.9.9")
     assert others != ours
-    first = _apply(own_kube_api, *_SERVER_SIDE, given=ours)
+    first = last = _apply(own_kube_api, *_SERVER_SIDE, given=ours)
     for release in (others, ours):
         refused = own_kube_api.kubectl("apply", *_SERVER_SIDE, given=release, code=1).stderr
         assert "field is immutable" in refused
@@ -121,7 +121,7 @@ def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str
         *of_kind(items, "ServiceAccount"),
     ]
     server.kubectl("apply", "-f", "-", given=_list([*of_kind(items, "Namespace"), *accounts]))
-    made = [
+    made: list[Object] = [
         {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -134,9 +134,6 @@ def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str
         }
         for each in pods(items)
     ]
-    for each in made:
-        for volume in each["spec"]["volumes"]:
-            volume.setdefault("name", "data")
     done = server.kubectl("create", "--dry-run=server", "-f", "-", given=_list(made), code=None)
     assert done.returncode == 0 or done.stderr
     return done.stderr

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from cryptography import x509
 from tests.deploy.mounts import start
-from tests.deploy.objects import Object, Pod, environment, of_kind, pods
+from tests.deploy.objects import Object, Pod, environment, is_ours, of_kind, pods
 from tests.deploy.rendering import RENDERINGS, Rendering, rendered
 from tests.servers import fetch
 
@@ -47,6 +50,37 @@ def test_files_that_are_named_are_mounted(rendering: Rendering, made: Path, tmp_
                 named += 1
                 assert list(root.glob(path.lstrip("/"))), f"{pod.name} {container['name']}: {path}"
     assert named > 20
+
+
+@_EVERY
+def test_commands_are_python_with_options_that_are_known(
+    rendering: Rendering, made: Path, tmp_path: Path
+) -> None:
+    """Where a container of ours does not run what the image runs: no other program is in it."""
+    objects = rendered(rendering)
+    for pod in pods(objects):
+        for container in (each for each in pod.containers if is_ours(each) and "command" in each):
+            program, *words = container["command"]
+            assert program == "python3", f"{pod.name} {container['name']} runs {program}"
+            if words[0] == "-m":
+                given = start(pod, container, objects, made, tmp_path / container["name"])
+                assert _knows((*words, *given.arguments)), f"{pod.name} {container['name']}"
+
+
+@cache
+def _knows(words: tuple[str, ...]) -> bool:
+    """Whether a module can be run with these words: with an option that it does not know it
+    fails before it tells its help.
+    """
+    command = [sys.executable, *words, "--help"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_an_option_that_is_not_known_is_found() -> None:
+    words = ("-m", "huggingface_hub.cli.hf", "download", "some/model")
+    assert _knows((*words, "--revision=main"))
+    assert not _knows((*words, "--revisoin=main"))
+    assert not _knows(("-m", "huggingface_hub.hf"))
 
 
 def _certificate(made: Path, component: str) -> x509.Certificate:

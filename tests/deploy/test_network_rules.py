@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from tests.deploy.network import Network, Peer, Port
+from tests.servers.kube_api import KubeApi
 
 WEB = Peer("web", "shop", {"app": "web"}, {"http": 8080}, "10.0.0.1")
 DATA = Peer("data", "shop", {"app": "data"}, {"sql": 5432}, "10.0.0.2")
@@ -103,10 +105,31 @@ def test_policies_add_up() -> None:
     assert network(closed, into, out).allows(WEB, DATA, SQL)
 
 
-def test_without_types_a_policy_is_of_ingress_and_of_the_egress_that_it_has() -> None:
-    assert not network(of_data()).allows(WEB, DATA, SQL)
-    assert network(of_data()).allows(DATA, WEB, HTTP)
-    assert not network(of_data(egress=[])).allows(DATA, WEB, HTTP)
+@pytest.mark.parametrize(
+    ("spec", "types"),
+    [
+        ({}, ["Ingress"]),
+        ({"egress": []}, ["Ingress"]),
+        ({"egress": [{"to": [OF_ELSE]}]}, ["Ingress", "Egress"]),
+        ({"policyTypes": [], "egress": [{"to": [OF_ELSE]}]}, ["Ingress", "Egress"]),
+        ({"policyTypes": ["Egress"], "ingress": [{"from": [OF_ELSE]}]}, ["Egress"]),
+    ],
+)
+def test_a_policy_is_of_the_types_that_kubernetes_says(
+    spec: dict[str, Any], types: list[str], kube_api: KubeApi
+) -> None:
+    assert network(of_data(**spec)).allows(WEB, DATA, SQL) is ("Ingress" not in types)
+    assert network(of_data(**spec)).allows(DATA, WEB, HTTP) is ("Egress" not in types)
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "data"},
+        "spec": of_data(**spec),
+    }
+    kept = kube_api.kubectl(
+        "create", "--dry-run=server", "--output=json", "-f", "-", given=json.dumps(policy)
+    )
+    assert json.loads(kept.stdout)["spec"]["policyTypes"] == types
 
 
 def test_selectors_choose_by_expressions() -> None:

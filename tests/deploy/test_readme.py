@@ -21,8 +21,8 @@ _MODELS = ("tgi-judge", "tgi-reader", "triton")
 
 def _amount(written: str) -> float:
     """CPUs, or GiB."""
-    number, unit = re.fullmatch(r"([\d.]+)([A-Za-z]*)", str(written)).groups()
-    return float(number) * _UNITS[unit]
+    number = str(written).rstrip("GMim")
+    return float(number) * _UNITS[str(written).removeprefix(number)]
 
 
 def _requested(pod: Pod, what: str) -> float:

@@ -65,9 +65,11 @@ def _drain(container: Object, objects: Sequence[Object]) -> float:
     """Seconds: jobs in flight have GRACE, calls after them another, and the preStop hook goes
     before; some are for leaving.
     """
-    sleep = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+    sleep: float = (
+        container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+    )
     if not is_ours(container):
-        return float(sleep)
+        return sleep
     default = ServerSettings.model_fields["grace"].default
     said = environment(container, objects)
     grace = next((value for name, value in said.items() if name.endswith("_GRACE")), default)

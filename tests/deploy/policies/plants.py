@@ -6,7 +6,7 @@ from tests.deploy.objects import COMPONENT, Object, of_kind
 from tests.deploy.policies.planting import Plant, container, item, more, pod, policy, without
 
 _ENV = {"name": "MINIO_ROOT_PASSWORD"}
-_EVERYWHERE = {"podSelector": {}}
+_EVERYWHERE: Object = {"podSelector": {}}
 _POD_SECURITY = "pod-security.kubernetes.io/enforce"
 _METRICS = {"ports": [{"port": 9464}]}
 
