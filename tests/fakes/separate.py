@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,10 +14,10 @@ from urllib.parse import urlsplit
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.installation import alone, over
 from tests.fakes.readiness import Readiness
+from tests.fakes.releases import ROOT, code
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
-import caliper
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
@@ -35,7 +34,6 @@ from caliper.ports.stream import Record
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.remote import send
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 EXAMINING = ("judge", "qa_reader")
 STAGES = (*EXAMINING, "captioner")
@@ -72,6 +70,8 @@ class Ground:
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # Whether judge and reader judge anchors: not where the requests of runs are counted.
     anchors: bool = False
+    # The checkout whose services these are.
+    tree: Path = ROOT
 
     def environment(self, kind: str, port: int, **settings: str) -> dict[str, str]:
         """Settings of a service."""
@@ -85,9 +85,8 @@ class Ground:
             **({"anchors": str(self.anchors)} if kind in EXAMINING else {}),
             **settings,
         }
-        path = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
         prefix = f"caliper_{kind}_".upper()
-        return {prefix + key.upper(): value for key, value in chosen.items()} | {"PYTHONPATH": path}
+        return {prefix + key.upper(): value for key, value in chosen.items()} | code(self.tree)
 
     def _where_things_are(self) -> dict[str, str]:
         if not self.minio:

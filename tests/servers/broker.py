@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,14 +61,7 @@ def start_with(
     properties = folder / "server.properties"
     properties.write_text(written + more, "utf-8")
     java = ["java", *JVM, "-Dlog4j2.level=WARN", "-cp", classes]
-    # Any 16 bytes in base64 name a cluster.
-    options = ["--cluster-id", "Y2FsaXBlci10ZXN0cy0wMQ"]
-    options += [part for user in scram for part in ("--add-scram", user)]
-    subprocess.run(
-        [*java, "kafka.tools.StorageTool", "format", "--config", str(properties), *options],
-        check=True,
-        capture_output=True,
-    )
+    _format(java, properties, *(part for user in scram for part in ("--add-scram", user)))
     broker = ServerProcess(
         "Kafka",
         [*java, "kafka.Kafka", str(properties)],
@@ -76,3 +70,17 @@ def start_with(
     )
     broker.start()
     return broker, addresses
+
+
+def emptied(broker: ServerProcess) -> None:
+    """Have a broker that was ended start as a new one in its place, which knows of nothing."""
+    *java, _, properties = broker.command
+    shutil.rmtree(Path(properties).parent / "data")
+    _format(java, Path(properties))
+
+
+def _format(java: Sequence[str], properties: Path, *options: str) -> None:
+    command = [*java, "kafka.tools.StorageTool", "format", "--config", str(properties)]
+    # Any 16 bytes in base64 name a cluster.
+    named = ("--cluster-id", "Y2FsaXBlci10ZXN0cy0wMQ")
+    subprocess.run([*command, *named, *options], check=True, capture_output=True)

@@ -11,6 +11,8 @@ from tests.servers.choosing import COMPONENTS
 
 NEEDS = "needs"
 """The property of a test's report that names a component."""
+RELEASES = "releases"
+"""The property that names releases whose services ran beside each other."""
 
 
 def told(ran: Sequence[pytest.TestReport], skipped: Sequence[pytest.TestReport]) -> Iterator[str]:
@@ -30,6 +32,8 @@ def told(ran: Sequence[pytest.TestReport], skipped: Sequence[pytest.TestReport])
             yield f"{label}: left out of {_tests(count)}: {reason}"
         if not (used or failed or absent):
             yield f"{label}: not needed by these tests"
+    for releases in sorted({str(each) for report in ran for each in _values(report, RELEASES)}):
+        yield f"rolling upgrade: {releases}"
     others = [report for report in skipped if all(name != NEEDS for name, _ in _noted(report))]
     for reason, count in _by_reason(others).items():
         yield f"left out: {_tests(count)}: {reason}"
@@ -52,7 +56,11 @@ def _by_reason(skipped: Sequence[pytest.TestReport]) -> dict[str, int]:
 
 
 def _needs(report: pytest.TestReport, component: str) -> bool:
-    return (NEEDS, component) in _noted(report)
+    return component in _values(report, NEEDS)
+
+
+def _values(report: pytest.TestReport, wanted: str) -> list[object]:
+    return [value for name, value in _noted(report) if name == wanted]
 
 
 def _noted(report: pytest.TestReport) -> list[tuple[str, object]]:

@@ -1,0 +1,63 @@
+"""Checkouts of releases whose services run beside each other."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The last commit before jobs carried caps on tokens, and plans where a cap on calls ends them.
+PREVIOUS = "b0d6f7c46283d5fe14758252abd74d847a4d4e61"
+_PARTS = ("src", "services")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Code that services run from: `tree` holds src/caliper and services."""
+
+    name: str
+    tree: Path
+
+    @property
+    def version(self) -> str:
+        """What it calls itself."""
+        written = (self.tree / "src" / "caliper" / "version.py").read_text("utf-8")
+        (found,) = re.findall('__version__ = "(.+)"', written)
+        return str(found)
+
+    def signed(self, report: bytes) -> bytes:
+        """A report.json of this tree as that of a run which the release started."""
+        ours, theirs = (f'"version": "{one.version}"'.encode() for one in (THIS, self))
+        assert report.count(ours) == 1
+        return report.replace(ours, theirs)
+
+
+THIS = Release("this tree", ROOT)
+
+
+def previous(folder: Path, commit: str = PREVIOUS) -> Release:
+    """The release before this, out of the history; this one again where that is not here, as in a
+    tarball or in a clone of one commit.
+    """
+    command = ("git", "-C", str(ROOT), "archive", commit, *_PARTS)
+    try:
+        found = subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        for part in _PARTS:
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc"))
+        return Release(f"a second checkout of this tree, for {commit[:12]} is not here", folder)
+    with tarfile.open(fileobj=io.BytesIO(found.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return Release(f"commit {commit[:12]}", folder)
+
+
+def code(tree: Path) -> dict[str, str]:
+    """What has Python take Caliper out of a checkout, and nothing from where it is started."""
+    path = os.pathsep.join((str(tree / "src"), str(tree)))
+    return {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
