@@ -53,15 +53,17 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 	$(BIN)/python tools/cli_reference.py --check
 	$(BIN)/python tools/dashboards.py --check
 	$(BIN)/python tools/metrics_reference.py --check
+	$(BIN)/python tools/prometheus_rule.py --check
 	$(BIN)/python tools/protos.py --check --breaking
 
-servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Triton and llama.cpp that the tests use when they are there
+servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Triton, llama.cpp and Kubernetes that the tests use when they are there
 	$(BIN)/python -m tests.servers
 
 docs: $(VENV)/.installed-dev ## Write the generated pages of docs/ anew
 	$(BIN)/python tools/cli_reference.py
 	$(BIN)/python tools/dashboards.py
 	$(BIN)/python tools/metrics_reference.py
+	$(BIN)/python tools/prometheus_rule.py
 
 proto: $(VENV)/.installed-dev ## Generate src/caliper/api from proto/; what breaks the landed contract is refused
 	$(BIN)/python tools/protos.py
