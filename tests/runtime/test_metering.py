@@ -4,12 +4,14 @@ import asyncio
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.embedders import FakeEmbedder
 from tests.fakes.models import ScriptedModel
 
-from caliper.core.errors import BackendTimeout
+from caliper.adapters.models.pool import EmbedderPool
+from caliper.core.errors import BackendRejected, BackendTimeout
 from caliper.core.question import Decoding
 from caliper.ports.models import Completion, Message, Usage
-from caliper.runtime.metering import MeteredChatModel, Spent
+from caliper.runtime.metering import MeteredChatModel, MeteredEmbedder, Spent
 
 ASKED = [Message("user", ("hi",))]
 
@@ -58,3 +60,17 @@ async def test_what_is_asked_goes_through_and_closing_too() -> None:
     assert (inner.calls[0].decoding.seed, inner.calls[0].schema) == (3, {"type": "string"})
     await model.close()
     assert inner.closed
+
+
+async def test_calls_of_an_embedder_are_what_a_request_may_hold() -> None:
+    endpoint = FakeEmbedder(None, BackendRejected("too long"), most=3)
+    pool = EmbedderPool([("host", endpoint)], FakeClock())
+    await pool.resolve()
+    embedder = MeteredEmbedder(pool, FakeClock())
+    with pytest.raises(BackendRejected):
+        await embedder.embed(["a", "bb", "ccc", "dddd"])
+    assert await embedder.embed(["a", "bb", "ccc", "dddd"]) == [(1.0,), (2.0,), (3.0,), (4.0,)]
+    assert await embedder.embed([]) == []
+    assert endpoint.asked == [("a", "bb", "ccc"), ("dddd",)] * 2
+    assert (embedder.spent.calls, embedder.spent.failed) == (4, 1)
+    await pool.close()

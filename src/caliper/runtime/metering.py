@@ -1,12 +1,14 @@
-"""What calls cost: counts and tokens of a chat model, for execution.json."""
+"""What calls cost: counts and tokens of models, for execution.json."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from caliper.core.question import Decoding
+from caliper.adapters.models.pool import EmbedderPool
+from caliper.core.question import Decoding, Vector
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatModel, Completion, Identity, Message
 
@@ -21,6 +23,19 @@ class Spent:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+
+    @contextmanager
+    def call(self, clock: Clock) -> Iterator[None]:
+        """Count a call, and its time."""
+        begun = clock.monotonic()
+        self.calls += 1
+        try:
+            yield
+        except BaseException:
+            self.failed += 1
+            raise
+        finally:
+            self.seconds += clock.monotonic() - begun
 
     @property
     def cached_share(self) -> float | None:
@@ -55,15 +70,8 @@ class MeteredChatModel:
         affinity: str = "",
     ) -> Completion:
         """One completion. Raises what the model raises."""
-        begun = self._clock.monotonic()
-        self.spent.calls += 1
-        try:
+        with self.spent.call(self._clock):
             completion = await self._model.complete(messages, decoding, schema, affinity)
-        except BaseException:
-            self.spent.failed += 1
-            raise
-        finally:
-            self.spent.seconds += self._clock.monotonic() - begun
         self.spent.prompt_tokens += completion.usage.prompt
         self.spent.completion_tokens += completion.usage.completion
         self.spent.cached_tokens += completion.usage.cached
@@ -71,3 +79,26 @@ class MeteredChatModel:
 
     async def close(self) -> None:
         await self._model.close()
+
+
+class MeteredEmbedder:
+    """An embedder behind endpoints that keeps account of its calls: each is as many texts as a
+    request may hold.
+    """
+
+    def __init__(self, pool: EmbedderPool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+        self.spent = Spent()
+
+    @property
+    def identity(self) -> Identity:
+        return self._pool.identity
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text. Raises what the pool raises."""
+        found: list[Vector] = []
+        while len(found) < len(texts):
+            with self.spent.call(self._clock):
+                found += await self._pool.embed(texts[len(found) : len(found) + self._pool.most])
+        return found

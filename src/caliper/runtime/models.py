@@ -30,7 +30,7 @@ from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, CallTelemetry
 from caliper.runtime.addresses import Address, refuse_plaintext
-from caliper.runtime.metering import MeteredChatModel, Spent
+from caliper.runtime.metering import MeteredChatModel, MeteredEmbedder, Spent
 
 _Pool = TypeVar("_Pool", bound=Replicas[Any])
 KINDS = ("lexical", "tgi:URL[,URL...][#model]", f"triton:{SYNTAX}", "replay:DIR")
@@ -82,7 +82,7 @@ class ModelRoom:
         self._clock = clock
         self.allowance = Allowance(access.tokens)
         self._chat_models: dict[str, CappedChatModel] = {}
-        self._metered: list[MeteredChatModel] = []
+        self._metered: list[MeteredChatModel | MeteredEmbedder] = []
         self._pools: list[Replicas[Any]] = []
 
     async def chat_model(self, spec: str) -> CappedChatModel:
@@ -226,7 +226,7 @@ class ModelRoom:
         addresses = parse_embedder_addresses(rest)
         self._check_triton(addresses)
         access = self.access
-        return await self._resolved(
+        pool = await self._resolved(
             EmbedderPool,
             [
                 (
@@ -236,6 +236,9 @@ class ModelRoom:
                 for address in addresses
             ],
         )
+        metered = MeteredEmbedder(pool, self._clock)
+        self._metered.append(metered)
+        return metered
 
     @property
     def calls_endpoints(self) -> bool:
@@ -244,7 +247,7 @@ class ModelRoom:
 
     @property
     def spent(self) -> dict[str, Spent]:
-        """What each chat model's calls cost, by the label of its identity."""
+        """What each model's calls cost, by the label of its identity."""
         return {model.identity.label: model.spent for model in self._metered}
 
     async def check(self) -> None:

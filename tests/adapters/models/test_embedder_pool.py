@@ -1,11 +1,12 @@
 """An embedder over its endpoints: the same gate, tries and proofs as any other model."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.embedders import FakeEmbedder
 from tests.fakes.telemetry import ToldStage
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import put_back
@@ -21,42 +22,7 @@ from caliper.core.errors import (
     BackendUnavailable,
     ModelChanged,
 )
-from caliper.core.question import Vector
-from caliper.ports.models import Identity
 from caliper.runtime.clock import SystemClock
-
-Trouble = Exception | None
-
-
-class FakeEmbedder:
-    """adapters.models.replica.EmbedderEndpoint. Troubles befall its calls one after the other."""
-
-    def __init__(self, *troubles: Trouble, most: int = 3) -> None:
-        self.troubles = list(troubles)
-        self.most = most
-        self.revision = "1"
-        self.asked: list[tuple[str, ...]] = []
-        self.in_flight = self.most_in_flight = 0
-
-    @property
-    def identity(self) -> Identity:
-        return Identity("fake", "words", self.revision, cached=True)
-
-    async def resolve(self) -> Identity:
-        return self.identity
-
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        self.asked.append(tuple(texts))
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        await asyncio.sleep(0)
-        self.in_flight -= 1
-        trouble = self.troubles.pop(0) if self.troubles else None
-        if trouble is not None:
-            raise trouble
-        return [(float(len(text)),) for text in texts]
-
-    async def close(self) -> None: ...
 
 
 @asynccontextmanager
@@ -73,22 +39,14 @@ async def pooled(
         await pool.close()
 
 
-async def test_texts_go_in_requests_of_the_size_that_an_endpoint_takes() -> None:
-    endpoint = FakeEmbedder(most=3)
-    async with pooled(endpoint) as pool:
-        assert await pool.embed(["a", "bb", "ccc", "dddd"]) == [(1.0,), (2.0,), (3.0,), (4.0,)]
-        assert await pool.embed([]) == []
-    assert endpoint.asked == [("a", "bb", "ccc"), ("dddd",)]
-
-
-async def test_trouble_that_passes_costs_one_request_and_not_the_others() -> None:
+async def test_trouble_that_passes_is_tried_again() -> None:
     told = ToldStage()
-    endpoint = FakeEmbedder(None, BackendUnavailable("down"), BackendTimeout("late"), most=1)
+    endpoint = FakeEmbedder(BackendUnavailable("down"), BackendTimeout("late"))
     async with pooled(endpoint, told=told) as pool:
         assert await pool.embed(["a", "bb"]) == [(1.0,), (2.0,)]
-    assert endpoint.asked == [("a",), ("bb",), ("bb",), ("bb",)]
+    assert endpoint.asked == [("a", "bb")] * 3
     assert told.repeated == [("words", "backend_unavailable"), ("words", "backend_timeout")]
-    assert told.calls.count(("words", "ok")) == 2
+    assert told.calls.count(("words", "ok")) == 1
     assert told.gates.keys() == {"words"}
 
 
@@ -99,6 +57,11 @@ async def test_an_overloaded_embedder_gets_less_at_once() -> None:
         await asyncio.gather(*(pool.embed([text]) for text in "abcdefgh"))
         assert pool.limits["host-0"] < before
         assert endpoint.most_in_flight <= 8
+
+
+async def test_a_request_is_what_every_server_takes() -> None:
+    async with pooled(FakeEmbedder(most=3), FakeEmbedder(most=2)) as pool:
+        assert pool.most == 2
 
 
 async def test_where_one_server_fails_another_answers() -> None:

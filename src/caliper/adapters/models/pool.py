@@ -35,17 +35,15 @@ class Pool(Replicas[Endpoint]):
 
 
 class EmbedderPool(Replicas[EmbedderEndpoint]):
-    """An Embedder."""
+    """An Embedder that takes `most` texts at once."""
+
+    @property
+    def most(self) -> int:
+        """How many texts a request may hold at every endpoint."""
+        return min(replica.model.most for replica in self._replicas)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, in requests as large as an endpoint takes. Raises what `call`
+        """One vector for each of at most `most` texts, in one request. Raises what `call`
         raises.
         """
-        found: list[Vector] = []
-
-        async def ask(endpoint: EmbedderEndpoint, _: str) -> list[Vector]:
-            return await endpoint.embed(texts[len(found) : len(found) + endpoint.most])
-
-        while len(found) < len(texts):
-            found += await self.call(ask)
-        return found
+        return await self.call(lambda endpoint, _: endpoint.embed(texts))

@@ -1,0 +1,40 @@
+"""An endpoint of an embedder that tries once and does as it is told."""
+
+import asyncio
+from collections.abc import Sequence
+
+from caliper.core.question import Vector
+from caliper.ports.models import Identity
+
+Trouble = Exception | None
+
+
+class FakeEmbedder:
+    """adapters.models.replica.EmbedderEndpoint. Troubles befall its calls one after the other."""
+
+    def __init__(self, *troubles: Trouble, most: int = 3) -> None:
+        self.troubles = list(troubles)
+        self.most = most
+        self.revision = "1"
+        self.asked: list[tuple[str, ...]] = []
+        self.in_flight = self.most_in_flight = 0
+
+    @property
+    def identity(self) -> Identity:
+        return Identity("fake", "words", self.revision, cached=True)
+
+    async def resolve(self) -> Identity:
+        return self.identity
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        self.asked.append(tuple(texts))
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        await asyncio.sleep(0)
+        self.in_flight -= 1
+        trouble = self.troubles.pop(0) if self.troubles else None
+        if trouble is not None:
+            raise trouble
+        return [(float(len(text)),) for text in texts]
+
+    async def close(self) -> None: ...
