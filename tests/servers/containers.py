@@ -28,7 +28,10 @@ TOOLS = ("buildah", "podman", "runc", "catatonit", "mmdebstrap")
 # What the Dockerfile's base has beyond Debian's essential packages.
 PACKAGES = "python3,python3-pip,ca-certificates"
 # What is copied into the image, and what that is done with.
-SOURCES = ("src/caliper", "services", "docker", "requirements.lock", ".dockerignore")
+SOURCES = (
+    *("src/caliper", "services", "requirements.lock", ".dockerignore"),
+    *("docker/Dockerfile", "docker/root.py", "docker/language.lock"),
+)
 HARDENED = (
     *("--read-only", "--read-only-tmpfs=false", "--tmpfs", "/tmp:size=64m,mode=1777"),
     *("--cap-drop", "all", "--security-opt", "no-new-privileges", "--pids-limit", "256"),
