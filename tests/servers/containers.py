@@ -83,12 +83,17 @@ def image(target: str = "caliper") -> str:
 
 
 def build(name: str, target: str) -> None:
-    """Build a target of the Dockerfile under that name; unchanged layers are kept."""
+    """Build a target of the Dockerfile under that name; unchanged layers are kept. Raises
+    RuntimeError with what buildah said: an image that cannot be built is not one that is missing.
+    """
     with tempfile.TemporaryDirectory() as folder:
         options = ["--layers", "--pull-never", "--isolation", "chroot", "--format", "docker"]
         options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE)]
         options += ["--target", target, "--tag", name]
-        fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
+        try:
+            fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
+        except fetch.Missing as error:
+            raise RuntimeError(str(error)) from None
 
 
 def podman(*arguments: str) -> str:
