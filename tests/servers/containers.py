@@ -28,7 +28,10 @@ TOOLS = ("buildah", "podman", "runc", "catatonit", "mmdebstrap")
 # What the Dockerfile's base has beyond Debian's essential packages.
 PACKAGES = "python3,python3-pip,ca-certificates"
 # What is copied into the image, and what that is done with.
-SOURCES = ("src/caliper", "services", "docker", "requirements.lock", ".dockerignore")
+SOURCES = (
+    *("src/caliper", "services", "requirements.lock", ".dockerignore"),
+    *("docker/Dockerfile", "docker/root.py", "docker/language.lock"),
+)
 HARDENED = (
     *("--read-only", "--read-only-tmpfs=false", "--tmpfs", "/tmp:size=64m,mode=1777"),
     *("--cap-drop", "all", "--security-opt", "no-new-privileges", "--pids-limit", "256"),
@@ -80,12 +83,17 @@ def image(target: str = "caliper") -> str:
 
 
 def build(name: str, target: str) -> None:
-    """Build a target of the Dockerfile under that name; unchanged layers are kept."""
+    """Build a target of the Dockerfile under that name; unchanged layers are kept. Raises
+    RuntimeError with what buildah said: an image that cannot be built is not one that is missing.
+    """
     with tempfile.TemporaryDirectory() as folder:
         options = ["--layers", "--pull-never", "--isolation", "chroot", "--format", "docker"]
         options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE)]
         options += ["--target", target, "--tag", name]
-        fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
+        try:
+            fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
+        except fetch.Missing as error:
+            raise RuntimeError(str(error)) from None
 
 
 def podman(*arguments: str) -> str:
