@@ -15,7 +15,7 @@ import pytest
 import yaml
 from tests.deploy.dashboards import rules
 from tests.deploy.objects import of_kind
-from tests.deploy.rendering import MANIFESTS, build
+from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.docs.pages import ROOT, blocks
 from tests.servers.kube_api import KubeApi
 
@@ -127,9 +127,30 @@ def test_what_is_said_in_a_folder_of_ones_own_renders(tmp_path: Path) -> None:
     assert [each for each in arguments if "partitions" in each] == ["--partitions=24"]
 
 
+def test_requests_are_those_of_the_manifests() -> None:
+    told = re.findall(r"^\| ([a-z-]+) \| (\d+m), (\d+Mi) \|", PAGE, re.MULTILINE)
+    asked = {
+        each["metadata"]["name"]: one["resources"]["requests"]
+        for each in of_kind(rendered(BASE), "Deployment")
+        for one in each["spec"]["template"]["spec"]["containers"]
+        if one["name"] == "service"
+    }
+    assert len(told) == 4
+    for name, cpu, memory in told:
+        assert asked[name] == {"cpu": cpu, "memory": memory}, name
+
+
+def test_the_panels_are_there() -> None:
+    section = PAGE.partition("## Reading the dashboards")[2].partition("## Upgrade")[0]
+    there = (ROOT / "docs" / "dashboards.md").read_text("utf-8")
+    panels = re.findall(r"\*([A-Z][^*]+)\*", section)
+    assert len(panels) > 8
+    assert [panel for panel in panels if f"\n| {panel} |" not in there] == []
+
+
 def test_the_sums_are_right() -> None:
     sums = re.findall(r"([\d,.]+) ([/x]) ([\d.,]+)( ms)? (=|->) ([\d.]+)", PAGE)
-    assert len(sums) > 10
+    assert len(sums) > 18
     for one, sign, other, unit, rounds, told in sums:
         left, right = (float(each.replace(",", "")) for each in (one, other))
         found = left / right if sign == "/" else left * right / (1000 if unit else 1)
