@@ -51,7 +51,7 @@ def _apply(server: KubeApi, *arguments: str, given: str | None = None) -> dict[s
     say, or that a field is not known.
     """
     done = server.kubectl("apply", "--output=json", *arguments, given=given)
-    assert done.stderr == ""
+    assert "Warning" not in done.stderr, done.stderr
     items = json.loads(done.stdout)["items"]
     for each in items:
         # Told anew at the second writing of a claim that is the same.
@@ -135,8 +135,7 @@ def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str
         for each in pods(items)
     ]
     done = server.kubectl("create", "--dry-run=server", "-f", "-", given=_list(made), code=None)
-    assert done.returncode == 0 or done.stderr
-    return done.stderr
+    return "" if done.returncode == 0 else done.stderr
 
 
 @pytest.mark.parametrize("rendering", [*PLAIN, _WITH_EVERYTHING], ids=str)

@@ -140,13 +140,8 @@ def test_secrets_are_those_that_bootstrap_makes(rendering: Rendering) -> None:
             known = BY_PEOPLE[name] if name in BY_PEOPLE else RECIPES[name].files
             assert set(keys) <= set(known), f"{each.name} wants {keys} of {name}"
             # Who has the certificate of another can pass for it.
-            assert name.removeprefix("caliper-tls-") in (name, *_same(each)), each.name
+            assert name.removeprefix("caliper-tls-") in (name, each.component), each.name
             assert name != "caliper-ca", f"{each.name} could sign certificates"
-
-
-def _same(pod: Pod) -> tuple[str, ...]:
-    """Components whose place a pod takes."""
-    return pod.component, pod.component.replace("vllm", "tgi")
 
 
 def _secrets(pod: Pod) -> Iterator[tuple[str, list[str], bool]]:

@@ -23,11 +23,15 @@ from tests.servers import fetch
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
 NAME = "Containers"
-TOOLS = ("buildah", "podman", "runc", "mmdebstrap")
+# catatonit is what a pod's own container runs.
+TOOLS = ("buildah", "podman", "runc", "catatonit", "mmdebstrap")
 # What the Dockerfile's base has beyond Debian's essential packages.
 PACKAGES = "python3,python3-pip,ca-certificates"
 # What is copied into the image, and what that is done with.
-SOURCES = ("src/caliper", "services", "docker", "requirements.lock", ".dockerignore")
+SOURCES = (
+    *("src/caliper", "services", "requirements.lock", ".dockerignore"),
+    *("docker/Dockerfile", "docker/root.py", "docker/language.lock"),
+)
 HARDENED = (
     *("--read-only", "--read-only-tmpfs=false", "--tmpfs", "/tmp:size=64m,mode=1777"),
     *("--cap-drop", "all", "--security-opt", "no-new-privileges", "--pids-limit", "256"),
@@ -79,12 +83,17 @@ def image(target: str = "caliper") -> str:
 
 
 def build(name: str, target: str) -> None:
-    """Build a target of the Dockerfile under that name; unchanged layers are kept."""
+    """Build a target of the Dockerfile under that name; unchanged layers are kept. Raises
+    RuntimeError with what buildah said: an image that cannot be built is not one that is missing.
+    """
     with tempfile.TemporaryDirectory() as folder:
         options = ["--layers", "--pull-never", "--isolation", "chroot", "--format", "docker"]
         options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE)]
         options += ["--target", target, "--tag", name]
-        fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
+        try:
+            fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
+        except fetch.Missing as error:
+            raise RuntimeError(str(error)) from None
 
 
 def podman(*arguments: str) -> str:
@@ -94,7 +103,8 @@ def podman(*arguments: str) -> str:
 
 def podman_command() -> list[str]:
     """podman, on the tests' own storage, in a way that works without systemd."""
-    return ["podman", *_place(), "--runtime", "runc", "--cgroup-manager", "cgroupfs"]
+    chosen = Path(__file__).with_name("containers.conf")
+    return ["env", f"CONTAINERS_CONF={chosen}", "podman", *_place()]
 
 
 def run_command(
@@ -107,9 +117,7 @@ def run_command(
     on this machine's network. Signals reach the process in it, and its exit code is the command's.
     """
     settings = [f"--env={key}={value}" for key, value in (environment or {}).items()]
-    # Children inherit limits, and more than these cannot be given everywhere.
-    limits = ("--ulimit", "nofile=20000:20000", "--ulimit", "nproc=4096:4096")
-    fixed = ("run", "--rm", "--pull", "never", "--network", "host", *limits, *HARDENED)
+    fixed = ("run", "--rm", "--pull", "never", "--network", "host", *HARDENED)
     return [*podman_command(), *fixed, *settings, *options, name, *arguments]
 
 

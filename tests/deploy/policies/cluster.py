@@ -20,7 +20,7 @@ from tests.deploy.objects import (
 NAMESPACE = "caliper"
 NAME, PART_OF = "app.kubernetes.io/name", "app.kubernetes.io/part-of"
 SERVICES = ("gateway", "captioner", "judge", "qa-reader", "aggregator")
-BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "vllm-judge", "vllm-reader", "triton")
+BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "triton")
 WATCHING = ("prometheus", "grafana")
 PREPARING = ("bootstrap", "topics", "storage", "model-download")
 COMPONENTS = frozenset((*SERVICES, *BACKENDS, *WATCHING, *PREPARING))
