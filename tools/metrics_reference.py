@@ -85,8 +85,8 @@ def _windows() -> str:
     return f"""`run` is the model's latest started run, taken from its ledger. `last` are the
 samples that were judged last and hold {scope.last} scored verdicts between them, `hour` those of
 the last hour, {MOST:,} samples at most; both go by the broker's time, ties by partition and
-offset, and span the runs of a model. A sample counts with all its verdicts: those about one picture are not
-independent. After a restart of the aggregator `last` and `hour` fill again from what comes.
+offset, and span the runs of a model. A sample counts with all its verdicts: those about one picture
+are not independent. After a restart of the aggregator `last` and `hour` fill again from what comes.
 
 Scores are looked at every {scope.pace:g} s, and less often when looking takes longer: never for
 more than half of the time."""
