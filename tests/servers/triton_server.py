@@ -56,7 +56,8 @@ def start(
         "Triton",
         command,
         folder / "triton.log",
-        lambda: serves(http_port, "/v2/health/ready"),
+        # It is ready a moment before its metrics are there.
+        lambda: serves(http_port, "/v2/health/ready") and serves(metrics_port, "/metrics"),
         {
             "LD_LIBRARY_PATH": str(fetch.python_library().parent),
             # The models run in the Python that is found first.
