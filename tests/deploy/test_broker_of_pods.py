@@ -146,6 +146,8 @@ def test_groups_are_remembered_longer_than_messages_are_kept() -> None:
     told = _properties(BASE / "kafka" / "server.properties")["offsets.retention.minutes"]
     kept = {int(topic.settings.get("retention.ms", 0)) for topic in TOPICS}
     assert int(told) * 60_000 > max(kept) > 0
+    for folder in ("components/keda", "overlays/external"):
+        assert told in (BASE.parent / folder / "README.md").read_text("utf-8")
 
 
 def test_brokers_are_given_time() -> None:
