@@ -47,10 +47,8 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
         "captions": str(folder / "captions"),
         "judge": f"tgi:{url}",
     }
-    places = {"out": str(folder / out), "store": str(folder / f"{out}-store")}
-    # Faults befall requests by their number.
-    own = {"concurrency": 8, "anchors": False}
-    return checked({"benchmarks": {"capability": part}, **own, **places})
+    places = {"out": str(folder / out), "store": str(folder / f"{out}-store"), "anchors": False}
+    return checked({"benchmarks": {"capability": part}, "concurrency": 8, **places})
 
 
 def rows(folder: Path, out: str) -> dict[int, dict[str, Any]]:
