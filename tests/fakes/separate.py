@@ -43,8 +43,10 @@ IN_FLIGHT = 4
 _LONGEST = 7
 # A stage takes a few jobs more than calls: they are read, saved and published meanwhile.
 _JOBS = IN_FLIGHT + 1
+# A process finds out anew that its server takes no form of a schema: a request for each.
+_FORMS = 2
 # Requests that jobs in flight at a stage have made and may have to make once more.
-AGAIN = {"judge": _JOBS, "captioner": _JOBS, "qa_reader": _JOBS * _LONGEST}
+AGAIN = {"judge": _JOBS + _FORMS, "captioner": _JOBS, "qa_reader": _JOBS * _LONGEST + _FORMS}
 # Seconds, generous: a run that never ends fails its test instead of holding everything up.
 ENDS_WITHIN = 180.0
 
