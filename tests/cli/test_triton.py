@@ -32,7 +32,7 @@ def configuration(address: str) -> dict[str, Any]:
         for name in ("data", "qa", "media"):
             if isinstance(part[name], str):
                 part[name] = str(EXAMPLES / str(part[name]))
-    return {"name": "through-triton", "coverage_floor": 0, "benchmarks": parts}
+    return {"name": "through-triton", "coverage_floor": 0, "anchors": False, "benchmarks": parts}
 
 
 def counted(server: ServerProcess) -> Counter[str]:

@@ -109,9 +109,9 @@ async def test_the_report_survives_a_judge_that_is_killed(
 
     async with ChatServer(delay=0.1, otherwise=counting) as chat:
         model = f"tgi:{chat.url}"
-        doomed = await asyncio.to_thread(
-            processes.start, "judge", "judge-1", model=model, in_flight=IN_FLIGHT
-        )
+        # Its calls are counted: those of the run alone.
+        judging = {"model": model, "in_flight": IN_FLIGHT, "anchors": "false"}
+        doomed = await asyncio.to_thread(processes.start, "judge", "judge-1", **judging)
         for kind in ("aggregator", "qa_reader"):
             await asyncio.to_thread(processes.start, kind)
         places = {kind: f"127.0.0.1:{port}" for kind, port in processes.ports.items()}
@@ -128,15 +128,14 @@ async def test_the_report_survives_a_judge_that_is_killed(
             begun = await send(capability, gateway, store)
             await reached.wait()
             await asyncio.to_thread(doomed.kill)
-            await asyncio.to_thread(
-                processes.start, "judge", "judge-2", model=model, in_flight=IN_FLIGHT
-            )
+            await asyncio.to_thread(processes.start, "judge", "judge-2", **judging)
             ended = await over(gateway, begun.spec.run_id)
             report = await gateway.report(begun.spec.run_id, partial=True)
         await store.close()
         asked = len(chat.requests)
         judged = capability.benchmarks["capability"].model_copy(update={"judge": model})
-        config = capability.model_copy(update={"benchmarks": {"capability": judged}})
+        alike = {"benchmarks": {"capability": judged}, "anchors": False}
+        config = capability.model_copy(update=alike)
         expected = await alone(config, WarningWatcher(), tmp_path)
         needed = len(chat.requests) - asked
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED)

@@ -96,7 +96,7 @@ async def test_every_service_is_replaced_in_mid_run_and_one_taken_back(
     ground: Ground, before: Release, order: tuple[str, ...], back: str
 ) -> None:
     async with rolling(ground, before) as house:
-        run = await house.there.begin(example("rolling"))
+        run = await house.there.begin(example(f"rolling-{back}"))
         await house.there.asked("judge", MIDDLE + 1)
         for kind in order:
             await house.replace(kind, THIS)

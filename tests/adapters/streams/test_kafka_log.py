@@ -53,12 +53,41 @@ async def test_a_topic_that_was_made_anew_is_another_log(kafka: str) -> None:
         await log.identity(name)
     await asyncio.to_thread(apply_topics, access, topics)
     before = await log.identity(name)
-    await asyncio.to_thread(delete, access, name)
     async with asyncio.timeout(PATIENCE):
-        # Until the broker has forgotten it, it is there for whoever makes it.
-        while not await asyncio.to_thread(apply_topics, access, topics):  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+        await anew(access, topics)
     assert await log.identity(name) not in (before, "")
+
+
+async def test_whoever_reads_a_topic_that_is_made_anew_hears_of_it(kafka: str) -> None:
+    access, name = KafkaAccess(kafka), f"verdicts-{uuid4().hex[:8]}"
+    log, topics = KafkaLog(access), (Topic(name, 1, {}),)
+    before, after = KafkaStream(access), KafkaStream(access)
+    await asyncio.to_thread(apply_topics, access, topics)
+    await before.publish(Message(name, "a", b"lost"))
+    reading = cast("AsyncGenerator[Record]", log.read(name, {}))
+    async with asyncio.timeout(PATIENCE), aclosing(reading):
+        assert (await anext(reading)).message.value == b"lost"
+        await anew(access, topics)
+        # Where the first one had been read up to, so that no place is out of range.
+        for value in (b"passed over", b"next"):
+            await after.publish(Message(name, "a", value))
+        with pytest.raises(StreamUnavailable, match=name):
+            await read_on(reading)
+    await before.close()
+    await after.close()
+
+
+async def read_on(records: AsyncGenerator[Record]) -> None:
+    async for _ in records:
+        pass
+
+
+async def anew(access: KafkaAccess, topics: tuple[Topic, ...]) -> None:
+    """Delete the topics and make them once more."""
+    await asyncio.to_thread(delete, access, topics[0].name)
+    # Until the broker has forgotten it, it is there for whoever makes it.
+    while not await asyncio.to_thread(apply_topics, access, topics):  # noqa: ASYNC110
+        await asyncio.sleep(0.1)
 
 
 def delete(access: KafkaAccess, name: str) -> None:

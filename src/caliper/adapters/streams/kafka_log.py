@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from kafka import TopicPartition
-from kafka.errors import KafkaError, for_code
+from kafka.errors import KafkaError
 
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
 from caliper.core.errors import StreamUnavailable
@@ -31,17 +31,20 @@ class KafkaLog:
         """Every record from the offsets on, and then what comes, without an end; partitions that
         are added meanwhile are read from their start.
 
-        Raises StreamUnavailable, also where nothing is read and the cluster is away: whoever
-        reads on begins anew.
+        Raises StreamUnavailable, also where nothing is read and the cluster is away, and where
+        the topic was made anew: whoever reads on begins anew.
         """
         # Its own: the client blocks, and only ever one thread may use it.
         thread = ThreadPoolExecutor(1, thread_name_prefix=f"log-{topic}")
         try:
             client = await _call(topic, lambda: self._opened(topic, offsets), thread)
             try:
-                heard_at = time.monotonic()
+                log, heard_at = _identity(client, topic), time.monotonic()
                 while True:
                     polled = await _call(topic, lambda: _poll(client, topic, offsets), thread)
+                    if _identity(client, topic) != log:
+                        # A place in the one before may lie within this one, too.
+                        raise StreamUnavailable(f"Kafka: topic {topic} was made anew")
                     for records in polled.values():
                         for record in records:
                             yield _record(record)
@@ -84,14 +87,12 @@ class KafkaLog:
         client.end_offsets(client.assignment(), int(self._access.patience * 500))
 
     def _identity(self, topic: str) -> str:
-        admin = self._access.admin()
+        client = self._access.reader()
         try:
-            (found,) = admin.describe_topics([topic])
+            _partitions(client, topic)
+            return _identity(client, topic)
         finally:
-            admin.close()
-        if found["error_code"]:
-            raise for_code(found["error_code"])(topic)
-        return str(found.get("topic_id") or "")
+            client.close()
 
     def _ends(self, topic: str) -> dict[int, int]:
         client = self._access.reader()
@@ -109,6 +110,12 @@ def _partitions(client: Any, topic: str) -> list[Any]:
     if not partitions:
         raise StreamUnavailable(f"Kafka: there is no topic {topic}")
     return [TopicPartition(topic, partition) for partition in sorted(partitions)]
+
+
+def _identity(client: Any, topic: str) -> str:
+    """The id of the topic as the client heard it last."""
+    # Described by an administration client alone, which would ask the broker each time.
+    return str(client._cluster.topic_id(topic) or "")  # noqa: SLF001
 
 
 def _assign(client: Any, places: Sequence[Any], offsets: Mapping[int, int]) -> None:
