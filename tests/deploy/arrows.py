@@ -30,8 +30,10 @@ OPERATED = Peer(
 NODE_DNS = Peer("a node's DNS", address="169.254.20.10")
 INTERNET = Peer("the internet", address="203.0.113.7")
 API_SERVER = Peer("the API server", address="10.96.0.1")
+NODE_API_SERVER = Peer("the API server at its node", address="192.168.49.2")
 STRANGER = Peer("a stranger in our namespace", "caliper", {}, {}, "10.244.1.7")
 METADATA = Peer("the cloud's metadata", address="169.254.169.254")
+METADATA_6 = Peer("the cloud's metadata by IPv6", address="fd00:ec2::254")
 OUTSIDE = (
     DNS,
     CLIENT,
@@ -40,12 +42,17 @@ OUTSIDE = (
     NODE_DNS,
     INTERNET,
     API_SERVER,
+    NODE_API_SERVER,
     METADATA,
+    METADATA_6,
     Peer("a pod of another namespace", "default", {}, {}, "10.244.1.6"),
+    Peer("a pod beside Prometheus", "monitoring", {}, {}, "10.244.1.9"),
     STRANGER,
     Peer("a pod of kube-system", "kube-system", {}, {}, "10.244.1.8"),
 )
-PORTS = (*map(Port, (22, 53, 80, 443, 6443, 9000, 9090, 9093, 12345)), Port(53, "UDP"))
+API_PORTS = (443, 6443, 8443, 16443)
+"""Where API servers listen: nobody's choice, minikube's and MicroK8s' among them."""
+PORTS = (*map(Port, (22, 53, 80, *API_PORTS, 9000, 9090, 9093, 12345)), Port(53, "UDP"))
 """Ports that are tried beside those that any pod declares."""
 
 _NO_DNS = ("tgi-judge", "tgi-reader", "triton")
@@ -84,19 +91,19 @@ _BETWEEN = frozenset(
         *_to("gateway", _GRPC, CLIENT.name),
         # The hub's addresses change: whatever speaks HTTPS outside of private networks.
         *_to(INTERNET.name, 443, "model-download"),
-        # No label tells the API server's address, nor whether it is a Service's port or its own:
-        # what listens there outside of this namespace, bootstrap can reach.
+        # No label tells the API server's address: what listens at its ports outside of this
+        # namespace, and is no secret of a node, bootstrap can reach.
         *(
             arrow
             for outside in OUTSIDE
-            if outside is not STRANGER
-            for number in (443, 6443)
+            if outside not in (STRANGER, NODE_DNS, METADATA, METADATA_6)
+            for number in API_PORTS
             for arrow in _to(outside.name, number, "bootstrap")
         ),
     )
 )
 # Addresses of other people's brokers and stores are known to them alone.
-_OUTWARD = [each.name for each in OUTSIDE if each is not STRANGER]
+_OUTWARD = [each.name for each in OUTSIDE if each not in (STRANGER, METADATA_6)]
 _OF = {
     "external": frozenset(
         (

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.deploy.brokers import FILES, access, libraries, prepared, settings
 from tests.deploy.made import make_secrets
 from tests.servers.process import ServerProcess, free_ports
@@ -108,7 +109,42 @@ def test_no_password_is_told_in_the_log(broker: Broker) -> None:
         for name in ("password", "broker-password")
     ]
     assert "Kafka Server started" in log
-    assert not [each for each in passwords if each in log]
+    # Nor what a guess could be tried against.
+    assert not [each for each in (*passwords, "storedKey", "StoredKey") if each in log]
+
+
+@real
+def test_the_password_of_clients_is_left_in_no_file(broker: Broker) -> None:
+    password = (broker.secrets / "caliper-kafka" / "password").read_text("ascii")
+    folder = broker.process.log.parent / "work"
+    files = [each for each in folder.rglob("*") if each.is_file()]
+    assert [each.name for each in files if each.name == "server.properties"]
+    assert not [each for each in files if password in each.read_text("utf-8", errors="replace")]
+
+
+def _properties(file: Path) -> dict[str, str]:
+    lines = file.read_text("utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
+
+
+def test_groups_are_remembered_longer_than_messages_are_kept() -> None:
+    """Else a stage that slept for long would do again what is still on its topic."""
+    told = _properties(FILES / "server.properties")["offsets.retention.minutes"]
+    kept = {int(topic.settings.get("retention.ms", 0)) for topic in TOPICS}
+    assert int(told) * 60_000 > max(kept) > 0
+    for folder in ("components/keda", "overlays/external"):
+        assert told in (FILES.parents[1] / folder / "README.md").read_text("utf-8")
+
+
+def test_brokers_are_given_time() -> None:
+    """Half an hour to read through their logs after a crash; and between one that is replaced
+    and the next, more than the 30 s after which a copy that lags is taken off the list.
+    """
+    spec = yaml.safe_load((FILES / "statefulset.yaml").read_text("utf-8"))["spec"]
+    (container,) = spec["template"]["spec"]["containers"]
+    probe = container["startupProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] >= 1800
+    assert spec["minReadySeconds"] >= 120
 
 
 @pytest.mark.parametrize(
@@ -119,7 +155,16 @@ def test_every_broker_knows_all_of_them(
 ) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
-    java.write_text("#!/bin/sh\n", "ascii")
+    # What it is given as words, and in the file that one of them names.
+    java.write_text(
+        f"""#!/bin/sh
+for word in "$@"; do
+  echo "$word" >> {tmp_path}/words
+  case $word in @*) cp "${{word#@}}" {tmp_path}/arguments; ls -l "${{word#@}}" >&2 ;; esac
+done
+""",
+        "ascii",
+    )
     java.chmod(0o755)
     secrets = tmp_path / "secrets"
     secrets.mkdir()
@@ -128,9 +173,23 @@ def test_every_broker_knows_all_of_them(
     told = settings() | {"BROKERS": brokers, "POD": "kafka-0"}
     places = {"CONFIG": str(FILES), "SECRETS": str(secrets), "WORK": str(tmp_path)}
     path = f"{java.parent}:{Path(shutil.which('sh') or '/bin/sh').parent}:/usr/bin:/bin"
-    subprocess.run(["sh", str(FILES / "start.sh")], env=told | places | {"PATH": path}, check=True)
-    lines = (tmp_path / "server.properties").read_text("utf-8").splitlines()
-    written = dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
+    ended = subprocess.run(
+        ["sh", str(FILES / "start.sh")],
+        env=told | places | {"PATH": path},
+        check=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    words = (tmp_path / "words").read_text("utf-8").splitlines()
+    assert words[-2:] == ["kafka.Kafka", f"{tmp_path}/server.properties"]
+    assert not [each for each in words if "password" in each]
+    assert (tmp_path / "arguments").read_text("utf-8").splitlines() == [
+        "--add-scram",
+        "SCRAM-SHA-512=[name=user,password=password]",
+    ]
+    assert ended.stderr.startswith("-rw------- ")
+    assert not (tmp_path / "scram").exists()
+    written = _properties(tmp_path / "server.properties")
     voters = written["controller.quorum.voters"].split(",")
     assert voters == [
         f"{number}@kafka-{number}.kafka.caliper.svc.cluster.local:9094"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+from tests.deploy.objects import pods
 from tests.deploy.policies.planting import Plant
 from tests.deploy.policies.plants import PLANTS
 from tests.deploy.policies.table import RULES, Rule
@@ -36,6 +37,15 @@ def test_what_breaks_a_rule_is_found(plant: Plant) -> None:
 
 def test_every_rule_is_seen_to_be_broken() -> None:
     assert {plant.rule for plant in PLANTS} == set(_BY_NAME)
+
+
+def test_an_image_may_be_pinned_by_tag_and_digest() -> None:
+    objects = copy.deepcopy(list(rendered(BASE)))
+    digest = "sha256:" + "0a" * 32
+    for each in pods(objects):
+        for container in each.containers:
+            container["image"] += f"@{digest}"
+    assert list(_BY_NAME["pinned_images"].check(objects)) == []
 
 
 def test_rules_have_names_of_their_own() -> None:

@@ -1,4 +1,4 @@
-"""What deploy/k8s/README.md says of sizes and of settings of one's own is so."""
+"""What the READMEs of deploy/k8s say of sizes and of settings of one's own is so."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 import yaml
 from tests.deploy import schemas
-from tests.deploy.objects import Pod, of_kind, pods
+from tests.deploy.objects import Object, Pod, of_kind, pods
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 
 README = (MANIFESTS / "README.md").read_text("utf-8")
 _UNITS = {"m": 0.001, "": 1.0, "Mi": 2.0**-10, "Gi": 1.0}
+_EXAMPLE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What a reader has made of an overlay, and what it was made of.
+_COPY = ("../external-of-mine", "../overlays/external")
 _MODELS = ("tgi-judge", "tgi-reader", "triton")
 
 
@@ -83,15 +86,37 @@ def test_the_oldest_kubernetes_is_told() -> None:
     assert f"- Kubernetes {schemas.VERSIONS[0]} or newer" in README
 
 
-@pytest.mark.parametrize("number", range(len(re.findall(r"^```yaml$", README, re.MULTILINE))))
-def test_settings_of_ones_own_render(number: int, tmp_path: Path) -> None:
-    text = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[number]
-    said = yaml.safe_load(text.replace("<commit>", "0" * 40))
+def _examples() -> Iterator[tuple[str, str]]:
+    """Every kustomization that a README tells, by where it stands."""
+    for file in sorted(MANIFESTS.rglob("README.md")):
+        text = file.read_text("utf-8")
+        for number, found in enumerate(_EXAMPLE.findall(text)):
+            yield f"{file.parent.relative_to(MANIFESTS)}-{number}", found
+
+
+def _built(wanted: Object, folder: Path) -> list[Object]:
+    """What a kustomization beside the overlays makes."""
+    folder.mkdir()
+    manifests = os.path.relpath(MANIFESTS, folder.resolve())
+    found = {
+        part: [each.replace("..", manifests, 1) for each in wanted.get(part, [])]
+        for part in ("resources", "components")
+    }
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(wanted | found), "utf-8")
+    return build(folder)
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in _examples()])
+def test_settings_of_ones_own_render(text: str, tmp_path: Path) -> None:
+    said = yaml.safe_load(text.replace("<commit>", "0" * 40).replace(*_COPY))
     # Some are a part of such a file.
     wanted = {"configMapGenerator": said} if isinstance(said, list) else said
     wanted.setdefault("resources", ["../base"])
-    manifests = os.path.relpath(MANIFESTS, tmp_path.resolve())
-    for part in ("resources", "components"):
-        wanted[part] = [each.replace("..", manifests, 1) for each in wanted.get(part, [])]
-    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(wanted), "utf-8")
-    assert list(rendered(BASE)) != build(tmp_path)
+    made = _built(wanted, tmp_path / "whole")
+    assert list(rendered(BASE)) != made
+    assert [fault for each in made for fault in schemas.faults(each, schemas.VERSIONS[-1])] == []
+    patches = wanted.get("patches", [])
+    for number in range(len(patches)):
+        # A patch whose target is not there does nothing, without a word.
+        others = {"patches": patches[:number] + patches[number + 1 :]}
+        assert _built(wanted | others, tmp_path / f"without-{number}") != made

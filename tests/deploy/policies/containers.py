@@ -11,6 +11,7 @@ from caliper.version import __version__
 
 _QUANTITIES = ("cpu", "memory")
 _ISOLATED = ("hostNetwork", "hostPID", "hostIPC", "hostUsers", "shareProcessNamespace")
+_DIGEST = re.compile("sha256:[0-9a-f]{64}")
 _MOVING = ("latest", "main", "master", "stable", "nightly", "edge")
 
 
@@ -107,7 +108,10 @@ def no_service_links(objects: Sequence[Object]) -> Iterator[str]:
 def pinned_images(objects: Sequence[Object]) -> Iterator[str]:
     for place, container, _ in _each(objects):
         image = container["image"]
-        _, _, tag = image.rpartition("/")[2].partition(":")
+        name, _, digest = image.partition("@")
+        _, _, tag = name.rpartition("/")[2].partition(":")
+        if digest and not _DIGEST.fullmatch(digest):
+            yield f"{place}: {image} has no whole digest"
         if not re.search(r"\d+\.\d+|\d{4}-\d{2}-\d{2}", tag) or tag.startswith(_MOVING):
             yield f"{place}: {image} names no exact version"
         if is_ours(container) and tag != __version__:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tests.deploy.objects import Object, Pod, called, environment, is_ours, matches, of_kind, pods
+from tests.deploy.objects import (
+    COMPONENT,
+    Object,
+    Pod,
+    called,
+    environment,
+    is_ours,
+    matches,
+    of_kind,
+    pods,
+)
 
 from caliper.runtime.health import LIVE
 from caliper.runtime.service_settings import ServerSettings
@@ -12,6 +22,10 @@ from caliper.servicers import aggregator, captioner, gateway, judge, qa_reader
 
 _HEALTH_PORT = 50052
 _LEAST_GRACE = 30
+# Seconds: what is taken where nothing is said, and what weights may take to be fetched and loaded.
+_KUBERNETES_GIVES_UP, _FETCHED = 600, 3600
+# Model servers, and who is not ready before they are.
+_WITH_MODELS = ("tgi-judge", "tgi-reader", "triton", "captioner", "judge", "qa-reader")
 _PROBES = ("readinessProbe", "livenessProbe")
 SERVED = {
     "aggregator": aggregator.NAME,
@@ -92,6 +106,13 @@ def disruption_budgets(objects: Sequence[Object]) -> Iterator[str]:
         # are what autoscalers change.
         if budget["spec"].get("maxUnavailable") in (None, 0, "0%"):
             yield f"{called(budget)} can keep a node from being emptied"
+
+
+def rollouts_wait_for_weights(objects: Sequence[Object]) -> Iterator[str]:
+    for item in of_kind(objects, "Deployment"):
+        given = item["spec"].get("progressDeadlineSeconds", _KUBERNETES_GIVES_UP)
+        if item["metadata"]["labels"].get(COMPONENT) in _WITH_MODELS and given < _FETCHED:
+            yield f"{called(item)} is given up after {given} s, and weights may take {_FETCHED}"
 
 
 def topology_spread(objects: Sequence[Object]) -> Iterator[str]:

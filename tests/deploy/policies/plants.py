@@ -25,6 +25,11 @@ def _strange_pod_labels(objects: list[Object]) -> None:
     item("Deployment", "judge", f"spec template metadata labels {COMPONENT}", "jury")(objects)
 
 
+def _mount_key(objects: list[Object]) -> None:
+    pod("tgi-judge", "volumes +", _MODELS)(objects)
+    container("tgi-judge", "volumeMounts +", _MODELS_MOUNTED)(objects)
+
+
 _SECRET = {"secretKeyRef": {"name": "caliper-minio", "key": "secret-key"}}
 _TOKEN = {"name": "token", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}
 _KEY = {"data": {"tls.key": "-----BEGIN EC PRIVATE KEY-----\nMHcCAQ=="}}
@@ -33,6 +38,9 @@ _SCALED = {"spec": {"scaleTargetRef": {"name": "aggregator"}}}
 _FROM_NODE = {"name": "node", "hostPath": {"path": "/var/log"}}
 _OTHERS = [{"maxSkew": 1, "labelSelector": {"matchLabels": {COMPONENT: "kafka"}}}]
 _BROKER = {COMPONENT: "broker"}
+_DIGEST = "sha256:" + "0a" * 32
+_MODELS = {"name": "key", "secret": {"secretName": "caliper-models"}}
+_MODELS_MOUNTED = {"name": "key", "mountPath": "/run/caliper/key"}
 
 PLANTS = (
     Plant(
@@ -119,6 +127,21 @@ PLANTS = (
         container("minio", "envFrom", [{"secretRef": {"name": "caliper-minio"}}]),
         "StatefulSet/minio",
     ),
+    Plant(
+        "no_secrets_in_commands",
+        container("tgi-judge", "command", ["sh", "-c", 'KEY="$(cat /run/caliper/key/token)" run']),
+        "tells a secret",
+    ),
+    Plant(
+        "no_secrets_in_commands",
+        container("tgi-judge", "command", ["sh", "-c", "run --key `head -1 /run/caliper/x/y`"]),
+        "tells a secret",
+    ),
+    Plant("no_secrets_in_commands", container("kafka", "args", ["--password=x"]), "tells a secret"),
+    Plant("no_secrets_in_commands", container("kafka", "args", ["--api-key", "x"]), "tells a"),
+    Plant("no_secrets_in_commands", container("kafka", "args", ["--x", "API_KEY=x"]), "tells a"),
+    Plant("key_of_models_for_callers", pod("captioner", "volumes +", _MODELS), "captioner holds"),
+    Plant("key_of_models_for_callers", _mount_key, "tgi-judge model holds"),
     Plant("requests_and_limits", container("judge", "resources limits cpu", None), "limits.cpu"),
     Plant(
         "requests_and_limits",
@@ -170,6 +193,9 @@ PLANTS = (
     Plant("pinned_images", container("minio", "image", "quay.io/minio/minio:latest"), "no exact"),
     Plant("pinned_images", container("minio", "image", "localhost:5000/minio"), "no exact"),
     Plant("pinned_images", container("judge", "image", "caliper:0.0.1"), "not this version"),
+    Plant("pinned_images", container("judge", "image", f"caliper:0.0.1@{_DIGEST}"), "not this ver"),
+    Plant("pinned_images", container("minio", "image", f"minio:latest@{_DIGEST}"), "no exact"),
+    Plant("pinned_images", container("minio", "image", "minio:1.2.3@sha256:ab"), "no whole digest"),
     Plant("pinned_images", container("judge", "imagePullPolicy", "Always"), "asks a registry"),
     Plant("probes", container("kafka", "livenessProbe", None), "kafka has no livenessProbe"),
     Plant("probes", container("judge", "livenessProbe grpc service", None), "livenessProbe asks"),
@@ -193,6 +219,16 @@ PLANTS = (
         "disruption_budgets",
         item("PodDisruptionBudget", "kafka", "spec selector matchLabels", _BROKER),
         "protects nothing",
+    ),
+    Plant(
+        "rollouts_wait_for_weights",
+        item("Deployment", "judge", "spec progressDeadlineSeconds", None),
+        "Deployment/judge is given up after 600 s",
+    ),
+    Plant(
+        "rollouts_wait_for_weights",
+        item("Deployment", "triton", "spec progressDeadlineSeconds", 1200),
+        "after 1200 s",
     ),
     Plant("topology_spread", pod("judge", "topologySpreadConstraints", None), "on one node"),
     Plant("topology_spread", pod("judge", "topologySpreadConstraints", _OTHERS), "other pods"),

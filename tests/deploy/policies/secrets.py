@@ -15,6 +15,21 @@ _SECRET_NAME = re.compile(
 _PLACE = re.compile(r"(_FILE|__FILE|_PATH|_DIR|TOKENS)$", re.IGNORECASE)
 _KEY_TEXT = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|password\s*=\s*[\"']?\w", re.IGNORECASE)
 
+# What a shell puts in the place of a file: it becomes a word of a command, or a variable.
+_FILE_READ = re.compile(r"\$\(\s*(?:<|\w+\s[^)]*/run/)|`[^`]*/run/")
+# An option or a variable that is given a secret; a path is none.
+_TOLD = re.compile(
+    r"(?:^|[\s;])(?:--?[\w-]*(?:password|passwd|secret|token|api-?key)(?![\w-])(?!=/)"
+    r"|\w*(?:PASSWORD|SECRET|TOKEN|KEY)=(?!/))"
+)
+# Which container of a component.
+_KEY_HOLDERS = {
+    "judge": "service",
+    "qa-reader": "service",
+    "tgi-judge": "proxy",
+    "tgi-reader": "proxy",
+}
+
 
 def no_secrets(objects: Sequence[Object]) -> Iterator[str]:
     for item in of_kind(objects, "Secret"):
@@ -40,6 +55,31 @@ def no_secrets_in_environments(objects: Sequence[Object]) -> Iterator[str]:
             sources += container.get("envFrom", [])
             if any("secretKeyRef" in each or "secretRef" in each for each in sources):
                 yield f"{pod.name} {container['name']} has a secret in its environment"
+
+
+def no_secrets_in_commands(objects: Sequence[Object]) -> Iterator[str]:
+    """Words of a command are read by everybody who can list processes, and stand in logs."""
+    for pod in pods(objects):
+        for container in pod.containers:
+            words = [*container.get("command", []), *container.get("args", [])]
+            if any(_FILE_READ.search(word) or _TOLD.search(word) for word in words):
+                yield f"{pod.name} {container['name']} tells a secret in its command"
+
+
+def key_of_models_for_callers(objects: Sequence[Object]) -> Iterator[str]:
+    """Who calls a server has its key, and the proxy that checks it; the server has none."""
+    for pod in pods(objects):
+        held = {
+            name
+            for name, volume in pod.volumes.items()
+            if volume.get("secret", {}).get("secretName") == "caliper-models"
+        }
+        if held and pod.component not in _KEY_HOLDERS:
+            yield f"{pod.name} holds the key of the model servers"
+        for container in pod.containers:
+            mounted = {each["name"] for each in container.get("volumeMounts", [])}
+            if held & mounted and container["name"] != _KEY_HOLDERS.get(pod.component):
+                yield f"{pod.name} {container['name']} holds the key of the model servers"
 
 
 def _tells(name: str, value: str) -> bool:

@@ -55,8 +55,13 @@ END
 
 java="java -Xms$HEAP -Xmx$HEAP -XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile=$CONFIG/log4j2.yaml"
 # The cluster's name is that of every installation: it keeps volumes apart, and is no secret.
-# One that is formatted is left as it is, and so are its users.
+# One that is formatted is left as it is, and so are its users. The password is no word of the command,
+# which processes can list; and what the tool tells of it, on standard output, is for no log.
+{
+  echo --add-scram
+  printf 'SCRAM-SHA-512=[name=%s,password=%s]\n' "$(cat "$SECRETS/user")" "$(cat "$SECRETS/password")"
+} > "$WORK/scram"
 $java -cp "$LIBRARIES/*" kafka.tools.StorageTool format --ignore-formatted \
-  --cluster-id Y2FsaXBlci1jbHVzdGVyMA --config "$WORK/server.properties" \
-  --add-scram "SCRAM-SHA-512=[name=$(cat "$SECRETS/user"),password=$(cat "$SECRETS/password")]"
+  --cluster-id Y2FsaXBlci1jbHVzdGVyMA --config "$WORK/server.properties" "@$WORK/scram" > /dev/null
+rm "$WORK/scram"
 exec $java -cp "$LIBRARIES/*" kafka.Kafka "$WORK/server.properties"
