@@ -10,7 +10,13 @@ from collections.abc import Iterable
 
 from generated import ROOT, written
 
-from caliper.adapters.metrics.catalogue import BUILD, SCORE_METRICS, STAGE_METRICS, Metric, Type
+from caliper.adapters.metrics.catalogue import (
+    SCORE_METRICS,
+    SERVICE_METRICS,
+    STAGE_METRICS,
+    Metric,
+    Type,
+)
 from caliper.adapters.metrics.labels import LABELS, Label
 from caliper.pipeline.gauges import Scope
 from caliper.pipeline.windows import MOST
@@ -40,7 +46,9 @@ def page() -> str:
         "## Of the aggregator",
         _table(SCORE_METRICS),
         "## Of every stage",
-        _table((*STAGE_METRICS, BUILD)),
+        _table(STAGE_METRICS),
+        "## Of every service",
+        _table(SERVICE_METRICS),
         "## Buckets",
         _buckets(),
         "## Labels",

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.deploy.mounts import make_secrets
+from tests.deploy.made import make_secrets
 
 from caliper.runtime.settings import PREFIX
 
@@ -14,9 +14,7 @@ from caliper.runtime.settings import PREFIX
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Secrets of an installation: a folder each, a file an entry."""
-    folder = tmp_path_factory.mktemp("secrets")
-    make_secrets(folder)
-    return folder
+    return make_secrets(tmp_path_factory.mktemp("secrets"))
 
 
 @pytest.fixture

@@ -9,9 +9,14 @@ from caliper.adapters.cluster.completing import complete
 from caliper.adapters.cluster.folder import FolderSecrets
 from caliper.adapters.cluster.recipes import Plan, recipes
 
+_YEAR = timedelta(days=365)
+RECIPES = {
+    recipe.name: recipe for recipe in recipes(Plan("caliper", datetime.now(UTC), _YEAR, _YEAR))
+}
+"""What the bootstrap program makes, by name."""
+
 
 def make_secrets(folder: Path) -> Path:
     """All Secrets, a folder each, in `folder`."""
-    plan = Plan("caliper", datetime.now(UTC), timedelta(days=2), timedelta(days=1))
-    assert complete(FolderSecrets(folder), recipes(plan)) == []
+    assert complete(FolderSecrets(folder), RECIPES.values()) == []
     return folder

@@ -7,20 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from tests.deploy.objects import Object, Pod, environment, of_kind
 
-from caliper.adapters.cluster.completing import complete
-from caliper.adapters.cluster.folder import FolderSecrets
-from caliper.adapters.cluster.recipes import CERTIFICATE, Plan, recipes
+from caliper.adapters.cluster.recipes import CERTIFICATE
 
-_YEAR = timedelta(days=365)
-PLAN = Plan("caliper", datetime.now(UTC), _YEAR, _YEAR)
-RECIPES = {recipe.name: recipe for recipe in recipes(PLAN)}
-"""What the bootstrap program makes, by name."""
 # Made by people who have one.
 BY_PEOPLE = {"hub-token": ("token",)}
 
@@ -31,11 +24,6 @@ class Started:
 
     variables: Mapping[str, str]
     arguments: tuple[str, ...]
-
-
-def make_secrets(folder: Path) -> None:
-    """The Secrets of an installation, a folder each, as the bootstrap program makes them."""
-    assert complete(FolderSecrets(folder), RECIPES.values()) == []
 
 
 def start(

@@ -13,19 +13,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.deploy.brokers import FILES, access, libraries, prepared, settings
 from tests.deploy.made import make_secrets
-from tests.servers import fetch
-from tests.servers.absent import leave_out
-from tests.servers.process import ServerProcess, answers, free_ports
+from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
-from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.adapters.streams.kafka_topics import TOPICS, apply_topics
 from caliper.core.errors import StreamUnavailable
 
+ROOT = Path(__file__).parents[2]
 real = pytest.mark.components("Kafka")
-
-BASE = Path(__file__).parents[2] / "deploy" / "k8s" / "base"
 
 
 @dataclass(frozen=True)
@@ -35,56 +32,22 @@ class Broker:
     process: ServerProcess
     secrets: Path
     port: int
+    peers: int
 
     def access(self, password: str | None = None, listener: int | None = None) -> KafkaAccess:
         """As a client with that password, or with the one that was made."""
-        made = (self.secrets / "caliper-kafka" / "password").read_text("ascii")
-        ca = self.secrets / "caliper-ca-certificate" / "ca.crt"
-        sasl = KafkaSasl("SCRAM-SHA-512", "caliper", password or made)
-        address = f"localhost:{listener or self.port}"
-        return KafkaAccess(address, KafkaSecurity(KafkaTls(ca), sasl), patience=5.0)
-
-
-def settings() -> dict[str, str]:
-    """What the ConfigMap of the brokers' number says."""
-    told = yaml.safe_load((BASE / "kafka" / "kustomization.yaml").read_text("utf-8"))
-    (size,) = (each for each in told["configMapGenerator"] if each["name"] == "kafka-size")
-    return dict(line.split("=", 1) for line in size["literals"])
+        return access(f"localhost:{listener or self.port}", self.secrets, password)
 
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     folder = tmp_path_factory.mktemp("broker")
-    try:
-        libraries = fetch.kafka()
-    except fetch.Missing as reason:
-        leave_out("Kafka", reason)
     secrets = make_secrets(folder / "secrets")
     clients, controllers, peers = free_ports(3)
-    for name in ("data", "work"):
-        (folder / name).mkdir()
-    places = {
-        "LIBRARIES": str(libraries),
-        "CONFIG": str(BASE / "kafka"),
-        "SECRETS": str(secrets / "caliper-kafka"),
-        "TLS": str(secrets / "caliper-tls-kafka"),
-        "DATA": str(folder / "data"),
-        "WORK": str(folder / "work"),
-    }
-    ours = {"POD": "kafka-0", "BROKERS": "1", "NAMES": "localhost", "HEAP": "256m"}
-    # Quick to start, as the broker of other tests (tests.servers.broker).
-    ours["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    ports = {"CLIENTS": clients, "CONTROLLERS": controllers, "PEERS": peers}
-    bound = {"BIND": "127.0.0.1"} | {name: str(port) for name, port in ports.items()}
-    process = ServerProcess(
-        "Kafka",
-        ["sh", str(BASE / "kafka" / "start.sh")],
-        folder / "kafka.log",
-        lambda: answers(clients),
-        settings() | places | ours | bound,
-    )
+    alone = {"POD": "kafka-0", "BROKERS": "1", "NAMES": "localhost", "BIND": "127.0.0.1"}
+    process = prepared(folder, secrets, (clients, controllers, peers), alone)
     process.start()
-    yield Broker(process, secrets, clients)
+    yield Broker(process, secrets, clients, peers)
     process.stop()
 
 
@@ -109,10 +72,33 @@ def test_nobody_else_is_let_in(broker: Broker) -> None:
 
 @real
 def test_a_client_is_no_broker(broker: Broker) -> None:
-    written = (broker.process.log.parent / "work" / "server.properties").read_text("utf-8")
-    (peers,) = re.findall(r"BROKERS://127\.0\.0\.1:(\d+)", written)
     with pytest.raises(StreamUnavailable):
-        apply_topics(broker.access(listener=int(peers)))
+        apply_topics(broker.access(listener=broker.peers))
+
+
+@real
+def test_the_password_is_replaced_as_the_page_says(broker: Broker) -> None:
+    told = (ROOT / "docs" / "secrets.md").read_text("utf-8")
+    (block,) = re.findall(r"kafka-0 -- sh -euc '\n(.*?)' < password", told, re.DOTALL)
+    work = broker.process.log.parent / "work"
+    for place, here in {
+        "/tmp/": f"{work}/",
+        "/run/caliper/kafka/": f"{broker.secrets / 'caliper-kafka'}/",
+        "/run/caliper/tls/": f"{broker.secrets / 'caliper-tls-kafka'}/",
+        "/opt/kafka/libs/": f"{libraries()}/",
+        "localhost:9095": f"localhost:{broker.peers}",
+    }.items():
+        assert place in block
+        block = block.replace(place, here)
+    password = broker.secrets / "caliper-kafka" / "password"
+    old, new = password.read_text("ascii"), "c0ffee" * 8
+    subprocess.run(["sh", "-euc", block], input=new, text=True, check=True)
+    # As the page says: the Secret after the broker.
+    password.write_text(new, "ascii")
+    apply_topics(broker.access(), partitions=3)
+    with pytest.raises(StreamUnavailable):
+        apply_topics(broker.access(password=old))
+    assert [each.name for each in work.glob("*.properties")] == ["server.properties"]
 
 
 @real
@@ -143,18 +129,18 @@ def _properties(file: Path) -> dict[str, str]:
 
 def test_groups_are_remembered_longer_than_messages_are_kept() -> None:
     """Else a stage that slept for long would do again what is still on its topic."""
-    told = _properties(BASE / "kafka" / "server.properties")["offsets.retention.minutes"]
+    told = _properties(FILES / "server.properties")["offsets.retention.minutes"]
     kept = {int(topic.settings.get("retention.ms", 0)) for topic in TOPICS}
     assert int(told) * 60_000 > max(kept) > 0
     for folder in ("components/keda", "overlays/external"):
-        assert told in (BASE.parent / folder / "README.md").read_text("utf-8")
+        assert told in (FILES.parents[1] / folder / "README.md").read_text("utf-8")
 
 
 def test_brokers_are_given_time() -> None:
     """Half an hour to read through their logs after a crash; and between one that is replaced
     and the next, more than the 30 s after which a copy that lags is taken off the list.
     """
-    spec = yaml.safe_load((BASE / "kafka" / "statefulset.yaml").read_text("utf-8"))["spec"]
+    spec = yaml.safe_load((FILES / "statefulset.yaml").read_text("utf-8"))["spec"]
     (container,) = spec["template"]["spec"]["containers"]
     probe = container["startupProbe"]
     assert probe["periodSeconds"] * probe["failureThreshold"] >= 1800
@@ -185,10 +171,10 @@ done
     for name in ("user", "password", "broker-password"):
         (secrets / name).write_text(name, "ascii")
     told = settings() | {"BROKERS": brokers, "POD": "kafka-0"}
-    places = {"CONFIG": str(BASE / "kafka"), "SECRETS": str(secrets), "WORK": str(tmp_path)}
+    places = {"CONFIG": str(FILES), "SECRETS": str(secrets), "WORK": str(tmp_path)}
     path = f"{java.parent}:{Path(shutil.which('sh') or '/bin/sh').parent}:/usr/bin:/bin"
     ended = subprocess.run(
-        ["sh", str(BASE / "kafka" / "start.sh")],
+        ["sh", str(FILES / "start.sh")],
         env=told | places | {"PATH": path},
         check=True,
         stderr=subprocess.PIPE,

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +19,15 @@ from tests.servers import fetch
 from caliper.adapters.cluster.recipes import SERVING
 from caliper.adapters.models.triton_address import parse_addresses
 
+
+def _but(overlay: str) -> pytest.MarkDecorator:
+    """A mark: for every rendering but those of one overlay."""
+    some = [each for each in RENDERINGS if each.overlay != overlay]
+    return pytest.mark.parametrize("rendering", some, ids=str)
+
+
 _EVERY = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
+_WITH_KAFKA, _WITH_MODELS = _but("overlays/external"), _but("overlays/local")
 _TOLD = re.compile(r"/(?:run|etc)/caliper/[\w./*-]*[\w*]")
 
 
@@ -52,19 +59,22 @@ def test_files_that_are_named_are_mounted(rendering: Rendering, made: Path, tmp_
     assert named > 20
 
 
-@_EVERY
+@_WITH_MODELS
 def test_commands_are_python_with_options_that_are_known(
     rendering: Rendering, made: Path, tmp_path: Path
 ) -> None:
     """Where a container of ours does not run what the image runs: no other program is in it."""
     objects = rendered(rendering)
+    run = set()
     for pod in pods(objects):
         for container in (each for each in pod.containers if is_ours(each) and "command" in each):
+            run.add(pod.component)
             program, *words = container["command"]
             assert program == "python3", f"{pod.name} {container['name']} runs {program}"
             if words[0] == "-m":
                 given = start(pod, container, objects, made, tmp_path / container["name"])
                 assert _knows((*words, *given.arguments)), f"{pod.name} {container['name']}"
+    assert run == {"model-download"}
 
 
 @cache
@@ -104,49 +114,70 @@ def test_certificates_are_for_the_names_of_services(rendering: Rendering, made: 
             assert _covers(_certificate(made, component), host)
 
 
-@_EVERY
+@_WITH_KAFKA
 def test_brokers_are_certified_under_the_names_that_they_tell(
     rendering: Rendering, made: Path
 ) -> None:
-    for pod in _of(rendering, "kafka"):
-        given = environment(pod.spec["containers"][0], rendered(rendering))
-        assert int(given["BROKERS"]) == pod.owner["spec"]["replicas"]
-        for number in range(int(given["BROKERS"])):
-            assert _covers(_certificate(made, "kafka"), given["NAMES"] % number)
-        assert pod.spec["containers"][0]["image"].endswith(f":{fetch.kafka_version()}")
-        # Each has its own name in DNS, before it is ready too: they start by finding each other.
-        (service,) = (
-            each["spec"]
-            for each in of_kind(rendered(rendering), "Service")
-            if each["metadata"]["name"] == pod.owner["spec"]["serviceName"]
-        )
-        assert (service["clusterIP"], service["publishNotReadyAddresses"]) == ("None", True)
+    (pod,) = _of(rendering, "kafka")
+    given = environment(pod.spec["containers"][0], rendered(rendering))
+    assert int(given["BROKERS"]) == pod.owner["spec"]["replicas"]
+    for number in range(int(given["BROKERS"])):
+        assert _covers(_certificate(made, "kafka"), given["NAMES"] % number)
+    assert pod.spec["containers"][0]["image"].endswith(f":{fetch.kafka_version()}")
+    # Each has its own name in DNS, before it is ready too: they start by finding each other.
+    (service,) = (
+        each["spec"]
+        for each in of_kind(rendered(rendering), "Service")
+        if each["metadata"]["name"] == pod.owner["spec"]["serviceName"]
+    )
+    assert (service["clusterIP"], service["publishNotReadyAddresses"]) == ("None", True)
 
 
-@_EVERY
+@_WITH_MODELS
 def test_the_captioner_names_a_model_of_the_repository(
     rendering: Rendering, made: Path, tmp_path: Path
 ) -> None:
     objects = rendered(rendering)
-    for pod in _of(rendering, "triton"):
-        (container,) = pod.spec["containers"]
-        start(pod, container, objects, made, tmp_path)
-        (folder,) = (
-            tmp_path / each.partition("=")[2].lstrip("/")
-            for each in container["args"]
-            if each.startswith("--model-repository=")
-        )
-        (captioner,) = _of(rendering, "captioner")
-        given = environment(captioner.spec["containers"][0], objects)
-        spec = given["CALIPER_CAPTIONER_MODEL"].removeprefix("triton:")
-        (address,) = parse_addresses(spec, ("template",))
-        assert [each.name for each in folder.iterdir()] == [address.model]
-        assert (folder / address.model / "config.pbtxt").is_file()
-        model = json.loads((folder / address.model / "1" / "model.json").read_text("utf-8"))
-        (download,) = _of(rendering, "model-download")
-        fetched = environment(download.containers[0], objects)
-        assert model["model"] == fetched["CAPTIONER_REPOSITORY"]
+    (triton,), (captioner,) = (_of(rendering, name) for name in ("triton", "captioner"))
+    folder = _models(triton, objects, made, tmp_path)
+    given = environment(captioner.spec["containers"][0], objects)
+    spec = given["CALIPER_CAPTIONER_MODEL"].removeprefix("triton:")
+    (address,) = parse_addresses(spec, ("template",))
+    assert [each.name for each in folder.iterdir()] == [address.model]
+    assert (folder / address.model / "config.pbtxt").is_file()
 
 
-def _of(rendering: Rendering, component: str) -> Iterator[Pod]:
-    return (pod for pod in pods(rendered(rendering)) if pod.component == component)
+@_WITH_MODELS
+def test_triton_serves_the_checkpoint_that_is_fetched_and_tells_it(
+    rendering: Rendering, made: Path, tmp_path: Path
+) -> None:
+    objects = rendered(rendering)
+    (triton,), (download,) = (_of(rendering, name) for name in ("triton", "model-download"))
+    (folder,) = _models(triton, objects, made, tmp_path).iterdir()
+    fetched = environment(download.containers[0], objects)
+    wanted = (fetched["CAPTIONER_REPOSITORY"], fetched["CAPTIONER_REVISION"])
+    served = json.loads((folder / "1" / "model.json").read_text("utf-8"))
+    assert (served["model"], served["revision"]) == wanted
+    # By this, runs tell checkpoints apart.
+    told = re.search(
+        r'key: "checkpoint"\s+value: \{ string_value: "(.*)" \}',
+        (folder / "config.pbtxt").read_text("utf-8"),
+    )
+    assert told is not None
+    assert told[1] == "@".join(wanted)
+
+
+def _models(triton: Pod, objects: tuple[Object, ...], made: Path, root: Path) -> Path:
+    """The folder of models that the server is started with, laid out under `root`."""
+    (container,) = triton.spec["containers"]
+    start(triton, container, objects, made, root)
+    (folder,) = (
+        root / each.partition("=")[2].lstrip("/")
+        for each in container["args"]
+        if each.startswith("--model-repository=")
+    )
+    return folder
+
+
+def _of(rendering: Rendering, component: str) -> tuple[Pod, ...]:
+    return tuple(pod for pod in pods(rendered(rendering)) if pod.component == component)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from tests.deploy.calling import parsed
-from tests.deploy.mounts import RECIPES
+from tests.deploy.made import RECIPES
 from tests.deploy.objects import COMPONENT, Object, called, environment, of_kind, pods
 from tests.deploy.policies.planting import Change, item
 from tests.deploy.rendering import RENDERINGS, Rendering, rendered

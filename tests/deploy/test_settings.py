@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.deploy import calling
 from tests.deploy.calling import SETTINGS, Called
-from tests.deploy.mounts import BY_PEOPLE, RECIPES, start
+from tests.deploy.made import RECIPES
+from tests.deploy.mounts import BY_PEOPLE, start
 from tests.deploy.objects import Object, Pod, is_ours, of_kind, pods
 from tests.deploy.policies.planting import Change, container, item, pod
 from tests.deploy.rendering import BASE, PLAIN, RENDERINGS, Rendering, rendered

@@ -1,6 +1,7 @@
 """docs/secrets.md names every Secret and setting, and its commands do what it says."""
 
 import base64
+import hashlib
 import json
 import os
 import re
@@ -20,7 +21,8 @@ from caliper.runtime.settings import variable
 from caliper.runtime.tokens import Caller, Role, TokenFile
 
 PAGE = (ROOT / "docs" / "secrets.md").read_text("utf-8")
-READ, CERTIFICATE, EXPIRES, LEAKED, GAPLESS, LINE, AUTHORITY, FILES = blocks("secrets.md", "sh")
+_BLOCKS = blocks("secrets.md", "sh")
+READ, CERTIFICATE, EXPIRES, LEAKED, GAPLESS, LINE, _USER, PASSWORD, AUTHORITY, FILES = _BLOCKS
 Held = dict[str, dict[str, bytes]]
 
 
@@ -133,16 +135,25 @@ def test_a_certificate_is_replaced(installed: Installed) -> None:
     assert installed.shell(EXPIRES).startswith("notAfter=")
 
 
-def test_a_token_that_leaked_is_replaced(installed: Installed) -> None:
+def test_a_token_that_leaked_is_replaced_and_others_stay(installed: Installed) -> None:
+    team = f"team evaluate {hashlib.sha256(b'of a team').hexdigest()}\n".encode()
+    added = installed.held()["caliper-tokens"]["tokens"] + team
+    text = json.dumps({"data": {"tokens": base64.b64encode(added).decode()}})
+    installed.api.kubectl(
+        "patch", "secret", "caliper-tokens", "--namespace", "caliper", "--patch", text
+    )
     before = installed.held()
     installed.shell(LEAKED)
-    installed.job()
     after = installed.held()
     assert changed(before, after) == {"caliper-token-evaluate", "caliper-tokens"}
+    # The Job finds nothing that does not fit.
+    installed.job()
+    assert installed.held() == after
     (installed.folder / "tokens").write_bytes(after["caliper-tokens"]["tokens"])
     tokens = TokenFile(installed.folder / "tokens")
     old, new = (each["caliper-token-evaluate"]["token"].decode() for each in (before, after))
     assert (tokens.caller(old), tokens.caller(new)) == (None, Caller("ours", Role.EVALUATE))
+    assert tokens.caller("of a team") == Caller("team", Role.EVALUATE)
 
 
 def test_a_token_is_replaced_without_a_gap(installed: Installed) -> None:
@@ -159,6 +170,20 @@ def test_a_token_is_replaced_without_a_gap(installed: Installed) -> None:
     for each in (before, after):
         token = each["caliper-token-gateway"]["token"].decode()
         assert tokens.caller(token) == Caller("gateway", Role.READ)
+
+
+def test_the_password_of_kafka_is_replaced(installed: Installed) -> None:
+    """That Kafka takes it is tested by tests/deploy/test_broker_of_pods.py."""
+    before = installed.held()
+    (installed.folder / "password").write_text("new", "ascii")
+    installed.shell(PASSWORD)
+    after = installed.held()
+    assert changed(before, after) == {"caliper-kafka"}
+    assert after["caliper-kafka"] == before["caliper-kafka"] | {"password": b"new"}
+    services = ("gateway", "captioner", "judge", "qa-reader", "aggregator")
+    assert all(installed.restarted(each) for each in services)
+    assert not installed.restarted("tgi-judge")
+    installed.job()
 
 
 def test_the_authority_is_replaced(installed: Installed) -> None:

@@ -62,6 +62,7 @@ Sample = tuple[str, dict[str, str], float]
 def samples(age: float, now: float) -> Iterator[Sample]:
     """All series `age` seconds after the beginning, which was `age` before `now`."""
     yield "caliper_build_info", {"version": "0.1.0"}, 1
+    yield "caliper_certificate_expiry_timestamp_seconds", {}, now + 200 * 24 * 3600
     for model, better in MODELS.items():
         yield "caliper_run_started_timestamp_seconds", {"model": model}, now - age + better
         for benchmark in FIGURES:

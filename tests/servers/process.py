@@ -119,10 +119,10 @@ class ServerProcess:
             self._running = None
 
 
-def answers(port: int) -> bool:
-    """Whether something accepts connections on this port of loopback."""
+def answers(port: int, address: str = "127.0.0.1") -> bool:
+    """Whether something accepts connections on this port of an address of loopback."""
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        socket.create_connection((address, port), timeout=1).close()
     except OSError:
         return False
     return True

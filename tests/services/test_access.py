@@ -9,6 +9,8 @@ from pathlib import Path
 
 import grpc
 import pytest
+from aiohttp import ClientSession
+from cryptography import x509
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from pydantic import SecretStr
@@ -18,6 +20,7 @@ from tests.fakes.grpc_serving import OPTIONS, TOKENS, serving, token_file
 from tests.fakes.methods import PERMITTED, called, methods, path_of
 from tests.servers.process import free_ports
 
+from caliper.adapters.metrics.catalogue import CERTIFICATE
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
@@ -45,12 +48,13 @@ Call = Callable[[RemoteGateway], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Place:
-    """An installation: where it is called, and where it answers health in plaintext."""
+    """An installation: where it is called, and where it answers health and metrics in plaintext."""
 
     folder: Path
     ca: Path
     address: str
     health: str
+    metrics: str
 
     def target(self, role: str | None) -> Target:
         token = None if role is None else SecretStr(TOKENS.get(role, role))
@@ -70,12 +74,13 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("installation")
     made = certify(folder / "tls")
-    (probed,) = free_ports(1)
+    probed, scraped = free_ports(2)
     given = {
         "TLS_CERTIFICATE": str(made.certificate),
         "TLS_KEY": str(made.key),
         "TOKENS": str(token_file(folder)),
         "HEALTH_LISTEN": f"127.0.0.1:{probed}",
+        "METRICS_ADDRESS": f"127.0.0.1:{scraped}",
     }
     serving = Command(folder, {f"CALIPER_GATEWAY_{name}": value for name, value in given.items()})
     process = serving.start("serve", "--listen", "0.0.0.0:0", "--store", "store")
@@ -86,7 +91,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         assert line, f"it did not serve:\n{said}"
         said += line
         found = re.search(r"Serving on 0\.0\.0\.0:(\d+)", line)
-    yield Place(folder, made.certificate, f"localhost:{found[1]}", f"127.0.0.1:{probed}")
+    address, health, metrics = (
+        f"localhost:{found[1]}",
+        f"127.0.0.1:{probed}",
+        f"127.0.0.1:{scraped}",
+    )
+    yield Place(folder, made.certificate, address, health, metrics)
     assert end(process, signal.SIGTERM).code == 0
 
 
@@ -272,3 +282,11 @@ def test_every_method_of_the_gateway_is_called_here() -> None:
         method.name
         for method in evaluate_pb2.DESCRIPTOR.services_by_name["EvaluateService"].methods
     }
+
+
+async def test_metrics_tell_when_the_certificate_ends(place: Place) -> None:
+    async with ClientSession() as session, session.get(f"http://{place.metrics}/metrics") as page:
+        told = re.search(rf"^{CERTIFICATE.name} (.*)$", await page.text(), re.MULTILINE)
+    assert told is not None
+    ends = x509.load_pem_x509_certificate(place.ca.read_bytes()).not_valid_after_utc
+    assert float(told[1]) == ends.timestamp()

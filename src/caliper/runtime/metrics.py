@@ -8,6 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from cryptography import x509
 
 from caliper.core.errors import InvalidInput
 from caliper.ports.telemetry import Telemetry
@@ -26,15 +30,24 @@ def process_telemetry() -> Telemetry:
     return PrometheusTelemetry(CollectorRegistry())
 
 
-def metrics_parts(telemetry: Telemetry, address: Address | None) -> Parts:
+def metrics_parts(
+    telemetry: Telemetry, address: Address | None, certificate: Path | None = None
+) -> Parts:
     """Serves the metrics of a process at an address; nothing where there is none, or where
-    nobody keeps metrics.
+    nobody keeps metrics. `certificate` is what the process serves, as PEM.
+
+    Raises InvalidInput for a certificate that cannot be read.
     """
+    from caliper.adapters.metrics import catalogue  # noqa: PLC0415 - as said above
     from caliper.adapters.metrics.prometheus import PrometheusTelemetry  # noqa: PLC0415
     from caliper.adapters.metrics.serving import PAGE, MetricsPage  # noqa: PLC0415
 
     if address is None or not isinstance(telemetry, PrometheusTelemetry):
         return Parts(())
+    if certificate is not None:
+        # The one of the start is served until the end, whatever is in the file by then.
+        ends = _end_of(certificate).timestamp()
+        telemetry.metrics.gauge(catalogue.CERTIFICATE).set(ends)
     page = MetricsPage(telemetry.metrics, address.host, address.port)
 
     async def serve() -> None:
@@ -51,3 +64,12 @@ def metrics_parts(telemetry: Telemetry, address: Address | None) -> Parts:
             await page.stop()
 
     return Parts((), tasks=(serve,))
+
+
+def _end_of(certificate: Path) -> datetime:
+    try:
+        # Those of its authorities come after it.
+        return x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {error}"
+        raise InvalidInput(message, file=str(certificate), field="tls_certificate") from error

@@ -100,7 +100,8 @@ async def gateway(settings: GatewaySettings) -> Parts:
 
 def measured(parts: Parts, ground: Ground, settings: ServerSettings) -> Parts:
     """A service that serves its metrics too, where its settings say."""
-    return together([parts, metrics_parts(ground.telemetry, settings.metrics())])
+    metrics = metrics_parts(ground.telemetry, settings.metrics(), settings.tls_certificate)
+    return together([parts, metrics])
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:

@@ -165,6 +165,11 @@ ANCHOR = Metric(
     ("judge", "benchmark"),
 )
 BUILD = Metric("caliper_build_info", Type.GAUGE, "1, with the version of Caliper", ("version",))
+CERTIFICATE = Metric(
+    "caliper_certificate_expiry_timestamp_seconds",
+    Type.GAUGE,
+    "When the TLS certificate ends that the service serves, as read at its start; 0 without one",
+)
 
 STAGE_METRICS = (
     JOB_SECONDS,
@@ -192,4 +197,5 @@ SCORE_METRICS = (
     SNAPSHOT,
     ANCHOR,
 )
-METRICS = (*SCORE_METRICS, *STAGE_METRICS, BUILD)
+SERVICE_METRICS = (BUILD, CERTIFICATE)
+METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS)
