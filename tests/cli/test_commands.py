@@ -227,48 +227,6 @@ def test_a_run_directory_that_was_copied_elsewhere(caliper: Command, config: Pat
     assert (caliper.folder / "moved" / "report.html").exists()
 
 
-def test_validate_knows_what_it_is_given(caliper: Command, config: Path) -> None:
-    caliper("evaluate", "--config", config, "--quiet", "--out", "run", code=0)
-    for path, told in {
-        "capability": "capability data: 7 items, 8 questions",
-        "captions/capability": "capability captions: 7",
-        "captions/captionqa.json": "captionqa captions: 2",
-        "anno.json": "comprecap data: 1 items, 10 questions",
-        "captions/comprecap.json": "comprecap captions: 1",
-        "run": "(tiny) over capability, captionqa, comprecap: complete",
-        "capability/camera_angle.jsonl": "capability data: 2 items, 2 questions",
-    }.items():
-        assert told in caliper("validate", path, code=0).out, path
-    ended = caliper("validate", "captionqa.json", "--json", code=1)
-    assert ended.told["summary"] == "captionqa data: 2 items, 5 questions"
-    assert ended.told["problems"] == [
-        "doc_1: captionqa.json:2: questions[1].answer: '3' is none of the choices"
-    ]
-    whole = caliper("validate", "all.yaml", "--json", code=1)
-    assert whole.told["summary"] == "a run over capability, captionqa, comprecap"
-    assert whole.told["problems"] == ended.told["problems"]
-    assert "known: capability" in caliper("validate", "anno.json", "--as", "x", code=2).err
-    assert "no such file" in caliper("validate", "nowhere.json", code=2).err
-
-
-def test_validate_names_what_is_broken(caliper: Command, config: Path) -> None:
-    questions = (caliper.folder / "captionqa.json").read_bytes()
-    (caliper.folder / "marked.json").write_bytes(b"\xef\xbb\xbf" + questions)
-    caliper("validate", "marked.json", code=1)
-    (caliper.folder / "deep.json").write_text("[" * 200_000)
-    assert "deep.json: JSON nested too deeply" in caliper("validate", "deep.json", code=2).err
-    rows = json.loads(questions)
-    rows[1]["id"] = None
-    (caliper.folder / "nameless.json").write_text(json.dumps(rows))
-    for words in ((), ("--as", "captionqa")):
-        ended = caliper("validate", "nameless.json", *words, code=2)
-        assert "nameless.json:2: id: missing" in ended.err
-    written = yaml.safe_load(config.read_text())
-    written["benchmarks"]["captionqa"]["data"] = "nowhere.json"
-    (caliper.folder / "astray.yaml").write_text(yaml.safe_dump(written))
-    assert "nowhere.json: there is nothing" in caliper("validate", "astray.yaml", code=2).err
-
-
 def test_places_are_told_as_they_are(caliper: Command, config: Path) -> None:
     planned = caliper("plan", "--config", config, "--out", "[bold]x[/bold]", code=0)
     assert "in [bold]x[/bold]" in planned.out

@@ -2,88 +2,27 @@
 
 from fractions import Fraction
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.answered_domains import (
+    CANNOT,
+    LOST,
+    RIGHT,
+    WRONG,
+    plan,
+    question,
+    tally_of,
+    two_domains,
+    values,
+)
 
-from caliper.benchmarks.base import PlanRequest, ReportLayout
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.core.errors import UnknownName
-from caliper.core.outcome import Outcome, Reason, Scored, Unscored
-from caliper.core.question import Item
-from caliper.core.report import Kind, Path
-from caliper.core.sample import Row
+from caliper.core.outcome import Outcome
+from caliper.core.report import Kind
 from caliper.core.tally import Tally
-
-RIGHT, WRONG = Scored(Fraction(1)), Scored(Fraction(0))
-# Three choices: 1/3 + 0.05.
-CANNOT = Scored(Fraction(23, 60))
-LOST = Unscored(Reason.NO_REPLY)
-
-
-def question(category: str = "Attribute - Color", *, yes_no: bool = False) -> dict[str, Any]:
-    if yes_no:
-        return {
-            "question": "Is it?",
-            "choices": ["Yes", "No"],
-            "answer": "No",
-            "category": category,
-        }
-    choices = ["red", "green", "blue"]
-    return {"question": "What?", "choices": choices, "answer": "red", "category": category}
-
-
-def plan(
-    samples: dict[str, Any], *, repeats: int | None = 1, qa: list[Row] | None = None
-) -> list[Item]:
-    rows = [
-        Row("d.json", line, {"id": key, "questions": questions, "images": [f"{key}.jpg"]})
-        for line, (key, questions) in enumerate(samples.items(), 1)
-    ]
-    return list(BENCHMARK.plan(rows, PlanRequest({}, repeats=repeats, qa_rows=qa)))
-
-
-def tally_of(items: list[Item], outcomes: dict[str, list[Outcome]], **settings: str) -> Tally:
-    """The tally of items whose outcomes are given by item key, in index order."""
-    return BENCHMARK.reduce(
-        [
-            (
-                item,
-                {
-                    (asked.ordinal, repeat): outcome
-                    for (_, asked, repeat), outcome in zip(
-                        item.positions(), outcomes[item.key], strict=True
-                    )
-                },
-            )
-            for item in items
-        ],
-        settings,
-    )
-
-
-def values(tally: Tally, **settings: str) -> tuple[ReportLayout, dict[Path, float | None]]:
-    layout = BENCHMARK.report(tally, settings)
-    found = {}
-    for figure in layout.figures:
-        sums = {cell: tally.total(cell) for cell in figure.cells}
-        assert figure.path not in found
-        found[figure.path] = figure.statistic(sums)
-    return layout, found
-
-
-def two_domains() -> Tally:
-    items = plan(
-        {
-            "nat_1": [question(), question("Spatial - Orientation"), question(yes_no=True)],
-            "nat_2": [question("")],
-            "doc_1": [question("Layout")],
-        }
-    )
-    outcomes = {"nat_1": [RIGHT, CANNOT, WRONG], "nat_2": [LOST], "doc_1": [CANNOT]}
-    return tally_of(items, outcomes)
 
 
 def test_figures() -> None:
@@ -120,47 +59,6 @@ def test_overall_has_both_readings_and_the_setting_picks_the_headline() -> None:
     assert "mean of the domains" in default.notes[0]
     with pytest.raises(UnknownName, match="known: domains, questions"):
         BENCHMARK.report(two_domains(), {"overall": "images"})
-
-
-def test_repeats_have_a_range_and_a_deviation() -> None:
-    items = plan({"nat_1": [question()], "doc_1": [question("Layout")]}, repeats=3)
-    outcomes = {"nat_1": [RIGHT, WRONG, CANNOT], "doc_1": [RIGHT, RIGHT, WRONG]}
-    tally = tally_of(items, outcomes)
-    layout, found = values(tally)
-    credit = 100 * 23 / 60
-    assert found["domains", "natural", "range_score"] == 100
-    assert found["domains", "natural", "range_accuracy"] == 100
-    # 100, 0, 0: the deviation of a sample.
-    assert found["domains", "natural", "std_accuracy"] == pytest.approx(100 / 3**0.5)
-    assert found["domains", "natural", "range_cannot"] == 100
-    # The means of the two domains in each repeat: 100, 50, credit / 2.
-    assert found["overall", "range_score"] == pytest.approx(100 - credit / 2)
-    assert found["overall", "std_accuracy"] == pytest.approx(50)
-    # What a figure is over all repeats stays the mean of theirs.
-    assert found["domains", "natural", "accuracy"] == pytest.approx(100 / 3)
-    titles = [table.title for table in layout.tables]
-    assert titles[1] == "Stability over 3 repeats (points)"
-    kinds = {figure.path: figure.kind for figure in layout.figures}
-    assert kinds["overall", "std_score"] is Kind.PLAIN
-
-
-def test_a_repeat_that_lacks_a_domain_is_not_set_beside_the_others() -> None:
-    items = plan({"nat_1": [question()], "doc_1": [question(yes_no=True)]}, repeats=3)
-    tally = tally_of(items, {"nat_1": [RIGHT, WRONG, LOST], "doc_1": [RIGHT] * 3})
-    _, found = values(tally)
-    # 100 and 50: in the third repeat there is no mean of both.
-    assert found["overall", "range_score"] == pytest.approx(50)
-    # Yes/no questions do not offer the option: its share is that of the other domain.
-    assert found["overall", "range_cannot"] == 0
-    assert found["domains", "document", "range_cannot"] is None
-    _, questions = values(tally, overall="questions")
-    assert questions["overall", "range_score"] == pytest.approx(50)
-
-
-def test_what_is_asked_once_has_no_stability() -> None:
-    layout, found = values(two_domains())
-    assert not any(path[-1].startswith(("range_", "std_")) for path in found)
-    assert not any("Stability" in table.title for table in layout.tables)
 
 
 def test_kinds_and_shares() -> None:
@@ -216,13 +114,6 @@ def test_a_mean_of_domains_that_loses_one_is_no_number() -> None:
     layout, _ = values(tally)
     figure = next(figure for figure in layout.figures if figure.path == ("overall", "score"))
     assert figure.statistic({"caption/natural": tally.total("caption/natural")}) is None
-
-
-def test_repeats_are_averaged() -> None:
-    items = plan({"nat_1": [question(), question()]}, repeats=2)
-    _, found = values(tally_of(items, {"nat_1": [RIGHT, WRONG, RIGHT, RIGHT]}))
-    assert found["domains", "natural", "accuracy"] == 75
-    assert found["domains", "natural", "n_scored"] == 4
 
 
 def test_what_has_no_outcome_yet_is_left_out() -> None:

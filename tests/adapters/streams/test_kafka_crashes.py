@@ -1,0 +1,103 @@
+"""Processes that die with messages in hand: who gets those, and which is charged."""
+
+import asyncio
+import os
+import signal
+import sys
+
+from kafka import TopicPartition
+from tests.fakes.kafka_streams import PATIENCE, hasty, new_topic, publish, received, streaming
+
+from caliper.adapters.streams.kafka_access import KafkaAccess
+
+# Receives so many messages, says where from, and settles none.
+CONSUMER = """
+import asyncio, sys
+from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka_access import KafkaAccess
+
+async def main(servers, topic, count):
+    access = KafkaAccess(servers, session=1.0, longest_pause=5.0)
+    member = KafkaStream(access).consumer(topic, "judge")
+    for _ in range(int(count)):
+        delivery = await member.receive()
+        print(delivery.message.value.decode(), delivery.crashes, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def started(
+    servers: str, topic: str, count: int
+) -> tuple[asyncio.subprocess.Process, list[str]]:
+    """A process that has received so many messages, and what it said about them."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-W", "ignore", "-c", CONSUMER, servers, topic, str(count),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    async with asyncio.timeout(PATIENCE):
+        said = [(await process.stdout.readline()).decode().strip() for _ in range(count)]
+    return process, said
+
+
+async def kill(process: asyncio.subprocess.Process) -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    await process.communicate()
+
+
+async def test_what_a_killed_process_had_goes_to_another_member_one_at_a_time(kafka: str) -> None:
+    topic = new_topic(kafka)
+    async with streaming(hasty(kafka)) as stream:
+        await publish(stream, topic, 3)
+        process, said = await started(kafka, topic, 3)
+        assert said == ["0 0", "1 0", "2 0"]
+        await kill(process)
+        member = stream.consumer(topic, "judge")
+        for number in range(3):
+            delivery = await received(member)
+            assert (delivery.message.value, delivery.crashes) == (str(number).encode(), 0)
+            beside = asyncio.create_task(member.receive())
+            # Nothing may happen; nothing tells that it does not.
+            await asyncio.sleep(0.3)
+            assert beside.done() is False
+            beside.cancel()
+            await member.acknowledge(delivery)
+        await member.leave()
+
+
+async def test_a_job_that_was_alone_with_dying_processes_is_charged(kafka: str) -> None:
+    topic = new_topic(kafka)
+    async with streaming(hasty(kafka)) as stream:
+        await publish(stream, topic, 2)
+        for received_before, expected in ((2, ["0 0", "1 0"]), (1, ["0 0"]), (1, ["0 1"])):
+            process, said = await started(kafka, topic, received_before)
+            assert said == expected
+            await kill(process)
+        member = stream.consumer(topic, "judge")
+        killer = await received(member)
+        assert (killer.message.value, killer.crashes) == (b"0", 2)
+        await member.dead_letter(killer, "CaliperError: it killed its workers")
+        innocent = await received(member)
+        assert (innocent.message.value, innocent.crashes) == (b"1", 0)
+        await member.acknowledge(innocent)
+        await member.leave()
+
+
+async def test_suspects_that_the_broker_dropped_do_not_hold_up_the_rest(kafka: str) -> None:
+    topic = new_topic(kafka)
+    async with streaming(hasty(kafka)) as stream:
+        await publish(stream, topic, 2)
+        process, _ = await started(kafka, topic, 2)
+        await kill(process)
+        admin = await asyncio.to_thread(KafkaAccess(kafka).admin)
+        await asyncio.to_thread(admin.delete_records, {TopicPartition(topic, 0): 2})
+        await asyncio.to_thread(admin.close)
+        member = stream.consumer(topic, "judge")
+        waiting = asyncio.create_task(received(member))
+        await publish(stream, topic, 1)
+        delivery = await waiting
+        assert (delivery.offset, delivery.crashes) == (2, 0)
+        await member.acknowledge(delivery)
+        await member.leave()

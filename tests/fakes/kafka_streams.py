@@ -1,0 +1,46 @@
+"""Streams on a real broker: topics of a test's own, and limits that it can wait for."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_topics import Topic, apply_topics
+from caliper.ports.letters import DEAD_LETTERS
+from caliper.ports.stream import Delivery, Message
+
+PATIENCE = 60
+
+
+def hasty(servers: str) -> KafkaAccess:
+    """Access whose limits a test can wait for."""
+    return KafkaAccess(servers, patience=2.0, session=1.0, longest_pause=1.5)
+
+
+def new_topic(servers: str, partitions: int = 1) -> str:
+    topic = Topic(f"jobs-{uuid4().hex[:8]}", partitions, {})
+    apply_topics(KafkaAccess(servers), (topic, Topic(DEAD_LETTERS, 1, {})))
+    return topic.name
+
+
+@asynccontextmanager
+async def streaming(access: KafkaAccess) -> AsyncIterator[KafkaStream]:
+    stream = KafkaStream(access)
+    try:
+        yield stream
+    finally:
+        await stream.close()
+
+
+async def received(member: KafkaMember) -> Delivery:
+    async with asyncio.timeout(PATIENCE):
+        delivery = await member.receive()
+    assert delivery is not None
+    return delivery
+
+
+async def publish(stream: KafkaStream, topic: str, count: int) -> None:
+    for number in range(count):
+        await stream.publish(Message(topic, f"key{number}", str(number).encode()))

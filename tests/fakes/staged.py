@@ -1,0 +1,127 @@
+"""All stages of a run of CaptionQA in one process, with scripted models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from tests.fakes import runs
+from tests.fakes.clock import FakeClock
+from tests.fakes.examining import PACK, right
+from tests.fakes.models import OpenPack, Script, ScriptedModel
+from tests.fakes.runs import Planned
+from tests.fakes.stores import MemoryLog, MemoryStore
+
+from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
+from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.core.caption import Caption
+from caliper.core.errors import MediaMissing
+from caliper.core.outcome import Scored
+from caliper.core.run import PlanSummary
+from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.caption import Captioner
+from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import HeldMedia
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.publish import Publisher
+from caliper.ports.codec import ExamineJob, Verdicts
+from caliper.ports.models import Image
+from caliper.runtime.worker import Limits
+from caliper.standalone.stages import Stages
+
+SAMPLES, QUESTIONS = 8, 3
+SIZE = SAMPLES * QUESTIONS
+ONE = Scored(Fraction(1))
+
+
+@dataclass
+class Notes:
+    """ports.telemetry.Watcher."""
+
+    seen: dict[str, int] = field(default_factory=dict)
+
+    def planned(self, summary: PlanSummary) -> None: ...
+
+    def warned(self, text: str) -> None: ...
+
+    def resumed(self, benchmark: str, known: int) -> None: ...
+
+    def captioned(self, benchmark: str, sample: str) -> None:
+        self.seen["captioned"] = self.seen.get("captioned", 0) + 1
+
+    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        self.seen["examined"] = self.seen.get("examined", 0) + 1
+
+
+class Pictures:
+    """ports.media.Media."""
+
+    async def images(self, paths: Sequence[str]) -> list[Image]:
+        if "2.jpg" in paths:
+            raise MediaMissing("2.jpg is not there")
+        return [Image(path.encode(), "image/jpeg") for path in paths]
+
+
+class Bench:
+    """A planned run of CaptionQA, captions supplied or written."""
+
+    def __init__(self, *, captioning: bool = False) -> None:
+        models = {"reader": runs.JUDGE, **({"captioner": runs.JUDGE} if captioning else {})}
+        captions = None if captioning else "c" * 64
+        self.spec = runs.spec(runs.part(models=models, captions=captions))
+        texts = None if captioning else {f"nat_{n:03}": "it is green" for n in range(SAMPLES)}
+        self.captions = {} if texts is None else {"captionqa": texts}
+        self.found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), texts)}
+        self.store, self.clock, self.notes = MemoryStore(), FakeClock(), Notes()
+        self.reader = ScriptedModel(right)
+        self.captioner = ScriptedModel(lambda text, before: "it is green") if captioning else None
+        self.ledger = Ledger(SIZE, MemoryLog())
+        self.kept: list[tuple[str, Caption]] = []
+
+    async def planned(self) -> Planned:
+        return await runs.planned(self.spec, self.found, self.store)
+
+    async def work(self, planned: Planned | None = None, *, budget: float = 60.0) -> MemoryStream:
+        """One process: a stream of its own, too small for all messages at once."""
+        planned = planned or await self.planned()
+        stream, codec = MemoryStream(capacity=4), JsonCodec()
+        captioners = {}
+        if self.captioner is not None:
+            captioners["captionqa"] = Captioner(
+                self.spec,
+                self.captioner,
+                OpenPack(),
+                HeldMedia({"captionqa": Pictures()}),
+                self.store,
+            )
+        answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
+        stages = Stages(
+            publisher=Publisher(self.spec.run_id, stream, codec, self.captions),
+            examiner=Examiner(self.spec, Models(answerers), self.store),
+            captioners=captioners,
+            asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
+            ledger=self.ledger,
+            stream=stream,
+            codec=codec,
+            watcher=self.notes,
+            clock=self.clock,
+            limits=Limits(in_flight=3, budget=budget),
+            keep_caption=lambda benchmark, caption: self.kept.append((benchmark, caption)),
+        )
+        await stages.run(planned.reader)
+        return stream
+
+    @property
+    def outcomes(self) -> list[object]:
+        return [self.ledger.outcome(index) for index in range(SIZE)]
+
+    def script(self, script: Script) -> None:
+        self.reader.script = script
+
+
+async def dead(stream: MemoryStream) -> int:
+    await stream.close_topic(DEAD_LETTERS)
+    consumer, count = stream.consumer(DEAD_LETTERS, "test"), 0
+    while (delivery := await consumer.receive()) is not None:
+        await consumer.acknowledge(delivery)
+        count += 1
+    return count

@@ -1,0 +1,84 @@
+"""The failures that end a run in one process, and what is kept of it."""
+
+from collections.abc import Sequence
+
+import pytest
+from tests.fakes.examining import right
+from tests.fakes.staged import ONE, QUESTIONS, SIZE, Bench
+from tests.fakes.stores import MemoryLog
+
+from caliper.core.errors import InvalidInput, ModelChanged, StoreFull
+from caliper.core.outcome import Verdict
+from caliper.pipeline.ledger import Ledger
+
+
+class FullLog(MemoryLog):
+    """A disk with room for so many batches."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+
+    def append(self, verdicts: Sequence[Verdict]) -> list[int]:
+        self.room -= 1
+        if self.room < 0:
+            raise StoreFull("no space left")
+        return super().append(verdicts)
+
+
+async def test_another_model_ends_the_run_and_what_was_done_is_kept() -> None:
+    bench = Bench()
+    answered = 0
+
+    def changing(text: str, before: int) -> str | Exception:
+        nonlocal answered
+        answered += 1
+        return right(text) if answered <= SIZE // 2 else ModelChanged("another revision")
+
+    bench.script(changing)
+    with pytest.raises(ModelChanged, match="another revision"):
+        await bench.work()
+    asked = len(bench.reader.calls)
+    bench.script(right)
+    await bench.work()
+    assert bench.outcomes == [ONE] * SIZE
+    assert len(bench.reader.calls) - asked == SIZE - SIZE // 2
+
+
+async def test_a_captioner_that_changed_ends_the_run() -> None:
+    bench = Bench(captioning=True)
+    assert bench.captioner is not None
+    bench.captioner.script = lambda text, before: ModelChanged("another revision")
+    with pytest.raises(ModelChanged):
+        await bench.work()
+
+
+async def test_a_full_disk_ends_the_run_and_it_goes_on_from_there() -> None:
+    bench = Bench()
+    log = FullLog(room=3)
+    bench.ledger = Ledger(SIZE, log)
+    with pytest.raises(StoreFull):
+        await bench.work()
+    assert bench.ledger.known == 3 * QUESTIONS
+    log.room = 100
+    bench.ledger = Ledger.resume(SIZE, log)
+    await bench.work()
+    assert bench.outcomes == [ONE] * SIZE
+    assert len(bench.reader.calls) == SIZE
+
+
+async def test_a_full_store_ends_the_run() -> None:
+    bench = Bench()
+    planned = await bench.planned()
+    assert planned.summary.questions == SIZE
+    bench.store.full = True
+    with pytest.raises(StoreFull):
+        await bench.work()
+
+
+async def test_a_plan_that_lost_a_shard_ends_the_run() -> None:
+    bench = Bench()
+    planned = await bench.planned()
+    del bench.store.objects["plan/000000.jsonl.gz"]
+    with pytest.raises(InvalidInput, match="lost a shard"):
+        await bench.work(planned)
