@@ -18,6 +18,7 @@ from tests.deploy.objects import of_kind
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.docs.pages import ROOT, blocks
 from tests.servers.kube_api import KubeApi
+from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
@@ -89,8 +90,10 @@ def _deployments(api: KubeApi) -> list[dict[str, Any]]:
 
 
 def test_dead_letters_are_reached_with_the_settings_of_the_judge(
-    kafka: str, tmp_path: Path
+    own_kafka: tuple[ServerProcess, str], tmp_path: Path
 ) -> None:
+    # Of its own: on one that is shared, other tests may have left letters.
+    _, kafka = own_kafka
     apply_topics(KafkaAccess(kafka), partitions=4)
     (block,) = (block for block in ON_A_CLUSTER if "dead-letters" in block)
     # What stands for the pod: its Python, with what it has in its environment.
