@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.installation import alone, over
+from tests.fakes.metered import FORMS
 from tests.fakes.readiness import Readiness
 from tests.fakes.releases import ROOT, code
 from tests.servers.access import access_to
@@ -43,10 +44,9 @@ IN_FLIGHT = 4
 _LONGEST = 7
 # A stage takes a few jobs more than calls: they are read, saved and published meanwhile.
 _JOBS = IN_FLIGHT + 1
-# A process finds out anew that its server takes no form of a schema: a request for each.
-_FORMS = 2
-# Requests that jobs in flight at a stage have made and may have to make once more.
-AGAIN = {"judge": _JOBS + _FORMS, "captioner": _JOBS, "qa_reader": _JOBS * _LONGEST + _FORMS}
+# Requests that jobs in flight at a stage have made and may have to make once more, and those in
+# which a new process finds out about schemas.
+AGAIN = {"judge": _JOBS + FORMS, "captioner": _JOBS, "qa_reader": _JOBS * _LONGEST + FORMS}
 # Seconds, generous: a run that never ends fails its test instead of holding everything up.
 ENDS_WITHIN = 180.0
 

@@ -83,7 +83,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
     changes = {"benchmarks": {"capability": part}, "coverage_floor": 0.1}
     config = config.model_copy(update=changes)
     async with ChatServer(otherwise=meter) as chat:
-        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4)
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
         parts = await everything(ground, judging, QaReaderSettings(), None)
         async with (
             listening(parts) as address,
@@ -179,7 +179,7 @@ async def test_whoever_loses_the_gateway_is_told_how_to_go_on(tmp_path: Path) ->
     ground = memory_ground(DirectoryStore(tmp_path / "store"))
     caliper = Command(tmp_path, {"CALIPER_STORE": str(tmp_path / "store")})
     async with ChatServer(otherwise=Meter(FIRST)) as chat:
-        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4)
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
         parts = await everything(ground, judging, QaReaderSettings(), None)
         async with listening(parts) as address:
             config = EXAMPLES / "careful.yaml"
