@@ -49,16 +49,9 @@ def invoice() -> None:
     totals = (("Subtotal", "€144.00"), ("VAT 20%", "€28.80"), ("Total", "€172.80"))
     for index, (name, amount) in enumerate(totals):
         bold = name == "Total"
-        text(
-            pen, (580, 510 + 36 * index), name, Letters(20 if bold else 18, bold=bold), anchor="ra"
-        )
-        text(
-            pen,
-            (695, 510 + 36 * index),
-            amount,
-            Letters(20 if bold else 18, bold=bold),
-            anchor="ra",
-        )
+        letters = Letters(20 if bold else 18, bold=bold)
+        for place, cell in ((580, name), (695, amount)):
+            text(pen, (place, 510 + 36 * index), cell, letters, anchor="ra")
     stamp(page, "PAID", (70, 420), 12)
     text(pen, (50, 760), "Please pay within 30 days.", Letters(16))
     text(pen, (50, 786), "Bank account: 0042 1177 3308", Letters(16))

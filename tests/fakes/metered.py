@@ -6,9 +6,6 @@ from typing import Any
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
 
-# Requests in which a process finds out that a server like this takes no form of a schema.
-FORMS = 2
-
 
 class Meter:
     """A step of a ChatServer that answers `allowed` requests with "1", and more when told."""
