@@ -155,6 +155,39 @@ async def test_a_later_run_of_the_same_model_takes_its_place(watching: Watching)
     assert watching.score(Window.HOUR) == pytest.approx(200 / 3)
 
 
+async def test_a_run_that_ended_lets_its_sums_go_until_an_outcome_changes(
+    watching: Watching,
+) -> None:
+    run = await stored_run(watching.store)
+    records = [judged(run, place, 1, None, offset=place) for place in range(SAMPLES)]
+    await watching.board.apply(records)
+    held = watching.gauges._models["ours"].tallies
+    for left in (1, 0):
+        await watching.gauges.look()
+        assert len(held) == left
+        assert watching.of() == await reported(run, records)
+    records.append(judged(run, 0, 1, 1, offset=SAMPLES))
+    await watching.board.apply(records[-1:])
+    for _ in range(3):
+        await watching.gauges.look()
+    assert watching.of() == await reported(run, records)
+    assert not watching.gauges._models["ours"].tallies
+
+
+async def test_scores_of_a_run_that_ended_go_when_the_next_one_begins(watching: Watching) -> None:
+    first = await stored_run(watching.store)
+    second = await stored_run(watching.store, seed=1)
+    await watching.board.apply([event_of(first, EventKind.PLAN, 1000)])
+    await watching.board.apply([judged(first, place, 1, 1) for place in range(SAMPLES)])
+    await watching.gauges.look()
+    await watching.gauges.look()
+    assert watching.score() == 100
+    await watching.board.apply([event_of(second, EventKind.PLAN, 2000)])
+    # Until it has a score of its own, there is none.
+    await watching.board.apply([judged(second, 0, None, offset=1)])
+    assert watching.of() == {}
+
+
 async def test_models_are_bounded_and_the_oldest_goes() -> None:
     watching = Watching(scope=Scope(models=2))
     await watching.begin()

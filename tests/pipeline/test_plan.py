@@ -14,7 +14,15 @@ from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import Identity
 from caliper.pipeline.items import decode_item, encode_item
-from caliper.pipeline.plan import SHARD_ITEMS, SUMMARY, draw, plan, plan_items, read_plan
+from caliper.pipeline.plan import (
+    SHARD_ITEMS,
+    SHARD_QUESTIONS,
+    SUMMARY,
+    draw,
+    plan,
+    plan_items,
+    read_plan,
+)
 
 REPLAY = Identity("replay", "replay", "1")
 BOTH = runs.spec(
@@ -98,6 +106,14 @@ async def test_a_shard_holds_so_many_items(extra: int) -> None:
     planned = await runs.planned(runs.spec(runs.part("capability")), found, MemoryStore())
     assert [len(shard) for shard in planned.shards] == ([count] if extra <= 0 else [SHARD_ITEMS, 1])
     assert [item.first for item in planned.items] == list(range(count))
+
+
+async def test_a_shard_holds_so_many_questions() -> None:
+    # Of the last full one, the sample that fills it is whole.
+    found = {"captionqa": runs.sources(runs.choice_rows(SHARD_QUESTIONS // 7 + 2, 7), {})}
+    planned = await runs.planned(runs.spec(), found, MemoryStore())
+    sizes = [sum(item.size for item in shard) for shard in planned.shards]
+    assert sizes == [SHARD_QUESTIONS // 7 * 7 + 7, 7]
 
 
 async def test_a_sample_is_never_split_across_shards() -> None:

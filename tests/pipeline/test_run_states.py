@@ -142,6 +142,20 @@ async def test_scores_that_take_long_keep_nobody_waiting() -> None:
     assert begun == 1
 
 
+async def test_scores_wait_for_their_turn() -> None:
+    house = House()
+    stored = await stored_run(house.store)
+    run = await Runs(house.store).open(stored.spec.run_id, 0.0)
+    assert run is not None
+    turn = asyncio.Lock()
+    rolling = RollingScores(house.clock, patience=0.01, turn=turn)
+    async with turn:
+        assert await rolling.scores(run) == Scores(RunState.RUNNING, ())
+    while not (found := await rolling.scores(run)).benchmarks:
+        pass
+    assert found.benchmarks[0].coverage.planned == SIZE
+
+
 async def test_who_asks_hears_that_scores_cannot_be_computed() -> None:
     house = House()
     stored = await stored_run(house.store)

@@ -12,6 +12,7 @@ import uvloop
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.runtime.lifecycle import Running
+from caliper.runtime.memory import give_back
 from caliper.runtime.service_settings import (
     CaptionerSettings,
     ClientSettings,
@@ -97,6 +98,7 @@ class Served:
 def serve(served: Served) -> int:
     """Run it."""
     log("%(levelname)s %(name)s %(message)s")
+    give_back()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(served))
     return Exit.DONE

@@ -5,22 +5,23 @@ about, and what they added before is withdrawn: sums are exact, so what is left 
 reduction over everything would give. Nothing here is part of a report.
 
 Windows span the runs of a model. After the aggregator started anew they fill again from the
-verdicts that come; the whole run is taken from its ledger.
+verdicts that come; the whole run is taken from its ledger. So it is where an outcome changes of a
+run that had ended: its sums are let go, since its report needs the room.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
 
 from caliper.core.errors import CaliperError
-from caliper.core.outcome import Outcome
 from caliper.core.tally import Tally
 from caliper.pipeline.live_scores import Before, Reduction, by_sample, counted, scores_of
 from caliper.pipeline.plan_lookup import PlanLookup
 from caliper.pipeline.tracked import TrackedRun
-from caliper.pipeline.windows import Judged, Place, RollingWindow
+from caliper.pipeline.watched import Heard, Known, Watched
+from caliper.pipeline.windows import Judged, RollingWindow
 from caliper.ports.clock import Clock
 from caliper.ports.codec import EventKind, Verdicts
 from caliper.ports.stream import Record
@@ -42,34 +43,6 @@ class Scope:
     pace: float = 2.0
 
 
-@dataclass(slots=True)
-class _Heard:
-    """What was heard about a sample since the last look. `index` is one of its own, `before` are
-    the outcomes that it had then, of the indices that were told since.
-    """
-
-    run: TrackedRun
-    place: Place
-    index: int
-    before: dict[int, Outcome | None] = field(default_factory=dict)
-    timestamps: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Watched:
-    """A model: its latest run, which started at `started`, with the tally of each benchmark.
-    They are worth showing once they are `whole`.
-    """
-
-    run: TrackedRun
-    started: int
-    whole: bool
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    windows: dict[tuple[str, Window], RollingWindow] = field(default_factory=dict)
-    settings: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    changed: set[tuple[str, Window]] = field(default_factory=set)
-
-
 class Gauges:
     """Tells `telemetry` the scores of models. What it is told between two looks waits.
 
@@ -86,8 +59,8 @@ class Gauges:
         self._telemetry, self._clock, self._warn = telemetry, clock, warn
         self._scope = scope or Scope()
         self._lookup, self._reduction = PlanLookup(), Reduction()
-        self._models: dict[str, _Watched] = {}
-        self._heard: dict[tuple[str, str, str], _Heard] = {}
+        self._models: dict[str, Watched] = {}
+        self._heard: dict[tuple[str, str, str], Heard] = {}
         self._newest = 0
 
     def hold(self, run: TrackedRun) -> None:
@@ -119,7 +92,7 @@ class Gauges:
         if len(self._heard) >= MOST_HEARD:
             # It is catching up: the ledger knows all of it.
             self._doubt()
-        heard = self._heard.setdefault(key, _Heard(run, place, min(changed)))
+        heard = self._heard.setdefault(key, Heard(run, place, min(changed)))
         heard.place = max(heard.place, place)
         heard.timestamps.append(record.timestamp)
         for index, was in changed.items():
@@ -130,8 +103,7 @@ class Gauges:
         self._lookup.forget(run)
         for watched in self._models.values():
             if watched.run.run == run:
-                watched.tallies.clear()
-                watched.changed = {place for place in watched.changed if place[1] is not Window.RUN}
+                watched.shed()
 
     def snapshot_kept(self) -> None:
         """The aggregator kept a snapshot."""
@@ -149,11 +121,12 @@ class Gauges:
                 return
             del self._models[oldest]
             self._telemetry.forgotten(oldest)
-        found = _Watched(run, started, whole=run.ledger.known == 0)
+        known = Known.BEHIND if run.ledger.known else Known.WHOLE
+        found = Watched(run, started, known)
         if watched is not None:
             found.windows, found.settings = watched.windows, watched.settings
-            for name in watched.tallies:
-                self._telemetry.scored(model, name, Window.RUN, {})
+            for part in watched.run.spec.benchmarks:
+                self._telemetry.scored(model, part.name, Window.RUN, {})
         self._models[model] = found
         self._telemetry.started(model, started / 1000)
 
@@ -174,7 +147,7 @@ class Gauges:
     async def look(self) -> None:
         """Bring all scores up to what was heard."""
         for watched in list(self._models.values()):
-            if not watched.whole:
+            if watched.known is Known.BEHIND:
                 await self._patiently(watched, self._recount(watched))
         heard, self._heard = self._heard, {}
         if not heard:
@@ -187,35 +160,38 @@ class Gauges:
                 await self._patiently(concerned, self._take_in(concerned, key, heard[key]))
         if self._newest:
             self._telemetry.applied(self._newest / 1000)
-        now = self._now()
-        for model, watched in list(self._models.items()):
-            watched.changed |= {
-                place for place, window in watched.windows.items() if window.trim(now)
-            }
-            await self._show(model, watched)
+        await self._show_all()
+        self._told(heard.values())
+
+    def _told(self, heard: Collection[Heard]) -> None:
+        """This was heard before the last look, and is shown."""
         shown = self._now()
-        for one in heard.values():
+        for one in heard:
             for timestamp in one.timestamps:
                 self._telemetry.fresh(max(0, shown - timestamp) / 1000)
+        busy = {one.run.run for one in (*heard, *self._heard.values())}
+        for watched in self._models.values():
+            if watched.run.run not in busy:
+                watched.rest()
 
     def _now(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
 
-    async def _patiently(self, watched: _Watched, step: Awaitable[None]) -> None:
+    async def _patiently(self, watched: Watched, step: Awaitable[None]) -> None:
         """Do a step; where plan or store cannot be read, count the run anew at the next look."""
         try:
             await step
         except CaliperError as error:
             self._warn(f"scores are behind: {error}")
-            watched.whole = False
+            watched.known = Known.BEHIND
 
     def _doubt(self) -> None:
         """Drop what waits, and count all runs anew."""
         self._heard.clear()
         for watched in self._models.values():
-            watched.whole = False
+            watched.known = Known.BEHIND
 
-    async def _recount(self, watched: _Watched) -> None:
+    async def _recount(self, watched: Watched) -> None:
         """Take the tallies from the ledger. What is heard meanwhile is in them once its shard
         was read, and then counts no second time.
         """
@@ -230,10 +206,10 @@ class Gauges:
                     later.before.clear()
                 # A large run takes its time, and records are waiting.
                 await asyncio.sleep(0)
-        watched.whole = True
+        watched.known = Known.WHOLE
         watched.changed |= {(name, Window.RUN) for name in watched.tallies}
 
-    async def _take_in(self, watched: _Watched, key: tuple[str, str, str], heard: _Heard) -> None:
+    async def _take_in(self, watched: Watched, key: tuple[str, str, str], heard: Heard) -> None:
         run_name, name, sample = key
         run = heard.run
         samples = await self._lookup.samples(run, heard.index)
@@ -246,18 +222,16 @@ class Gauges:
             # It is counted now, with what it told.
             later.before.clear()
         tally, scored = self._reduction.reduced(run, name, items, {})
-        if watched.run is run and watched.whole and before:
-            watched.tallies.setdefault(name, Tally()).absorb(tally)
+        if watched.run is run and before:
             was, _ = self._reduction.reduced(run, name, items, before)
-            watched.tallies[name].withdraw(was.entries())
-            watched.changed.add((name, Window.RUN))
+            watched.exchange(name, was, tally)
         watched.settings[name] = run.spec.benchmark(name).settings
         judged = Judged(heard.place, scored, tally)
         for kind in (Window.LAST, Window.HOUR):
             self._window(watched, name, kind).put((run_name, sample), judged)
             watched.changed.add((name, kind))
 
-    def _window(self, watched: _Watched, name: str, kind: Window) -> RollingWindow:
+    def _window(self, watched: Watched, name: str, kind: Window) -> RollingWindow:
         if (name, kind) not in watched.windows:
             last = kind is Window.LAST
             watched.windows[name, kind] = (
@@ -265,7 +239,15 @@ class Gauges:
             )
         return watched.windows[name, kind]
 
-    async def _show(self, model: str, watched: _Watched) -> None:
+    async def _show_all(self) -> None:
+        now = self._now()
+        for model, watched in list(self._models.items()):
+            watched.changed |= {
+                place for place, window in watched.windows.items() if window.trim(now)
+            }
+            await self._show(model, watched)
+
+    async def _show(self, model: str, watched: Watched) -> None:
         changed, watched.changed = watched.changed, set()
         shown: list[tuple[str, Tally, Scored]] = []
         for name, kind in sorted(changed):

@@ -85,6 +85,6 @@ class Bounds:
     again ends after as many at the latest.
     """
 
-    pending: int = 8 << 20
+    pending: int = 4 << 20
     quiet: float = 5.0
     idle: float = 600.0

@@ -26,7 +26,8 @@ from caliper.pipeline.items import decode_item
 from caliper.pipeline.spilled import Spilled, SpilledItems
 from caliper.ports.storage import Dataset, ObjectStore
 
-SHARD_ITEMS = 1000
+SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
+"""A shard is full with so many items, or questions with their repeats."""
 SUMMARY = "plan/summary.json"
 
 
@@ -160,15 +161,16 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
 
 
 def _shards(items: Iterable[Spilled]) -> Iterator[bytes]:
-    """Shards of about SHARD_ITEMS items, numbered; a sample never spans two, so that each shard
-    can be reduced by itself.
+    """Full shards of items, numbered; a sample never spans two, so that each shard can be reduced
+    by itself.
     """
     lines: list[bytes] = []
-    first, sample = 0, None
+    begun, first, sample = 0, 0, None
     for item in items:
-        if len(lines) >= SHARD_ITEMS and item.sample != sample:
+        full = len(lines) >= SHARD_ITEMS or first - begun >= SHARD_QUESTIONS
+        if full and item.sample != sample:
             yield _packed(lines)
-            lines = []
+            lines, begun = [], first
         lines.append(item.line(first))
         first, sample = first + item.size, item.sample
     if lines:

@@ -28,11 +28,15 @@ SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 
 
 class ReportFiles:
-    """Writes `report/<file>` of a run, report.json last: where it is, the others are."""
+    """Writes `report/<file>` of a run, report.json last: where it is, the others are.
+
+    Sums are made by who holds the `turn`, to be shared with others that make any.
+    """
 
     def __init__(self, captions: CaptionsOf, sinks: SinksOf) -> None:
         self._captions = captions
         self._sinks = sinks
+        self.turn = asyncio.Lock()
 
     async def write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
         """Write the files and return the state they tell and the SHA-256 of report.json.
@@ -40,9 +44,10 @@ class ReportFiles:
         None, with nothing of it in the store, when the ledger changed meanwhile. Raises
         InvalidInput when plan or evidence are lost, StoreUnavailable or StoreFull.
         """
-        changes = run.ledger.changes
         captions = await self._captions(run.spec, run.plan)
-        found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
+        async with self.turn:
+            changes = run.ledger.changes
+            found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
         if ending is not RunState.FINISHED:
             found = replace(found, state=str(ending))
         with TemporaryDirectory(prefix="caliper-report-") as folder:

@@ -24,11 +24,15 @@ _NONE: tuple[int, tuple[BenchmarkReport, ...]] = (-1, ())
 class RollingScores:
     """The scores of runs, and what time they take together.
 
-    With n tasks that recur, each waits so long that it takes a tenth of an n-th.
+    With n tasks that recur, each waits so long that it takes a tenth of an n-th. The sums
+    of a large run take room: only who holds the `turn` makes any.
     """
 
-    def __init__(self, clock: Clock, patience: float = _PATIENCE) -> None:
+    def __init__(
+        self, clock: Clock, patience: float = _PATIENCE, turn: asyncio.Lock | None = None
+    ) -> None:
         self._clock, self._patience = clock, patience
+        self._turn = turn or asyncio.Lock()
         self._computing: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, float] = {}
         self._held: dict[str, tuple[int, tuple[BenchmarkReport, ...]]] = {}
@@ -86,9 +90,10 @@ class RollingScores:
             computing.result()
 
     async def _compute(self, run: TrackedRun) -> None:
-        changes = run.ledger.changes
-        with self.spending(run.run):
-            found = await report(run.spec, run.summary, run.plan, run.ledger, {})
+        async with self._turn:
+            changes = run.ledger.changes
+            with self.spending(run.run):
+                found = await report(run.spec, run.summary, run.plan, run.ledger, {})
         self._held[run.run] = (changes, found.benchmarks)
 
     def forget(self, run: str) -> None:

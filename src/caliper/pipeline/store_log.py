@@ -21,7 +21,7 @@ from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
 from caliper.ports.storage import ObjectStore
 
-SEGMENT_BYTES = 8 << 20
+SEGMENT_BYTES = 2 << 20
 """A segment is sealed when its lines, not yet compressed, take more than this."""
 _CHUNK = 4096
 _ENDING = ".jsonl.gz"

@@ -19,6 +19,7 @@ from caliper.runtime.addresses import Address
 from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, together, until_told
+from caliper.runtime.memory import give_back
 from caliper.runtime.metrics import metrics_parts
 from caliper.runtime.service_settings import (
     AggregatorSettings,
@@ -107,6 +108,7 @@ def measured(parts: Parts, ground: Ground, settings: ServerSettings) -> Parts:
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
     log("%(asctime)s %(levelname)s %(name)s %(message)s")
+    give_back()
 
     async def run() -> None:
         settings = read_settings(kind)
