@@ -50,6 +50,7 @@ from caliper.pipeline.report_files import ReportFiles
 from caliper.ports.codec import RunEvent, Verdicts
 from caliper.ports.stream import Message, Record
 from caliper.runtime.clock import SystemClock
+from caliper.runtime.memory import give_back
 
 OUTCOMES = 1_000_000
 QUESTIONS = 13
@@ -245,6 +246,7 @@ async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
 
 async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     """Catch up, then end the runs; from a snapshot, after an earlier life that kept one."""
+    give_back()
     clock, store = SystemClock(), DirectoryStore(folder / "store")
     whole = (await _Log(folder, _nothing).ends(VERDICTS))[0]
     files = ReportFiles(_no_captions, lambda _, __: [JsonExport(), ParquetExport()])

@@ -10,7 +10,7 @@ import ctypes
 
 # Numbers of <malloc.h>, and bytes.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-_LARGE = 128 << 10
+_LARGE = 1 << 20
 
 
 def give_back() -> bool:
