@@ -49,7 +49,7 @@ async def test_figures_wait_until_they_are_cheap_but_not_those_of_the_end() -> N
         assert (one.state, known(one)) == (RunState.COMPLETE, SIZE)
 
 
-async def test_the_figures_of_the_end_are_computed_once() -> None:
+async def test_the_figures_of_the_end_are_those_of_its_report() -> None:
     store = SlowStore()
     house = House(store=store, clock=store.clock)
     run = await stored_run(store)
@@ -57,10 +57,40 @@ async def test_the_figures_of_the_end_are_computed_once() -> None:
     await aggregator.apply(scored(run))
     await aggregator.conclude()
     before = store.clock.seconds
-    await asyncio.gather(*(aggregator.scores(run.spec.run_id) for _ in range(3)))
+    assert known(await aggregator.scores(run.spec.run_id)) == SIZE
+    assert store.clock.seconds == before
+
+
+async def test_a_report_takes_the_figures_that_are_there() -> None:
+    times = []
+    for ask in (False, True):
+        store = SlowStore()
+        house = House(store=store, clock=store.clock)
+        run = await stored_run(store)
+        aggregator = await house.aggregator()
+        await aggregator.apply(scored(run))
+        if ask:
+            assert known(await aggregator.scores(run.spec.run_id)) == SIZE
+        before = store.clock.seconds
+        await aggregator.conclude()
+        times.append(store.clock.seconds - before)
+    assert times[0] == times[1] + 1
+
+
+async def test_the_figures_of_a_run_that_ended_long_ago_are_computed_once() -> None:
+    store = SlowStore()
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    aggregator = await house.aggregator()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    opened = await Runs(store).open(run.spec.run_id, 0.0)
+    assert opened is not None
+    rolling, before = RollingScores(store.clock), store.clock.seconds
+    await asyncio.gather(*(rolling.scores(opened) for _ in range(3)))
     once = store.clock.seconds - before
     for _ in range(3):
-        await aggregator.scores(run.spec.run_id)
+        assert known(await rolling.scores(opened)) == SIZE
     assert store.clock.seconds - before == once == 1
 
 

@@ -20,6 +20,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.publish import RUNS
+from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.rolling import RollingScores
 from caliper.pipeline.tracked import Runs
 from caliper.ports.codec import EventKind, PlanMade
@@ -147,9 +148,9 @@ async def test_scores_wait_for_their_turn() -> None:
     stored = await stored_run(house.store)
     run = await Runs(house.store).open(stored.spec.run_id, 0.0)
     assert run is not None
-    turn = asyncio.Lock()
-    rolling = RollingScores(house.clock, patience=0.01, turn=turn)
-    async with turn:
+    reductions = Reductions()
+    rolling = RollingScores(house.clock, patience=0.01, reductions=reductions)
+    async with reductions.turn:
         assert await rolling.scores(run) == Scores(RunState.RUNNING, ())
     while not (found := await rolling.scores(run)).benchmarks:
         pass

@@ -6,7 +6,9 @@ last bit.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping
+from dataclasses import replace
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
@@ -57,13 +59,26 @@ async def report(
     reaches the floor and no cap left anything out; `finished` when only the first holds, else
     `running`.
     """
+    return with_captions(await figures(spec, summary, plan, ledger), spec, captions)
+
+
+async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
+    """The report of a run as far as its ledger goes, but for what it tells of captions."""
     totals = await tallies(spec, plan, ledger)
     state, covered = standing(spec, summary, ledger)
     parts = (
-        _part(spec.benchmark(name), totals[name], coverage, captions.get(name, {}))
-        for name, coverage in covered.items()
+        _part(spec.benchmark(name), totals[name], coverage) for name, coverage in covered.items()
     )
     return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
+
+
+def with_captions(found: Report, spec: RunSpec, captions: Captions) -> Report:
+    """The report that `figures` gave, with what it tells of captions."""
+    parts = (
+        _with_captions(part, spec.benchmark(part.name), captions.get(part.name, {}))
+        for part in found.benchmarks
+    )
+    return replace(found, benchmarks=tuple(parts))
 
 
 def standing(
@@ -101,28 +116,39 @@ def declared(spec: RunSpec) -> Report:
     return Report(spec.name, str(RunState.PLANNING), tuple(parts), _spec_for_readers(spec))
 
 
-def _part(
-    part: BenchmarkSpec, tally: Tally, coverage: Coverage, texts: Mapping[str, str]
-) -> BenchmarkReport:
+def _part(part: BenchmarkSpec, tally: Tally, coverage: Coverage) -> BenchmarkReport:
     chosen = benchmark(part.name)
     layout = chosen.report(tally, part.settings)
-    estimates = estimate_all(layout.figures, tally)
-    if texts:
-        words = [len(text.split()) for text in texts.values()]
-        estimates[CAPTION_LENGTH] = Estimate(fsum(words) / len(words))
-    cut = sum(isinstance(text, CutShort) for text in texts.values())
-    if texts and part.captions is None:
-        estimates[TRUNCATED_CAPTIONS] = Estimate(cut)
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
         headline=layout.headline,
-        estimates=estimates,
+        estimates=estimate_all(layout.figures, tally),
         tables=layout.tables,
         coverage=coverage,
         settings=_settings(part),
         models=_models(part),
-        notes=(*_model_notes(part), *_cut_notes(cut, len(texts)), *layout.notes),
+        notes=(*_model_notes(part), *layout.notes),
+    )
+
+
+def _with_captions(
+    found: BenchmarkReport, part: BenchmarkSpec, texts: Mapping[str, str]
+) -> BenchmarkReport:
+    if not texts:
+        return found
+    words, cut = array("q"), 0
+    for text in texts.values():
+        words.append(len(text.split()))
+        cut += isinstance(text, CutShort)
+    told = {CAPTION_LENGTH: Estimate(fsum(words) / len(words))}
+    if part.captions is None:
+        told[TRUNCATED_CAPTIONS] = Estimate(cut)
+    models = tuple(_model_notes(part))
+    return replace(
+        found,
+        estimates={**found.estimates, **told},
+        notes=(*models, *_cut_notes(cut, len(words)), *found.notes[len(models) :]),
         suspicious=count(texts.values()),
     )
 

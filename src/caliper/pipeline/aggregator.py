@@ -56,7 +56,7 @@ class Aggregator:
         self._runs: dict[str, TrackedRun] = {}
         self._unknown: OrderedDict[str, None] = OrderedDict()
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
-        self._rolling = RollingScores(clock, turn=files.turn)
+        self._rolling = RollingScores(clock, reductions=files.reductions)
         self._lock = asyncio.Lock()
         self._number, self.places = 0, Places()
         self.troubles: Counter[Trouble] = Counter()

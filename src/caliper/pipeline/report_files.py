@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
+from caliper.pipeline.aggregate import Captions, PlanReader, verdict_rows, with_captions
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.spilled import SpilledTexts
 from caliper.pipeline.supplies import read_captions, read_written
 from caliper.pipeline.tracked import TrackedRun
@@ -30,13 +31,13 @@ SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 class ReportFiles:
     """Writes `report/<file>` of a run, report.json last: where it is, the others are.
 
-    Sums are made by who holds the `turn`, to be shared with others that make any.
+    Its figures are those of `reductions`, to be shared with others who want them.
     """
 
     def __init__(self, captions: CaptionsOf, sinks: SinksOf) -> None:
         self._captions = captions
         self._sinks = sinks
-        self.turn = asyncio.Lock()
+        self.reductions = Reductions()
 
     async def write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
         """Write the files and return the state they tell and the SHA-256 of report.json.
@@ -45,9 +46,9 @@ class ReportFiles:
         InvalidInput when plan or evidence are lost, StoreUnavailable or StoreFull.
         """
         captions = await self._captions(run.spec, run.plan)
-        async with self.turn:
-            changes = run.ledger.changes
-            found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
+        async with self.reductions.turn:
+            changes, figures = await self.reductions.figures(run)
+        found = with_captions(figures, run.spec, captions)
         if ending is not RunState.FINISHED:
             found = replace(found, state=str(ending))
         with TemporaryDirectory(prefix="caliper-report-") as folder:

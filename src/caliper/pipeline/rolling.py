@@ -7,9 +7,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from caliper.core.report import BenchmarkReport
 from caliper.core.run import OVER
-from caliper.pipeline.aggregate import report
+from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
@@ -18,24 +17,21 @@ _SHARE = 10
 """What a task costs is a tenth, at most, of the time until it is begun anew."""
 _PATIENCE = 3.0
 """Seconds that who asks waits for scores to be computed: less than any caller's deadline."""
-_NONE: tuple[int, tuple[BenchmarkReport, ...]] = (-1, ())
 
 
 class RollingScores:
     """The scores of runs, and what time they take together.
 
-    With n tasks that recur, each waits so long that it takes a tenth of an n-th. The sums
-    of a large run take room: only who holds the `turn` makes any.
+    With n tasks that recur, each waits so long that it takes a tenth of an n-th.
     """
 
     def __init__(
-        self, clock: Clock, patience: float = _PATIENCE, turn: asyncio.Lock | None = None
+        self, clock: Clock, patience: float = _PATIENCE, reductions: Reductions | None = None
     ) -> None:
         self._clock, self._patience = clock, patience
-        self._turn = turn or asyncio.Lock()
+        self._reductions = reductions or Reductions()
         self._computing: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, float] = {}
-        self._held: dict[str, tuple[int, tuple[BenchmarkReport, ...]]] = {}
 
     def affordable(self, task: str) -> bool:
         """Whether a task that was `spending` may run again."""
@@ -69,12 +65,14 @@ class RollingScores:
         with suppress(TimeoutError):
             async with asyncio.timeout(None if last and patient else self._patience):
                 await self._computed(run, known, last=last)
-        changes, figures = self._held.get(run.run, _NONE)
-        return told if last and changes < known else replace(told, benchmarks=figures)
+        held = self._reductions.held(run)
+        if held is None or (last and held[0] < known):
+            return told
+        return replace(told, benchmarks=held[1].benchmarks)
 
     async def _computed(self, run: TrackedRun, known: int, *, last: bool) -> None:
         """Wait until the figures of so many changes are there, as long as somebody computes any."""
-        while self._held.get(run.run, _NONE)[0] < known:
+        while (held := self._reductions.held(run)) is None or held[0] < known:
             computing = self._computing.get(run.run)
             if computing is None:
                 if not last and not self.affordable(run.run):
@@ -90,11 +88,10 @@ class RollingScores:
             computing.result()
 
     async def _compute(self, run: TrackedRun) -> None:
-        async with self._turn:
-            changes = run.ledger.changes
+        # Waiting for others costs nothing.
+        async with self._reductions.turn:
             with self.spending(run.run):
-                found = await report(run.spec, run.summary, run.plan, run.ledger, {})
-        self._held[run.run] = (changes, found.benchmarks)
+                await self._reductions.figures(run)
 
     def forget(self, run: str) -> None:
         """A run that is no longer held."""
@@ -103,7 +100,6 @@ class RollingScores:
             computing.cancel()
         for task in (run, f"{run}/report"):
             self._ready.pop(task, None)
-        self._held.pop(run, None)
 
 
 async def changes_of(
