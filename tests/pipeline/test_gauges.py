@@ -1,6 +1,8 @@
 """Scores as telemetry: what they say is what a report of the same verdicts says."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -172,6 +174,30 @@ async def test_a_run_that_ended_lets_its_sums_go_until_an_outcome_changes(
         await watching.gauges.look()
     assert watching.of() == await reported(run, records)
     assert not watching.gauges._models["ours"].tallies
+
+
+async def test_a_run_that_was_forgotten_is_let_go_and_taken_up_again(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    records = [judged(run, place, 1, None, offset=place) for place in range(SAMPLES)]
+    await watching.board.apply([event_of(run, EventKind.PLAN, 1000), *records])
+    await watching.board.conclude()
+    await watching.gauges.look()
+    shown = watching.of()
+    assert shown == await reported(run, records)
+    held = weakref.ref(watching.board._runs[run.spec.run_id].ledger)
+    watching.clock.seconds += 10_000
+    await watching.board.conclude()
+    gc.collect()
+    assert held() is None
+    watching.gauges._doubt()
+    await watching.gauges.look()
+    assert watching.of() == shown
+    # A dead letter that was replayed.
+    records.append(judged(run, 0, 1, 0, offset=SAMPLES))
+    await watching.board.apply(records[-1:])
+    assert watching.of() == shown
+    await watching.gauges.look()
+    assert watching.of() == await reported(run, records) != shown
 
 
 async def test_scores_of_a_run_that_ended_go_when_the_next_one_begins(watching: Watching) -> None:

@@ -102,8 +102,8 @@ class Gauges:
         """A run that is no longer held: its last scores stay, what they were made of goes."""
         self._lookup.forget(run)
         for watched in self._models.values():
-            if watched.run.run == run:
-                watched.shed()
+            if watched.run is not None and watched.run.run == run:
+                watched.forget()
 
     def snapshot_kept(self) -> None:
         """The aggregator kept a snapshot."""
@@ -112,8 +112,11 @@ class Gauges:
     def _watch(self, run: TrackedRun, started: int) -> None:
         model = _model(run)
         watched = self._models.get(model)
-        if watched is not None and (watched.run is run or watched.started >= started):
-            watched.started = max(watched.started, started if watched.run is run else 0)
+        if watched is not None and watched.run is run:
+            watched.started = max(watched.started, started)
+            return
+        again = watched is not None and watched.spec.run_id == run.run
+        if watched is not None and watched.started >= started and not again:
             return
         if watched is None and len(self._models) >= self._scope.models:
             oldest = min(self._models, key=lambda name: self._models[name].started)
@@ -121,11 +124,10 @@ class Gauges:
                 return
             del self._models[oldest]
             self._telemetry.forgotten(oldest)
-        known = Known.BEHIND if run.ledger.known else Known.WHOLE
-        found = Watched(run, started, known)
+        found = Watched.of(run, started)
         if watched is not None:
             found.windows, found.settings = watched.windows, watched.settings
-            for part in watched.run.spec.benchmarks:
+            for part in () if again else watched.spec.benchmarks:
                 self._telemetry.scored(model, part.name, Window.RUN, {})
         self._models[model] = found
         self._telemetry.started(model, started / 1000)
@@ -147,8 +149,8 @@ class Gauges:
     async def look(self) -> None:
         """Bring all scores up to what was heard."""
         for watched in list(self._models.values()):
-            if watched.known is Known.BEHIND:
-                await self._patiently(watched, self._recount(watched))
+            if watched.run is not None and watched.known is Known.BEHIND:
+                await self._patiently(watched, self._recount(watched, watched.run))
         heard, self._heard = self._heard, {}
         if not heard:
             # A report may be in the making, which needs the room.
@@ -171,7 +173,7 @@ class Gauges:
                 self._telemetry.fresh(max(0, shown - timestamp) / 1000)
         busy = {one.run.run for one in (*heard, *self._heard.values())}
         for watched in self._models.values():
-            if watched.run.run not in busy:
+            if watched.spec.run_id not in busy:
                 watched.rest()
 
     def _now(self) -> int:
@@ -183,31 +185,29 @@ class Gauges:
             await step
         except CaliperError as error:
             self._warn(f"scores are behind: {error}")
-            watched.known = Known.BEHIND
+            watched.doubt()
 
     def _doubt(self) -> None:
         """Drop what waits, and count all runs anew."""
         self._heard.clear()
         for watched in self._models.values():
-            watched.known = Known.BEHIND
+            watched.doubt()
 
-    async def _recount(self, watched: Watched) -> None:
+    async def _recount(self, watched: Watched, run: TrackedRun) -> None:
         """Take the tallies from the ledger. What is heard meanwhile is in them once its shard
         was read, and then counts no second time.
         """
-        run = watched.run
-        watched.tallies = {part.name: Tally() for part in run.spec.benchmarks}
+        tallies = {part.name: Tally() for part in run.spec.benchmarks}
         async for items in run.plan():
             for (name, sample), members in by_sample(items).items():
                 tally, _ = self._reduction.reduced(run, name, members, {})
-                watched.tallies[name].absorb(tally)
+                tallies[name].absorb(tally)
                 later = self._heard.get((run.run, name, sample))
                 if later is not None:
                     later.before.clear()
                 # A large run takes its time, and records are waiting.
                 await asyncio.sleep(0)
-        watched.known = Known.WHOLE
-        watched.changed |= {(name, Window.RUN) for name in watched.tallies}
+        watched.counted(run, tallies)
 
     async def _take_in(self, watched: Watched, key: tuple[str, str, str], heard: Heard) -> None:
         run_name, name, sample = key
@@ -251,10 +251,9 @@ class Gauges:
         changed, watched.changed = watched.changed, set()
         shown: list[tuple[str, Tally, Scored]] = []
         for name, kind in sorted(changed):
-            if kind is Window.RUN:
-                tally, settings = watched.tallies[name], watched.run.spec.benchmark(name).settings
-            else:
-                tally, settings = watched.windows[name, kind].tally, watched.settings[name]
+            tally, settings = watched.figures(name, kind)
+            if tally is None:
+                continue
             # A run that is not an hour old is all that there was within the hour.
             scores = next((told for of, held, told in shown if of == name and held == tally), None)
             if scores is None:
@@ -263,9 +262,10 @@ class Gauges:
             shown.append((name, tally, scores))
             if self._models.get(model) is watched:
                 self._telemetry.scored(model, name, kind, scores)
-        if changed and self._models.get(model) is watched:
-            for planned in watched.run.summary.benchmarks:
-                scored, reasons = watched.run.ledger.count(planned.first, planned.questions)
+        run = watched.run
+        if changed and run is not None and self._models.get(model) is watched:
+            for planned in run.summary.benchmarks:
+                scored, reasons = run.ledger.count(planned.first, planned.questions)
                 told = {
                     "planned": planned.questions,
                     "scored": scored,
