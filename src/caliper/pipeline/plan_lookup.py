@@ -9,7 +9,7 @@ from caliper.pipeline.live_scores import Samples, by_sample
 from caliper.pipeline.plan import read_plan
 from caliper.pipeline.tracked import TrackedRun
 
-_MOST = 30_000
+_MOST = 10_000
 
 
 class PlanLookup:

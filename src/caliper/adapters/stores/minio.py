@@ -125,7 +125,10 @@ class MinioStore:
     async def put_file(self, key: str, file: Path) -> None:
         """Store what a file holds, a part in memory at a time; else as `put`."""
         name = checked(key)
-        await self._call(lambda: self._client.fput_object(self._bucket, name, str(file)))
+        # One after the other: several at a time are all of a report in memory.
+        await self._call(
+            lambda: self._client.fput_object(self._bucket, name, str(file), num_parallel_uploads=1)
+        )
 
     async def get(self, key: str) -> bytes | None:
         """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
