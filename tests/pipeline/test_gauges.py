@@ -1,64 +1,19 @@
 """Scores as telemetry: what they say is what a report of the same verdicts says."""
 
 import asyncio
-import gc
-import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from random import Random
 
 import pytest
-from tests.fakes import evaluations, runs
-from tests.fakes.clock import FakeClock
-from tests.fakes.evaluations import CODEC, House, event_of, stored_run, verdict
-from tests.fakes.runs import Planned
-from tests.fakes.stores import MemoryLog, MemoryStore
+from tests.fakes import runs
+from tests.fakes.evaluations import event_of, stored_run, verdict
 from tests.fakes.telemetry import ToldScores, until
+from tests.fakes.watching import NOW, SAMPLES, FallibleStore, Watching, judged, reported, told
 
-from caliper.core.errors import StoreUnavailable
 from caliper.core.keys import canonical_json
-from caliper.core.outcome import Verdict
-from caliper.pipeline.aggregate import report
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.gauges import MOST_HEARD, Gauges, Scope
-from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.live_scores import label_of
+from caliper.pipeline.gauges import MOST_HEARD, Scope
 from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.outlets import Outlets
-from caliper.pipeline.publish import VERDICTS
-from caliper.pipeline.report_files import ReportFiles
-from caliper.ports.codec import EventKind, Verdicts
-from caliper.ports.stream import Message, Record
-from caliper.ports.telemetry import Score, Scored, Window
-
-SAMPLES, QUESTIONS = evaluations.SAMPLES, evaluations.QUESTIONS
-NOW = 1_767_225_600_000
-"""The fake clock's beginning, in milliseconds."""
-
-
-@dataclass
-class Watching:
-    """An aggregator with gauges over a store in memory."""
-
-    store: MemoryStore = field(default_factory=MemoryStore)
-    clock: FakeClock = field(default_factory=FakeClock)
-    told: ToldScores = field(default_factory=ToldScores)
-    scope: Scope = field(default_factory=Scope)
-    warned: list[str] = field(default_factory=list)
-
-    async def begin(self) -> Aggregator:
-        self.gauges = Gauges(self.told, self.clock, self.warned.append, self.scope)
-        files = ReportFiles(evaluations.captions, lambda _, __: [])
-        outlets = Outlets(House().announce, lambda *_: None, self.gauges)
-        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets)
-        await self.board.resume()
-        return self.board
-
-    def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
-        return self.told.scores.get((model, "captionqa", window), {})
-
-    def score(self, window: Window = Window.RUN, model: str = "ours") -> float:
-        return self.of(window, model)["overall", "accuracy"].value
+from caliper.ports.codec import EventKind
+from caliper.ports.telemetry import Scored, Window
 
 
 @pytest.fixture
@@ -66,30 +21,6 @@ async def watching() -> Watching:
     found = Watching()
     await found.begin()
     return found
-
-
-def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:
-    message = Verdicts(run.spec.run_id, "captionqa", f"nat_{sample:03}", tuple(verdicts))
-    return Record(0, offset, NOW + offset, Message(VERDICTS, "", CODEC.write(message)))
-
-
-def judged(run: Planned, sample: int, *scores: int | None, offset: int = 0) -> Record:
-    first = sample * QUESTIONS
-    found = [verdict(first + place, score) for place, score in enumerate(scores)]
-    return told(run, sample, found, offset)
-
-
-async def reported(run: Planned, records: Sequence[Record]) -> dict[tuple[str, str], Score]:
-    """What a report of the same verdicts says, with the labels of telemetry."""
-    ledger = Ledger(run.summary.questions, MemoryLog())
-    for record in records:
-        ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)
-    found = await report(run.spec, run.summary, run.reader, ledger, {})
-    return {
-        label: Score(told.value, told.low, told.high)
-        for path, told in found.benchmarks[0].estimates.items()
-        if (label := label_of(path)) and told.value is not None and not path[-1].startswith("n_")
-    }
 
 
 async def test_the_whole_run_is_what_a_report_says_after_every_look(watching: Watching) -> None:
@@ -157,63 +88,6 @@ async def test_a_later_run_of_the_same_model_takes_its_place(watching: Watching)
     assert watching.score(Window.HOUR) == pytest.approx(200 / 3)
 
 
-async def test_a_run_that_ended_lets_its_sums_go_until_an_outcome_changes(
-    watching: Watching,
-) -> None:
-    run = await stored_run(watching.store)
-    records = [judged(run, place, 1, None, offset=place) for place in range(SAMPLES)]
-    await watching.board.apply(records)
-    held = watching.gauges._models["ours"].tallies
-    for left in (1, 0):
-        await watching.gauges.look()
-        assert len(held) == left
-        assert watching.of() == await reported(run, records)
-    records.append(judged(run, 0, 1, 1, offset=SAMPLES))
-    await watching.board.apply(records[-1:])
-    for _ in range(3):
-        await watching.gauges.look()
-    assert watching.of() == await reported(run, records)
-    assert not watching.gauges._models["ours"].tallies
-
-
-async def test_a_run_that_was_forgotten_is_let_go_and_taken_up_again(watching: Watching) -> None:
-    run = await stored_run(watching.store)
-    records = [judged(run, place, 1, None, offset=place) for place in range(SAMPLES)]
-    await watching.board.apply([event_of(run, EventKind.PLAN, 1000), *records])
-    await watching.board.conclude()
-    await watching.gauges.look()
-    shown = watching.of()
-    assert shown == await reported(run, records)
-    held = weakref.ref(watching.board._runs[run.spec.run_id].ledger)
-    watching.clock.seconds += 10_000
-    await watching.board.conclude()
-    gc.collect()
-    assert held() is None
-    watching.gauges._doubt()
-    await watching.gauges.look()
-    assert watching.of() == shown
-    # A dead letter that was replayed.
-    records.append(judged(run, 0, 1, 0, offset=SAMPLES))
-    await watching.board.apply(records[-1:])
-    assert watching.of() == shown
-    await watching.gauges.look()
-    assert watching.of() == await reported(run, records) != shown
-
-
-async def test_scores_of_a_run_that_ended_go_when_the_next_one_begins(watching: Watching) -> None:
-    first = await stored_run(watching.store)
-    second = await stored_run(watching.store, seed=1)
-    await watching.board.apply([event_of(first, EventKind.PLAN, 1000)])
-    await watching.board.apply([judged(first, place, 1, 1) for place in range(SAMPLES)])
-    await watching.gauges.look()
-    await watching.gauges.look()
-    assert watching.score() == 100
-    await watching.board.apply([event_of(second, EventKind.PLAN, 2000)])
-    # Until it has a score of its own, there is none.
-    await watching.board.apply([judged(second, 0, None, offset=1)])
-    assert watching.of() == {}
-
-
 async def test_models_are_bounded_and_the_oldest_goes() -> None:
     watching = Watching(scope=Scope(models=2))
     await watching.begin()
@@ -257,17 +131,6 @@ async def test_what_comes_while_a_run_is_counted_counts_once(watching: Watching)
     await later.gauges.look()
     assert later.of() == await reported(run, records)
     assert later.score(Window.HOUR) == 50
-
-
-class FallibleStore(MemoryStore):
-    """A store whose plans cannot be read while it is `away`."""
-
-    away = False
-
-    async def get(self, key: str) -> bytes | None:
-        if self.away and "/plan/0" in key:
-            raise StoreUnavailable("away")
-        return await super().get(key)
 
 
 async def test_a_store_that_is_away_leaves_the_scores_for_the_next_look() -> None:

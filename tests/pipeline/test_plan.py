@@ -109,11 +109,12 @@ async def test_a_shard_holds_so_many_items(extra: int) -> None:
 
 
 async def test_a_shard_holds_so_many_questions() -> None:
-    # Of the last full one, the sample that fills it is whole.
-    found = {"captionqa": runs.sources(runs.choice_rows(SHARD_QUESTIONS // 7 + 2, 7), {})}
+    # The sample that fills one is whole.
+    full = SHARD_QUESTIONS // 7 + 1
+    found = {"captionqa": runs.sources(runs.choice_rows(2 * full + 1, 7), {})}
     planned = await runs.planned(runs.spec(), found, MemoryStore())
     sizes = [sum(item.size for item in shard) for shard in planned.shards]
-    assert sizes == [SHARD_QUESTIONS // 7 * 7 + 7, 7]
+    assert sizes == [7 * full, 7 * full, 7]
 
 
 async def test_a_sample_is_never_split_across_shards() -> None:

@@ -248,8 +248,8 @@ class Aggregator:
         """State and digest of the report that was written; None when it is out of date."""
         if not run.broken:
             try:
-                with self._rolling.spending(f"{run.run}/report"):
-                    written = await self._files.write(run, ending)
+                spending = self._rolling.spending(f"{run.run}/report")
+                written = await self._files.write(run, ending, spending)
             except InvalidInput as error:
                 run.broken, run.error = True, str(error)
                 self._trouble(Trouble.LOST, f"run {run.run}: {error}")

@@ -91,7 +91,7 @@ class Gauges:
         key = (run.run, name, message.sample)
         if len(self._heard) >= MOST_HEARD:
             # It is catching up: the ledger knows all of it.
-            self._doubt()
+            self._doubt({run for run, _, _ in self._heard})
         heard = self._heard.setdefault(key, Heard(run, place, min(changed)))
         heard.place = max(heard.place, place)
         heard.timestamps.append(record.timestamp)
@@ -142,15 +142,18 @@ class Gauges:
                 await self.look()
             except Exception as error:  # noqa: BLE001 - telemetry must not end what it watches
                 self._warn(f"scores could not be shown: {type(error).__name__}: {error}")
-                self._doubt()
+                self._doubt({watched.spec.run_id for watched in self._models.values()})
             spent = self._clock.monotonic() - begun
             pause = max(self._scope.pace - spent, spent)
 
     async def look(self) -> None:
         """Bring all scores up to what was heard."""
-        for watched in list(self._models.values()):
+        for model, watched in list(self._models.items()):
             if watched.run is not None and watched.known is Known.BEHIND:
                 await self._patiently(watched, self._recount(watched, watched.run))
+                # One after the other: the sums of large runs take room.
+                await self._show(model, watched)
+                self._rest((watched,), ())
         heard, self._heard = self._heard, {}
         if not heard:
             # A report may be in the making, which needs the room.
@@ -163,16 +166,16 @@ class Gauges:
         if self._newest:
             self._telemetry.applied(self._newest / 1000)
         await self._show_all()
-        self._told(heard.values())
-
-    def _told(self, heard: Collection[Heard]) -> None:
-        """This was heard before the last look, and is shown."""
         shown = self._now()
-        for one in heard:
+        for one in heard.values():
             for timestamp in one.timestamps:
                 self._telemetry.fresh(max(0, shown - timestamp) / 1000)
-        busy = {one.run.run for one in (*heard, *self._heard.values())}
-        for watched in self._models.values():
+        self._rest(self._models.values(), heard)
+
+    def _rest(self, shown: Collection[Watched], heard: Collection[tuple[str, str, str]]) -> None:
+        """These are shown, with what was heard."""
+        busy = {run for run, _, _ in (*heard, *self._heard)}
+        for watched in shown:
             if watched.spec.run_id not in busy:
                 watched.rest()
 
@@ -187,17 +190,18 @@ class Gauges:
             self._warn(f"scores are behind: {error}")
             watched.doubt()
 
-    def _doubt(self) -> None:
-        """Drop what waits, and count all runs anew."""
+    def _doubt(self, lost: Collection[str]) -> None:
+        """Drop what waits, and count the runs anew of which something was lost."""
         self._heard.clear()
         for watched in self._models.values():
-            watched.doubt()
+            if watched.spec.run_id in lost:
+                watched.doubt()
 
     async def _recount(self, watched: Watched, run: TrackedRun) -> None:
         """Take the tallies from the ledger. What is heard meanwhile is in them once its shard
         was read, and then counts no second time.
         """
-        tallies = {part.name: Tally() for part in run.spec.benchmarks}
+        tallies, doubts = {part.name: Tally() for part in run.spec.benchmarks}, watched.doubts
         async for items in run.plan():
             for (name, sample), members in by_sample(items).items():
                 tally, _ = self._reduction.reduced(run, name, members, {})
@@ -207,7 +211,7 @@ class Gauges:
                     later.before.clear()
                 # A large run takes its time, and records are waiting.
                 await asyncio.sleep(0)
-        watched.counted(run, tallies)
+        watched.counted(tallies, doubts)
 
     async def _take_in(self, watched: Watched, key: tuple[str, str, str], heard: Heard) -> None:
         run_name, name, sample = key

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,28 +40,30 @@ class ReportFiles:
         self._sinks = sinks
         self.reductions = Reductions()
 
-    async def write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
-        """Write the files and return the state they tell and the SHA-256 of report.json.
+    async def write(
+        self, run: TrackedRun, ending: RunState, spending: AbstractContextManager[None]
+    ) -> tuple[RunState, str] | None:
+        """Write the files and return the state they tell and the SHA-256 of report.json. `spending`
+        is entered for what that costs, which waiting for others does not.
 
         None, with nothing of it in the store, when the ledger changed meanwhile. Raises
         InvalidInput when plan or evidence are lost, StoreUnavailable or StoreFull.
         """
+        # Captions first: an outcome that is told was not judged by a later one.
+        changes = run.ledger.changes
         captions = await self._captions(run.spec, run.plan)
-        async with self.reductions.turn:
-            changes, figures = await self.reductions.figures(run)
-        found = with_captions(figures, run.spec, captions)
-        if ending is not RunState.FINISHED:
-            found = replace(found, state=str(ending))
-        with TemporaryDirectory(prefix="caliper-report-") as folder:
-            files = await self._write_local(run, found, captions, Path(folder))
+        with ExitStack() as stack:
+            async with self.reductions.turn:
+                stack.enter_context(spending)
+                _, figures = await self.reductions.figures(run)
+            found = with_captions(figures, run.spec, captions)
+            if ending is not RunState.FINISHED:
+                found = replace(found, state=str(ending))
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="caliper-report-")))
+            files = await self._write_local(run, found, captions, folder)
             if run.ledger.changes != changes:
                 return None
-            for file in sorted(files, key=lambda file: file.name == REPORT):
-                await run.store.put_file(f"report/{file.name}", file)
-                if file.name == REPORT:
-                    data = await asyncio.to_thread(file.read_bytes)
-                    return RunState(found.state), hashlib.sha256(data).hexdigest()
-        return RunState(found.state), ""
+            return RunState(found.state), await _keep(run.store, files)
 
     async def _write_local(
         self, run: TrackedRun, found: Report, captions: Captions, folder: Path
@@ -71,6 +74,16 @@ class ReportFiles:
             lambda: verdict_rows(run.spec, run.plan, run.ledger),
             folder,
         )
+
+
+async def _keep(store: ObjectStore, files: Sequence[Path]) -> str:
+    """Keep the files, report.json last. Its SHA-256, none without it."""
+    for file in sorted(files, key=lambda file: file.name == REPORT):
+        await store.put_file(f"report/{file.name}", file)
+    for file in files:
+        if file.name == REPORT:
+            return hashlib.sha256(await asyncio.to_thread(file.read_bytes)).hexdigest()
+    return ""
 
 
 async def captions_of_run(store: ObjectStore, spec: RunSpec, plan: PlanReader) -> Captions:

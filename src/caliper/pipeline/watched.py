@@ -40,7 +40,7 @@ class Known(Enum):
 @dataclass(slots=True)
 class Watched:
     """A model: its latest run, which started at `started`, with the tally of each benchmark, and
-    its windows. `run` is None once it is held no longer.
+    its windows. `run` is None once it is held no longer, and was counted.
     """
 
     run: TrackedRun | None
@@ -51,6 +51,9 @@ class Watched:
     windows: dict[tuple[str, Window], RollingWindow] = field(default_factory=dict)
     settings: dict[str, Mapping[str, str]] = field(default_factory=dict)
     changed: set[tuple[str, Window]] = field(default_factory=set)
+    doubts: int = 0
+    _held: bool = True
+    _late: bool = False
 
     @classmethod
     def of(cls, run: TrackedRun, started: int) -> Watched:
@@ -58,31 +61,39 @@ class Watched:
         return cls(run, run.spec, started, Known.BEHIND if run.ledger.known else Known.WHOLE)
 
     def rest(self) -> None:
-        """Nothing is heard of its run: if that has ended, let go what its report needs room for."""
-        if self.known is Known.WHOLE and self.run is not None and self.run.ending is not None:
-            self._shed()
+        """Its scores are shown, and nothing more is heard of its run. If that is over, what they
+        were made of goes: its report needs the room.
+        """
+        if self.known is not Known.WHOLE or self.run is None:
+            return
+        # One that changes after its end is likely to do so again.
+        if not self._held or (self.run.ending is not None and not self._late):
+            self._let_go()
 
     def forget(self) -> None:
-        """Its run is held no longer."""
-        self.run = None
-        self._shed()
+        """Its run is held no longer. Its scores stay, and are counted first if they are behind."""
+        self._held = False
+        if self.known is not Known.BEHIND:
+            self._let_go()
 
-    def _shed(self) -> None:
-        """The scores stay; what they were made of goes."""
+    def _let_go(self) -> None:
         self.known = Known.SCORES
         self.tallies.clear()
         self.changed = {place for place in self.changed if place[1] is not Window.RUN}
+        if not self._held:
+            self.run = None
 
     def doubt(self) -> None:
         """Something was missed: its run has to be counted anew, if it is held."""
         if self.run is not None:
-            self.known = Known.BEHIND
+            self.known, self.doubts = Known.BEHIND, self.doubts + 1
 
-    def counted(self, run: TrackedRun, tallies: dict[str, Tally]) -> None:
-        """This is all that the ledger of a run holds."""
-        if self.run is run:
-            self.known, self.tallies = Known.WHOLE, tallies
-            self.changed |= {(name, Window.RUN) for name in tallies}
+    def counted(self, tallies: dict[str, Tally], doubts: int) -> None:
+        """This is what the ledger held, and all of it if there was no doubt meanwhile."""
+        self.tallies = tallies
+        self.changed |= {(name, Window.RUN) for name in tallies}
+        if self.doubts == doubts:
+            self.known = Known.WHOLE
 
     def figures(self, name: str, kind: Window) -> tuple[Tally | None, Mapping[str, str]]:
         """The tally of a benchmark in a window, if there is one, and the settings to it."""
@@ -93,7 +104,7 @@ class Watched:
     def exchange(self, name: str, was: Tally, now: Tally) -> None:
         """What a sample adds to the run has changed."""
         if self.known is Known.SCORES:
-            self.known = Known.BEHIND
+            self.known, self._late = Known.BEHIND, True
         elif self.known is Known.WHOLE:
             tally = self.tallies.setdefault(name, Tally())
             tally.absorb(now)

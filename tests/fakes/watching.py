@@ -1,0 +1,89 @@
+"""An aggregator that is watched by gauges, and what it should show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tests.fakes import evaluations
+from tests.fakes.clock import FakeClock
+from tests.fakes.evaluations import CODEC, House, verdict
+from tests.fakes.runs import Planned
+from tests.fakes.stores import MemoryLog, MemoryStore
+from tests.fakes.telemetry import ToldScores
+
+from caliper.core.errors import StoreUnavailable
+from caliper.core.outcome import Verdict
+from caliper.pipeline.aggregate import report
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.gauges import Gauges, Scope
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.live_scores import label_of
+from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.publish import VERDICTS
+from caliper.pipeline.report_files import ReportFiles
+from caliper.ports.codec import Verdicts
+from caliper.ports.stream import Message, Record
+from caliper.ports.telemetry import Score, Window
+
+SAMPLES, QUESTIONS = evaluations.SAMPLES, evaluations.QUESTIONS
+NOW = 1_767_225_600_000
+"""The fake clock's beginning, in milliseconds."""
+
+
+@dataclass
+class Watching:
+    """An aggregator with gauges over a store in memory."""
+
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+    told: ToldScores = field(default_factory=ToldScores)
+    scope: Scope = field(default_factory=Scope)
+    warned: list[str] = field(default_factory=list)
+
+    async def begin(self) -> Aggregator:
+        self.gauges = Gauges(self.told, self.clock, self.warned.append, self.scope)
+        files = ReportFiles(evaluations.captions, lambda _, __: [])
+        outlets = Outlets(House().announce, lambda *_: None, self.gauges)
+        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets)
+        await self.board.resume()
+        return self.board
+
+    def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
+        return self.told.scores.get((model, "captionqa", window), {})
+
+    def score(self, window: Window = Window.RUN, model: str = "ours") -> float:
+        return self.of(window, model)["overall", "accuracy"].value
+
+
+class FallibleStore(MemoryStore):
+    """A store whose plans cannot be read while it is `away`."""
+
+    away = False
+
+    async def get(self, key: str) -> bytes | None:
+        if self.away and "/plan/0" in key:
+            raise StoreUnavailable("away")
+        return await super().get(key)
+
+
+def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:
+    message = Verdicts(run.spec.run_id, "captionqa", f"nat_{sample:03}", tuple(verdicts))
+    return Record(0, offset, NOW + offset, Message(VERDICTS, "", CODEC.write(message)))
+
+
+def judged(run: Planned, sample: int, *scores: int | None, offset: int = 0) -> Record:
+    first = sample * QUESTIONS
+    found = [verdict(first + place, score) for place, score in enumerate(scores)]
+    return told(run, sample, found, offset)
+
+
+async def reported(run: Planned, records: Sequence[Record]) -> dict[tuple[str, str], Score]:
+    """What a report of the same verdicts says, with the labels of telemetry."""
+    ledger = Ledger(run.summary.questions, MemoryLog())
+    for record in records:
+        ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)
+    found = await report(run.spec, run.summary, run.reader, ledger, {})
+    return {
+        label: Score(told.value, told.low, told.high)
+        for path, told in found.benchmarks[0].estimates.items()
+        if (label := label_of(path)) and told.value is not None and not path[-1].startswith("n_")
+    }
