@@ -99,7 +99,7 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     """
     from caliper.adapters.stores import minio  # noqa: PLC0415 - as above
 
-    settings = read_settings(ClientSettings).model_copy(update={"store": store})
+    settings = read_settings(ClientSettings, store=store)
     return _tell(minio.apply_storage(store_access(settings)), json=json, quiet=quiet)
 
 
