@@ -57,8 +57,8 @@ def test_agreement_with_people(ran: Command) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "1: not JSON"),
-        ("[]", "1: expected an object"),
+        ("{", "1: broken JSON"),
+        ("[]", "1: expected a JSON object"),
         ('{"score": 1}', "question_id"),
         ('{"question_id": "q"}', "score"),
         ('{"question_id": "q", "score": true}', "score"),

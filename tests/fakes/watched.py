@@ -28,11 +28,14 @@ from caliper.servicers.starting import LocalStages
 
 @dataclass
 class Watched:
-    """An installation whose verdicts are told by hand. `pictures` counts what was decoded."""
+    """An installation whose verdicts are told by hand. `pictures` counts what was decoded,
+    `lacking` are media that nobody pushed.
+    """
 
     house: House
     board: Aggregator
     pictures: list[tuple[str, str]] = field(default_factory=list)
+    lacking: set[str] = field(default_factory=lambda: {"1.jpg"})
 
     async def begin(
         self,
@@ -59,7 +62,7 @@ class Watched:
 
     def picture(self, name: str, path: str) -> bytes | None:
         self.pictures.append((name, path))
-        return None if path == "1.jpg" else f"{name} {path}".encode()
+        return None if path in self.lacking else f"{name} {path}".encode()
 
 
 @dataclass
@@ -74,6 +77,11 @@ class Browser:
             text = await answer.text()
             assert answer.status == status, text
             return text
+
+    async def kept(self, path: str) -> str:
+        """How long a page may be kept by whoever fetched it."""
+        async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
+            return answer.headers["Cache-Control"]
 
 
 @asynccontextmanager

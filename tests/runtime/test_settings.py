@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from caliper.core.errors import InvalidInput, UnknownName
-from caliper.runtime.settings import ModelSettings, access
+from caliper.runtime.settings import ModelSettings, access, read_settings
 
 SECRET = "hf_very_secret"
 
@@ -53,6 +53,15 @@ def test_a_timeout_that_is_none(monkeypatch: pytest.MonkeyPatch, timeout: str) -
     monkeypatch.setenv("CALIPER_TIMEOUT", timeout)
     with pytest.raises(InvalidInput, match="environment: CALIPER_TIMEOUT: "):
         access(7)
+
+
+def test_what_is_told_stands_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPER_TIMEOUT", "soon")
+    monkeypatch.setenv("CALIPER_RETRY_BUDGET", "7")
+    found = read_settings(ModelSettings, timeout=3)
+    assert (found.timeout, found.retry_budget) == (3, 7)
+    with pytest.raises(InvalidInput, match="environment: CALIPER_TIMEOUT: "):
+        read_settings(ModelSettings, retry_budget=3)
 
 
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,6 +168,18 @@ async def test_captions_pictures_and_replies_are_shown(both: Both) -> None:
     assert page.count("no picture") == 2
 
 
+async def test_a_picture_that_is_pushed_after_it_was_asked_for_is_shown(both: Both) -> None:
+    there, browser = both
+    run = (await there.begin("ours")).spec.run_id
+    path = f"/runs/{run}/picture?benchmark=captionqa&media=1.jpg"
+    assert (await browser(path)).startswith("<svg")
+    assert await browser.kept(path) == "no-store"
+    there.lacking.clear()
+    assert await browser(path) == "captionqa 1.jpg"
+    assert await browser.kept(path) == "private, max-age=3600"
+    assert there.pictures == [("captionqa", "1.jpg")] * 3
+
+
 async def test_hostile_names_are_text_everywhere(both: Both) -> None:
     there, browser = both
     names = (HOSTILE.removesuffix("\udc80"), "plain")

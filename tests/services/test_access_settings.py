@@ -90,3 +90,18 @@ def test_a_stage_sends_its_model_none_either(tmp_path: Path) -> None:
     assert ended.code == 2
     assert "the token would go to model.invalid:8080 in plaintext; give https://" in ended.err
     assert "a-secret" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("TIMEOUT", "environment: CALIPER_CAPTIONER_TIMEOUT: "),
+        ("NOSUCH", "CALIPER_CAPTIONER_NOSUCH"),
+    ],
+)
+def test_a_captioner_that_is_served_reads_its_settings_as_the_others(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    command = Command(tmp_path, {f"CALIPER_CAPTIONER_{name}": "abc"})
+    words = ("serve", "--listen", "127.0.0.1:0", "--captioner", "tgi:http://127.0.0.1:9")
+    assert told in command(*words, code=2).err

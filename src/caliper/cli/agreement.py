@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json as json_module
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +17,7 @@ from caliper.adapters.files import write_text
 from caliper.adapters.wording import NO_DATA, number
 from caliper.analysis.agreement import Agreement, Coefficient
 from caliper.analysis.choice import Choice
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, also_written
 from caliper.core.errors import InvalidInput
@@ -96,7 +94,7 @@ def agreement(
             name: {dimension: asdict(one) for dimension, one in parts.items()}
             for name, parts in found.items()
         }
-        sys.stdout.write(json_module.dumps(shown, indent=2, sort_keys=True) + "\n")
+        write_json(shown, sort_keys=True)
     else:
         for name, parts in found.items():
             OUT.print(_table(name, parts))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 import logging
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.runtime.service_settings import ClientSettings
@@ -101,7 +99,7 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     """
     from caliper.adapters.stores import minio  # noqa: PLC0415 - as above
 
-    settings = read_settings(ClientSettings).model_copy(update={"store": store})
+    settings = read_settings(ClientSettings, store=store)
     return _tell(minio.apply_storage(store_access(settings)), json=json, quiet=quiet)
 
 
@@ -118,7 +116,7 @@ def brokers(servers: str) -> KafkaAccess:
 
 def _tell(changes: list[str], *, json: bool, quiet: bool) -> int:
     if json:
-        sys.stdout.write(json_module.dumps({"changes": changes}, indent=2) + "\n")
+        write_json({"changes": changes})
     elif not quiet:
         for line in changes or ["Nothing to change."]:
             OUT.print(escape(line), soft_wrap=True, highlight=False)

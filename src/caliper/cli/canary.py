@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Judge, Pack, Reader, Set
 from caliper.cli.options import Shown, split_settings, taking
@@ -102,7 +101,7 @@ def _canary(tested: Tested, shown: Shown) -> int:
     trial = Trial(tried, tested.bound)
     if shown.json:
         told = _told(trial, settings)
-        sys.stdout.write(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        write_json(told)
     elif not shown.quiet:
         _show(trial)
     return _EXITS[trial.said]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +18,7 @@ from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparing import Anyway, compared
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
@@ -78,7 +77,7 @@ def compare(wanted: Wanted) -> int:
     if wanted.html is not None:
         write_text(wanted.html, render_comparison(found, thumbnail))
     if wanted.json:
-        sys.stdout.write(comparison_json(found))
+        write_out(comparison_json(found))
     elif not wanted.quiet:
         _show(found)
     everywhere = all(candidate.parts for candidate in found.candidates)

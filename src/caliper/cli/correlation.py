@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json as json_module
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +16,7 @@ from caliper.analysis.correlation import Correlated, correlated
 from caliper.analysis.leaderboard import Column, headline_columns, metric_columns
 from caliper.cli.agreement import coefficient
 from caliper.cli.comparing import Anyway, refuse_unlike
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.core.errors import InvalidInput
@@ -85,7 +83,7 @@ def correlation(
         )
     found = {one: _over(one, known, scores) for one in _columns(known, metric)}
     if json:
-        sys.stdout.write(_told(found))
+        write_json(_told(found), sort_keys=True)
     else:
         OUT.print(_table(found))
         for remark in dict.fromkeys(one.remark for one in found.values() if one.remark):
@@ -121,11 +119,11 @@ def _over(column: Column, reports: Sequence[Report], scores: Mapping[str, float]
     return correlated(list(known.values()), [scores[name] for name in known])
 
 
-def _told(found: Mapping[Column, Correlated]) -> str:
+def _told(found: Mapping[Column, Correlated]) -> dict[str, dict[str, object]]:
     told: dict[str, dict[str, object]] = {}
     for column, one in found.items():
         told.setdefault(column.benchmark, {})[".".join(column.path)] = asdict(one)
-    return json_module.dumps(told, indent=2, sort_keys=True) + "\n"
+    return told
 
 
 def _table(found: Mapping[Column, Correlated]) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json as json_module
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
 from caliper.cli.options import Shown, taking
@@ -127,7 +126,7 @@ def push(wanted: Wanted, shown: Shown) -> int:
             "lacking": len(lacking),
             "bytes": size,
         }
-        sys.stdout.write(json_module.dumps(digests | counts, indent=2) + "\n")
+        write_json(digests | counts)
     else:
         OUT.print(*digests.values(), sep="\n", highlight=False)
     return Exit.DONE

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json as json_module
-import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
@@ -15,7 +13,7 @@ from rich.table import Table
 
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.apply import Kafka, brokers
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.core.errors import InvalidInput
@@ -53,7 +51,7 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     which = Which(run=run, error=error)
     found = asyncio.run(_on(kafka, lambda logs, _: kept_letters(logs, which)))
     if json:
-        _print([_told(kept) for kept in found])
+        write_json([_told(kept) for kept in found])
         return Exit.DONE
     if not found:
         OUT.print("No dead letters.")
@@ -78,7 +76,7 @@ def show(letter: Named, kafka: Kafka, json: Json = False) -> int:
     (kept,) = asyncio.run(_on(kafka, lambda logs, _: kept_letters(logs, which)))
     told = _told(kept) | {"job": _job(kept.letter)}
     if json:
-        _print(told)
+        write_json(told)
         return Exit.DONE
     for name, value in (told | told["job"]).items():
         if name != "job":
@@ -114,7 +112,7 @@ def replay_letters(
     done, before = asyncio.run(_on(kafka, replaying))
     if json:
         names = {"replayed": done, "before": before}
-        _print({key: [kept.letter.name for kept in some] for key, some in names.items()})
+        write_json({key: [kept.letter.name for kept in some] for key, some in names.items()})
     else:
         OUT.print(f"Put back: {len(done)}; put back before: {len(before)}", highlight=False)
     return Exit.DONE
@@ -168,7 +166,3 @@ def _job(letter: Letter) -> dict[str, Any]:
     if isinstance(job, ExamineJob):
         about["caption"] = None if job.caption is None else job.caption.text
     return about
-
-
-def _print(told: object) -> None:
-    sys.stdout.write(json_module.dumps(told, indent=2, ensure_ascii=False) + "\n")

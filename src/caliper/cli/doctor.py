@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ import typer
 from rich.markup import escape
 
 from caliper.cli import flags
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown, taking
 from caliper.runtime.clock import SystemClock
@@ -120,7 +119,7 @@ def _doctor(wanted: Wanted, shown: Shown) -> int:
             "well": all(finding.state is not State.ILL for finding in findings),
             "components": as_json(findings),
         }
-        sys.stdout.write(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        write_json(told)
     elif not shown.quiet:
         _show(findings)
     return Exit.NO if any(finding.state is State.ILL for finding in findings) else Exit.DONE

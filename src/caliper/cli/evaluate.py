@@ -13,7 +13,7 @@ from rich.markup import escape
 from caliper.adapters.exports.json import report_text
 from caliper.cli.anchors import show_anchors
 from caliper.cli.benchmarks import benchmark_commands
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
@@ -69,7 +69,7 @@ def _watcher(prepared: Prepared, shown: Shown) -> AbstractContextManager[Watcher
 
 def _tell(finished: Finished, shown: Shown) -> None:
     if shown.json:
-        sys.stdout.write(report_text(finished.report))
+        write_out(report_text(finished.report))
     elif not shown.quiet:
         show_report(finished.report, OUT)
         for model, spent in finished.spent.items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +15,7 @@ from caliper.adapters.files import write_text
 from caliper.adapters.wording import number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
@@ -82,7 +80,7 @@ def decide(wanted: Wanted) -> int:
     if wanted.markdown is not None:
         write_text(wanted.markdown, gate_markdown(before, after, found))
     if wanted.json:
-        sys.stdout.write(_told(before, after, found))
+        write_json(_told(before, after, found), sort_keys=True)
     elif not wanted.quiet:
         _show(before, after, found)
     return _EXITS[found.decision]
@@ -119,11 +117,10 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return (escape(name), str(finding.check.tier), told, *figures, margin)
 
 
-def _told(before: str, after: str, found: Gated) -> str:
-    told = {
+def _told(before: str, after: str, found: Gated) -> dict[str, object]:
+    return {
         "base": before,
         "candidate": after,
         "decision": found.decision,
         "findings": [asdict(finding) for finding in found.findings],
     }
-    return json_module.dumps(told, indent=2, sort_keys=True) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +32,7 @@ from caliper.analysis.leaderboard import (
 from caliper.analysis.likeness import said
 from caliper.benchmarks.registry import NAMES
 from caliper.cli.comparing import Anyway, refuse_unlike
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
@@ -95,7 +94,7 @@ def leaderboard(wanted: Wanted) -> int:
     boards = _filled(_boards(wanted, entered.reports), entered, remarks)
     _write(wanted, boards)
     if wanted.json:
-        sys.stdout.write(leaderboard_json(boards))
+        write_out(leaderboard_json(boards))
     elif not wanted.quiet:
         for board in boards:
             OUT.print(_table(board))

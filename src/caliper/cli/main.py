@@ -31,7 +31,7 @@ from caliper.cli import (
     serve,
     validate,
 )
-from caliper.cli.console import ERR
+from caliper.cli.console import ERR, escape_unwritable
 from caliper.cli.exits import Exit
 from caliper.cli.options import taking
 from caliper.core.errors import (
@@ -102,6 +102,7 @@ def _main(
 
 def run() -> None:
     """Run the command and exit with the house's codes (see `Exit`)."""
+    escape_unwritable()
     try:
         code = app(prog_name="caliper", standalone_mode=False)
         sys.stdout.flush()

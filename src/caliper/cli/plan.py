@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 
 from rich.filesize import decimal
 from rich.markup import escape
 from rich.table import Table
 
 from caliper.cli.benchmarks import benchmark_commands
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.runtime.clock import SystemClock
@@ -26,7 +24,7 @@ def _plan(config: RunConfig, shown: Shown) -> int:
     run, directory, found = asyncio.run(_estimated(config))
     if shown.json:
         told = {"run": run, "directory": directory, "benchmarks": [one.to_json() for one in found]}
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        write_json(told)
         return Exit.DONE
     if shown.quiet:
         return Exit.DONE

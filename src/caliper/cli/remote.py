@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json as json_module
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from rich.markup import escape
 from caliper.adapters.files import write_atomically
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.wording import number
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import ERR, OUT, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
@@ -60,7 +59,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
                 await _write(gateway, begun.spec.run_id, config.out)
             if shown.json:
                 report = await gateway.report(begun.spec.run_id, partial=True)
-                sys.stdout.write(report.decode())
+                write_out(report.decode())
     return _code(ended)
 
 
@@ -82,7 +81,7 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
         if out is not None:
             await _write(gateway, run, out)
         if shown.json:
-            sys.stdout.write(report)
+            write_out(report)
         elif not shown.quiet:
             readable = await gateway.report(run, "report.md", partial=True)
             OUT.print(Markdown(readable.decode()))
@@ -138,7 +137,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
 
     ended = asyncio.run(watching())
     if json:
-        sys.stdout.write(json_module.dumps(_told(ended), indent=2) + "\n")
+        write_json(_told(ended))
     return _code(ended)
 
 
@@ -159,7 +158,7 @@ def runs(server: Server, name: Name = "", json: Json = False) -> int:
     found = asyncio.run(listing())
     if json:
         told = [_told(one) for one in found]
-        sys.stdout.write(json_module.dumps(told, indent=2) + "\n")
+        write_json(told)
         return Exit.DONE
     for one in found:
         OUT.print(f"{one.started:%Y-%m-%d %H:%M}  {_line(one)}", soft_wrap=True, highlight=False)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from caliper.adapters.exports.json import report_text
-from caliper.cli.console import OUT
+from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
@@ -53,7 +52,7 @@ def report(
     directory = find_run(run)
     kept = asyncio.run(read_run(directory, write=True))
     if json:
-        sys.stdout.write(report_text(kept.report))
+        write_out(report_text(kept.report))
     elif not quiet:
         show_report(kept.report, OUT)
         show_place(directory.path / "report.html", OUT)

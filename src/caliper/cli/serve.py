@@ -92,7 +92,7 @@ class Served:
         told = {"listen": self.listen}
         if self.page is not None:
             told["page_address"] = self.page
-        return read_settings(GatewaySettings).model_copy(update=told)
+        return read_settings(GatewaySettings, **told)
 
 
 def serve(served: Served) -> int:
@@ -106,7 +106,7 @@ def serve(served: Served) -> int:
 
 async def _serve(served: Served) -> None:
     settings = served.gateway()
-    client = read_settings(ClientSettings).model_copy(update={"store": served.store})
+    client = read_settings(ClientSettings, store=served.store)
     kept = open_store(client)
     if served.kafka is None:
         ground = memory_ground(kept)
@@ -114,11 +114,11 @@ async def _serve(served: Served) -> None:
         ground = kafka_ground(kept, kafka_access(served.kafka, client, "--kafka"))
     captioning = None
     if served.captioner is not None:
-        captioning = CaptionerSettings(model=served.captioner)
+        captioning = read_settings(CaptionerSettings, model=served.captioner)
     parts = await everything(
         ground,
-        read_settings(JudgeSettings).model_copy(update={"model": served.judge}),
-        read_settings(QaReaderSettings).model_copy(update={"model": served.reader}),
+        read_settings(JudgeSettings, model=served.judge),
+        read_settings(QaReaderSettings, model=served.reader),
         captioning,
         settings.page(),
     )

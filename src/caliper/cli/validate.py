@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from caliper.benchmarks.registry import NAMES
-from caliper.cli.console import ERR, OUT
+from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.core.errors import UnknownName
@@ -38,7 +36,7 @@ def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = 
         raise UnknownName("benchmark", name, NAMES)
     found = check(path, name)
     if json:
-        sys.stdout.write(json_module.dumps(asdict(found), indent=2) + "\n")
+        write_json(asdict(found))
     elif not quiet:
         OUT.print(escape(found.summary), highlight=False)
         for problem in found.problems:

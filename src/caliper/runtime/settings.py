@@ -108,8 +108,8 @@ class ModelSettings(MediaSettings, CallSettings):
 Read = TypeVar("Read", bound=Settings)
 
 
-def read_settings(kind: type[Read]) -> Read:
-    """The settings of that class, from the environment.
+def read_settings(kind: type[Read], **told: Any) -> Read:
+    """The settings of that class, from the environment, but for the fields that are `told`.
 
     Raises InvalidInput naming the variable that is wrong, UnknownName for one that is not
     known.
@@ -122,7 +122,7 @@ def read_settings(kind: type[Read]) -> Read:
         if upper.startswith(prefix) and upper not in known and not upper.startswith(kind.others):
             raise UnknownName("environment variable", name, known)
     try:
-        return kind()
+        return kind(**told)
     except ValidationError as error:
         problem = error.errors()[0]
         field = variable(kind, str(problem["loc"][0])) if problem["loc"] else prefix

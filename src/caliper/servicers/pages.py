@@ -65,7 +65,7 @@ class Pages:
     def __init__(self, sources: Sources) -> None:
         self._from = sources
         self._captions = CaptionBook(sources.store)
-        self._pictures: OrderedDict[tuple[str, str, str], bytes | None] = OrderedDict()
+        self._pictures: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
         self._looking = asyncio.Semaphore(_PICTURES_AT_ONCE)
 
     def routes(self) -> Sequence[web.RouteDef]:
@@ -130,28 +130,29 @@ class Pages:
         }
 
     async def picture(self, request: web.Request) -> web.Response:
-        """A small picture of what a sample is about: it stays what it is as long as the run."""
+        """A small picture of what a sample is about: it stays what it is as long as the run.
+        What stands for one that is not there does not: it may yet be pushed.
+        """
         spec = await self._from.runs.spec(request.match_info["run"])
         name, media = (request.query.get(field, "") for field in ("benchmark", "media"))
         if name not in (part.name for part in spec.benchmarks):
             raise NotFound(f"no benchmark {name!r:.40} in this run")
         jpeg = await self._jpeg(spec, name, media)
-        kind = "image/jpeg" if jpeg is not None else "image/svg+xml"
-        return web.Response(
-            body=_NO_PICTURE if jpeg is None else jpeg,
-            content_type=kind,
-            headers={
-                "Cache-Control": "private, max-age=3600",
-                "Content-Security-Policy": "default-src 'none'; sandbox",
-            },
-        )
+        headers = {"Content-Security-Policy": "default-src 'none'; sandbox"}
+        if jpeg is None:
+            return web.Response(body=_NO_PICTURE, content_type="image/svg+xml", headers=headers)
+        headers["Cache-Control"] = "private, max-age=3600"
+        return web.Response(body=jpeg, content_type="image/jpeg", headers=headers)
 
     async def _jpeg(self, spec: RunSpec, name: str, media: str) -> bytes | None:
         key = (spec.benchmark(name).data, name, media)
         async with self._looking:
             if key not in self._pictures:
                 show = self._from.pictures(spec)
-                self._pictures[key] = await asyncio.to_thread(show, name, media)
+                found = await asyncio.to_thread(show, name, media)
+                if found is None:
+                    return None
+                self._pictures[key] = found
             self._pictures.move_to_end(key)
             while len(self._pictures) > _PICTURES_HELD:
                 self._pictures.popitem(last=False)

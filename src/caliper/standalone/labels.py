@@ -10,11 +10,13 @@ question cannot have is refused; questions that are in none of the runs are pass
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from caliper.adapters.datasets import jsonlines
 from caliper.core.errors import InvalidInput
+from caliper.core.sample import Row
 
 Labels = dict[tuple[str, int], str | None]
 """The label by question id and repeat."""
@@ -30,26 +32,19 @@ def label_of(score: float | None) -> str | None:
 def read_labels(path: Path, possible: Possible) -> Labels:
     """The labels in a file. Raises InvalidInput naming file, line and field."""
     labels: Labels = {}
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"cannot be read: {error}", file=str(path)) from error
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            key, label = _row(line, path, number)
-            if key in labels:
-                raise InvalidInput(
-                    "the question is there twice", file=str(path), line=number, field="question_id"
-                )
-            if key[0] in possible and label is not None:
-                _refuse_impossible(label, possible[key[0]], path, number)
-            labels[key] = label
+    for row in jsonlines.rows(path):
+        key, label = _label(row)
+        if key in labels:
+            raise row.wrong("question_id", "the question is there twice")
+        if key[0] in possible and label is not None:
+            _refuse_impossible(label, possible[key[0]], row)
+        labels[key] = label
     if not labels:
         raise InvalidInput("no labels", file=str(path))
     return labels
 
 
-def _refuse_impossible(label: str, scores: Sequence[float], path: Path, number: int) -> None:
+def _refuse_impossible(label: str, scores: Sequence[float], row: Row) -> None:
     known = [label_of(score) for score in scores]
     if label not in known:
         message = (
@@ -57,24 +52,22 @@ def _refuse_impossible(label: str, scores: Sequence[float], path: Path, number: 
             if known
             else "the question is measured, and nobody judges it"
         )
-        raise InvalidInput(message, file=str(path), line=number, field="score")
+        raise row.wrong("score", message)
 
 
-def _row(line: str, path: Path, number: int) -> tuple[tuple[str, int], str | None]:
-    def wrong(message: str, field: str = "") -> InvalidInput:
-        return InvalidInput(message, file=str(path), line=number, field=field)
-
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise wrong(f"not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise wrong("expected an object")
-    question, repeat, score = row.get("question_id"), row.get("repeat", 0), row.get("score")
+def _label(row: Row) -> tuple[tuple[str, int], str | None]:
+    question, repeat = row.fields.get("question_id"), row.fields.get("repeat", 0)
     if not isinstance(question, str) or not question:
-        raise wrong("expected a text", "question_id")
+        raise row.wrong("question_id", "expected a text")
     if not isinstance(repeat, int) or isinstance(repeat, bool):
-        raise wrong("expected a whole number", "repeat")
-    if "score" not in row or isinstance(score, bool) or not isinstance(score, int | float | None):
-        raise wrong("expected a number or null", "score")
-    return (question, repeat), label_of(score)
+        raise row.wrong("repeat", "expected a whole number")
+    if "score" not in row.fields or not _is_score(row.fields["score"]):
+        raise row.wrong("score", "expected a number or null")
+    return (question, repeat), label_of(row.fields["score"])
+
+
+def _is_score(value: object) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        # JSON has whole numbers that no float holds.
+        return abs(value) <= sys.float_info.max
+    return value is None

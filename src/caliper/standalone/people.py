@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from pathlib import Path
 
@@ -21,10 +22,19 @@ MODEL = "model"
 def read_scores(path: Path, column: str) -> dict[str, float]:
     """The scores in a column by model. Raises InvalidInput naming file, line and field."""
     try:
-        text = path.read_text("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot be read: {error}", file=str(path)) from error
-    rows = csv.DictReader(text.splitlines())
+    # Line ends stay as they are: what stands in quotes may hold them.
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        return _scores(rows, path, column)
+    except csv.Error as error:
+        line = rows.reader.line_num
+        raise InvalidInput(f"broken CSV: {error}", file=str(path), line=line) from error
+
+
+def _scores(rows: csv.DictReader[str], path: Path, column: str) -> dict[str, float]:
     for name in (MODEL, column):
         if name not in (rows.fieldnames or ()):
             known = ", ".join(rows.fieldnames or ()) or "none"

@@ -13,11 +13,15 @@ from caliper.core.errors import InvalidInput, MediaMissing
 LIMITS = Limits()
 
 
-def clip(path: Path, greys: list[int], size: tuple[int, int] = (64, 48)) -> Path:
+def clip(
+    path: Path, greys: list[int], size: tuple[int, int] = (64, 48), aspect: str = "1:1"
+) -> Path:
     """A clip of ten frames a second, each of one grey; every 50th is a key frame."""
     width, height = size
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("mpeg4", rate=10, options={"sc_threshold": "1000000000"})
+        stream = container.add_stream(
+            "mpeg4", rate=10, options={"sc_threshold": "1000000000", "aspect": aspect}
+        )
         stream.codec_context.gop_size = 50
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         for grey in greys:
@@ -68,6 +72,13 @@ def test_too_many_pixels(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mp4", [0] * 3)
     with pytest.raises(InvalidInput, match="64 x 48 is more than 3071 pixels"):
         open_frame(path, Moment.FIRST, Limits(frame_pixels=64 * 48 - 1))
+
+
+def test_a_small_file_whose_pixels_are_said_to_be_wide(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.mkv", [0] * 3, (2000, 2000), "10:1")
+    assert path.stat().st_size < 50_000
+    with pytest.raises(InvalidInput, match="20000 x 2000 is more than 36000000 pixels"):
+        open_frame(path, Moment.FIRST, LIMITS)
 
 
 def test_sound_alone_is_no_clip(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 from tests.fakes.footage import HEIGHT, WIDTH, Clip, index_of, write_clip
 
 from caliper.adapters.media.bounds import Limits
-from caliper.adapters.media.clips import shown_frames
+from caliper.adapters.media.clips import Moment, open_frame, shown_frames
 from caliper.adapters.media.images import encode
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
@@ -243,3 +243,24 @@ def test_pixels_that_are_not_square_become_so(tmp_path: Path) -> None:
     with Image.open(io.BytesIO(found[0])) as image:
         assert image.size == (128, 64)
     assert shown(path) == list(range(8))
+
+
+@pytest.mark.parametrize("ending", ["mp4", "mkv"])
+def test_the_limit_of_pixels_is_that_of_the_frame_as_it_is_seen(
+    tmp_path: Path, ending: str
+) -> None:
+    path = write_clip(tmp_path / f"a.{ending}", Clip(8, options={"aspect": "2:1"}))
+    assert shown(path, Limits(frame_pixels=128 * 64)) == list(range(8))
+    with pytest.raises(InvalidInput, match="128 x 64 is more than 8191 pixels") as caught:
+        shown(path, Limits(frame_pixels=128 * 64 - 1))
+    assert caught.value.file == str(path)
+    with pytest.raises(InvalidInput, match="128 x 64 is more than 8191 pixels"):
+        open_frame(path, Moment.FIRST, Limits(frame_pixels=128 * 64 - 1))
+
+
+def test_a_frame_that_is_turned_askew_takes_more_room(tmp_path: Path) -> None:
+    path = write_clip(tmp_path / "a.mp4", Clip(8, rotation=45))
+    with pytest.raises(InvalidInput, match="91 x 91 is more than 8192 pixels"):
+        shown(path, Limits(frame_pixels=8192))
+    upright = write_clip(tmp_path / "b.mp4", Clip(8, rotation=90))
+    assert open_frame(upright, Moment.FIRST, Limits(frame_pixels=64 * 64)).size == (64, 64)

@@ -4,13 +4,15 @@ import base64
 import tracemalloc
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from caliper.benchmarks.comprecap.masks import PIXEL_LIMIT, atoms, decode_mask
+from caliper.benchmarks.comprecap.masks import PIXEL_LIMIT, Mask, atoms, decode_mask
 from caliper.benchmarks.comprecap.payloads import Atom
 
 
@@ -19,7 +21,9 @@ def encoded(data: bytes) -> str:
 
 
 def test_any_byte_but_zero_covers() -> None:
-    assert decode_mask(encoded(zlib.compress(bytes([0, 1, 255, 0])))).tolist() == [0, 1, 1, 0]
+    mask = decode_mask(encoded(zlib.compress(bytes([0, 1, 255, 0]))))
+    assert mask.size == 4
+    assert mask.part(0, 4).tolist() == [0, 1, 1, 0]
 
 
 def test_white_space_in_base64_is_harmless() -> None:
@@ -57,11 +61,44 @@ def test_a_decompression_bomb_stops_at_the_limit() -> None:
     assert peak < 3 * PIXEL_LIMIT
 
 
+def drawn(pixels: Sequence[bool] | NDArray[np.bool_]) -> Mask:
+    return Mask(np.packbits(np.array(pixels, dtype=bool)), len(pixels))
+
+
 @given(st.lists(st.lists(st.booleans(), min_size=12, max_size=12), min_size=1, max_size=11))
 def test_atoms_count_every_pixel_by_the_instances_over_it(rows: list[list[bool]]) -> None:
-    masks = [np.array(row, dtype=np.uint8) for row in rows]
     expected = Counter(
         tuple(place for place, row in enumerate(rows) if row[pixel]) for pixel in range(12)
     )
     expected.pop((), None)
-    assert atoms(masks) == tuple(Atom(key, expected[key]) for key in sorted(expected))
+    assert atoms([drawn(row) for row in rows]) == tuple(
+        Atom(key, expected[key]) for key in sorted(expected)
+    )
+
+
+def test_large_masks_are_counted_piece_by_piece() -> None:
+    size = 3_000_001
+    left, right = np.arange(size) < 2_000_000, np.arange(size) >= 1_500_001
+    assert atoms([drawn(left), drawn(right), drawn(left & right)]) == (
+        Atom((0,), 1_500_001),
+        Atom((0, 1, 2), 499_999),
+        Atom((1,), 1_000_001),
+    )
+
+
+def test_many_large_masks_take_little_memory() -> None:
+    masks = [drawn(np.arange(1 << 22) % 7 > place % 6) for place in range(24)]
+    tracemalloc.start()
+    try:
+        assert len(atoms(masks)) == 6
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 26
+
+
+def test_masks_that_overlap_in_more_ways_than_things_do() -> None:
+    size = 1 << 17
+    bits = [drawn(np.arange(size) >> place & 1 == 1) for place in range(17)]
+    with pytest.raises(ValueError, match="17 masks overlap in more than 61680 ways"):
+        atoms(bits)

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT
 from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.planning import plan
 from caliper.core.errors import InvalidInput
@@ -91,6 +93,23 @@ def test_a_mask_of_another_size_is_named(info: Info, mask_out: Any) -> None:
     assert item.questions[0].unscored is Reason.BAD_INPUT
     assert "info[1].mask_out" in item.questions[0].note
     assert "9 pixels" in item.questions[0].note
+
+
+def test_a_picture_of_many_large_masks_is_refused_at_the_first(info: Info, mask_out: Any) -> None:
+    wide = info[0] | {"mask_out": mask_out(bytes(PICTURE_LIMIT // 9))}
+    item = planned([wide] + [wide | {"mask_out": "never looked at"}] * 9)
+    assert item.questions[0].unscored is Reason.BAD_INPUT
+    assert item.questions[0].note == (
+        "anno.json:7: info: 10 masks of 29826161 pixels are more than 268435456 pixels"
+    )
+
+
+def test_masks_that_overlap_in_every_way_are_bad_input(info: Info, mask_out: Any) -> None:
+    every = np.arange(1 << 17)
+    noise = [info[0] | {"mask_out": mask_out((every >> bit & 1).tolist())} for bit in range(17)]
+    question = planned(noise).questions[0]
+    assert question.unscored is Reason.BAD_INPUT
+    assert question.note == "anno.json:7: info: the 17 masks overlap in more than 61680 ways"
 
 
 def test_masks_that_cover_nothing_are_bad_input(info: Info, mask_out: Any) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from itertools import islice
+from math import cos, radians, sin
 from pathlib import Path
 
 import av
@@ -51,7 +52,7 @@ def open_frame(path: Path, moment: Moment, limits: Limits) -> Image.Image:
     holds no picture.
     """
     with _opened(path, limits) as container:
-        return _frame(container, moment, path)
+        return _frame(container, moment, limits, path)
 
 
 def shown_frames(
@@ -102,9 +103,9 @@ class _Reel:
             self.claimed = _claimed(container)
             for frame in self._decoded(container):
                 if self.frames in self.wanted:
-                    self.kept[self.frames] = self.encode(
-                        _picture(frame, stream.sample_aspect_ratio)
-                    )
+                    aspect = stream.sample_aspect_ratio
+                    picture = _picture(frame, aspect, self.limits, self.path)
+                    self.kept[self.frames] = self.encode(picture)
                 stamps.append(frame.pts)
                 last, self.frames = frame.duration or 0, self.frames + 1
                 self.limits.check_clip(self.frames, 0.0, self.path)
@@ -175,6 +176,8 @@ def _opened(path: Path, limits: Limits) -> Iterator[InputContainer]:
         with av.open(str(path), options=_OPTIONS) as container:
             stream = _video(container)
             limits.check_size(stream.width, stream.height, limits.frame_pixels, path)
+            seen = _width(stream.width, stream.sample_aspect_ratio)
+            limits.check_size(seen, stream.height, limits.frame_pixels, path)
             # The header is only a claim: the decoder holds frames to the same bound.
             stream.codec_context.options = {"max_pixels": str(limits.frame_pixels)}
             # Several clips are decoded at once: threads for each would only hold more frames.
@@ -202,16 +205,36 @@ def _claimed(container: InputContainer) -> float:
     return (container.duration or 0) / av.time_base
 
 
-def _picture(frame: av.VideoFrame, aspect: Fraction | None) -> Image.Image:
-    """The frame as people see it: RGB, its pixels square, turned as its container says."""
+def _width(coded: int, aspect: Fraction | None) -> int:
+    """How many square pixels wide a frame of `coded` pixels of this aspect is."""
+    return max(1, round(coded * aspect)) if aspect else coded
+
+
+def _picture(
+    frame: av.VideoFrame, aspect: Fraction | None, limits: Limits, path: Path
+) -> Image.Image:
+    """The frame as people see it: RGB, its pixels square, turned as its container says.
+
+    A few bytes of a container can ask for a picture of any size, so it is measured before it is
+    made. Raises InvalidInput when it is too large.
+    """
+    size = _width(frame.width, aspect), frame.height
+    limits.check_size(*size, limits.frame_pixels, path)
+    limits.check_size(*_turned(*size, frame.rotation), limits.frame_pixels, path)
     image = Image.fromarray(frame.to_ndarray(format="rgb24"))
-    if aspect and aspect != 1:
-        image = image.resize((max(1, round(image.width * aspect)), image.height))
+    if image.size != size:
+        image = image.resize(size)
     # Counter-clockwise in both.
     return image.rotate(frame.rotation, expand=True) if frame.rotation else image
 
 
-def _frame(container: InputContainer, moment: Moment, path: Path) -> Image.Image:
+def _turned(width: int, height: int, degrees: int) -> tuple[int, int]:
+    """Width and height of the upright box about a picture that is turned."""
+    across, along = abs(cos(radians(degrees))), abs(sin(radians(degrees)))
+    return round(width * across + height * along), round(width * along + height * across)
+
+
+def _frame(container: InputContainer, moment: Moment, limits: Limits, path: Path) -> Image.Image:
     wanted = 0.0
     stream = _video(container)
     if moment is Moment.MIDDLE and container.duration:
@@ -220,7 +243,7 @@ def _frame(container: InputContainer, moment: Moment, path: Path) -> Image.Image
     found = _at(container.decode(stream), wanted)
     if found is None:
         raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
-    return _picture(found, stream.sample_aspect_ratio)
+    return _picture(found, stream.sample_aspect_ratio, limits, path)
 
 
 def _at(frames: Iterator[av.VideoFrame], wanted: float) -> av.VideoFrame | None:

@@ -7,12 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from caliper.benchmarks.base import PlanRequest, Settings
 from caliper.benchmarks.comprecap.compreqa import plan_compreqa
-from caliper.benchmarks.comprecap.masks import atoms, decode_mask
+from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT, Mask, atoms, decode_mask
 from caliper.benchmarks.comprecap.matching import distinct
 from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.settings import chosen
@@ -129,20 +126,30 @@ def _names(relation: str, category: str, matching: str) -> bool:
 
 def _cover(row: Row, instances: Sequence[Instance]) -> tuple[tuple[Atom, ...], int]:
     """The atoms of the picture's masks and their common size in pixels."""
-    masks: list[NDArray[np.uint8]] = []
+    masks: list[Mask] = []
     for place, instance in enumerate(instances):
         field = f"info[{place}].mask_out"
-        if not isinstance(instance.mask, str):
-            raise row.wrong(field, "expected a mask: base64 of a zlib stream of H*W bytes")
-        try:
-            mask = decode_mask(instance.mask)
-        except ValueError as error:
-            raise row.wrong(field, f"this mask cannot be read: {error}") from error
+        mask = _mask(row, field, instance)
         if masks and mask.size != masks[0].size:
             message = f"this mask has {mask.size} pixels, the picture's first has {masks[0].size}"
             raise row.wrong(field, message)
         masks.append(mask)
-    covered = atoms(masks)
+        if len(instances) * mask.size > PICTURE_LIMIT:
+            together = f"{len(instances)} masks of {mask.size} pixels"
+            raise row.wrong("info", f"{together} are more than {PICTURE_LIMIT} pixels")
+    try:
+        covered = atoms(masks)
+    except ValueError as error:
+        raise row.wrong("info", str(error)) from error
     if not covered:
         raise row.wrong("info", "no mask of the picture covers a pixel")
     return covered, masks[0].size
+
+
+def _mask(row: Row, field: str, instance: Instance) -> Mask:
+    if not isinstance(instance.mask, str):
+        raise row.wrong(field, "expected a mask: base64 of a zlib stream of H*W bytes")
+    try:
+        return decode_mask(instance.mask)
+    except ValueError as error:
+        raise row.wrong(field, f"this mask cannot be read: {error}") from error
