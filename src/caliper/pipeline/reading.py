@@ -94,8 +94,7 @@ class RunReader:
         self._counted: OrderedDict[str, _Counted] = OrderedDict()
         self._opening = asyncio.Lock()
         self._counting = asyncio.Lock()
-        # Sinks wait in threads for rows and pictures, which take threads in turn: with as many
-        # sinks as threads, nobody would go on.
+        # A report takes a thread of its own, and rows and pictures in memory: one at a time.
         self._computing = asyncio.Lock()
 
     async def report(self, run: str, file: str, *, partial: bool) -> tuple[bytes, str]:
