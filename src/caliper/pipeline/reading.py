@@ -121,8 +121,9 @@ class RunReader:
         return ended and await started_since(found.store, found.start)
 
     async def _compute(self, found: TrackedRun, name: str) -> bytes:
-        # What others look at grows meanwhile: a report keeps to one moment.
-        self._held.pop(found.run, None)
+        # What others look at grows meanwhile, and may be growing now: a report keeps to one moment.
+        async with self._opening:
+            self._held.pop(found.run, None)
         captions = await captions_of_run(self._store, found.spec, found.plan)
         made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
         async with self._computing:
