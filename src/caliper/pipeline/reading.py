@@ -21,8 +21,8 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_shard
 from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.runs import RunBook, run_store, started_since
-from caliper.pipeline.tracked import END, Runs, TrackedRun
+from caliper.pipeline.runs import END, RunBook, run_store, started_since
+from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
 

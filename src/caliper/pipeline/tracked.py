@@ -16,11 +16,11 @@ from caliper.core.run import SCHEMA, PlanSummary, RunSpec, RunState, refuse_newe
 from caliper.pipeline.ledger import Columns, Ledger
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import read_plan, read_summary
+from caliper.pipeline.runs import END, SPEC
 from caliper.pipeline.store_log import SegmentCache, StoreLog
 from caliper.ports.codec import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.ports.storage import ObjectStore
 
-SPEC, END = "spec.json", "end.json"
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
 # What counts of events in the same millisecond: the later one here.
 _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
