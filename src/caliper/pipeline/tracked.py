@@ -138,14 +138,21 @@ class TrackedRun:
             "tried": sorted(self.tried),
         }
 
-    def recall(self, facts: dict[str, Any]) -> None:
-        """Take over what `facts` gave. Raises KeyError, TypeError or ValueError for others."""
+    def recall(self, facts: dict[str, Any], file: str = "") -> None:
+        """Take over what `facts` gave. Raises InvalidInput naming `file` for others."""
+        try:
+            self._recall(facts)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            message = f"these are no facts of run {self.run}: {error!r}"
+            raise InvalidInput(message, file=file) from error
+
+    def _recall(self, facts: dict[str, Any]) -> None:
         self.events = {EventKind(kind): int(when) for kind, when in facts["events"].items()}
         self.error, self.broken = str(facts["error"]), bool(facts["broken"])
         self.ended = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
         # A release before did not count them.
-        self.start, self.tried = int(facts.get("start", 0)), set(facts.get("tried", ()))
+        self.start, self.tried = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
         announced = facts["announced"]
         self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
 
@@ -232,7 +239,7 @@ async def _recall_end(found: TrackedRun) -> None:
         try:
             end = json.loads(written)
             refuse_newer(end.get("schema"), END)
-            found.recall(end)
+            found.recall(end, END)
             if end["outcomes"] == found.ledger.digest():
                 found.reported = found.ledger.changes
         except (KeyError, TypeError, ValueError, AttributeError) as error:
