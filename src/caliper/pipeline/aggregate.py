@@ -7,7 +7,7 @@ last bit.
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from math import fsum
 
@@ -195,7 +195,7 @@ def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
 
 async def verdict_rows(
     spec: RunSpec, plan: PlanReader, ledger: Ledger, only: Container[int] | None = None
-) -> AsyncIterator[list[VerdictRow]]:
+) -> AsyncGenerator[list[VerdictRow], None]:
     """One row a (question, repeat) that has an outcome, in plan order, a shard at a time; with
     `only` those at these indices alone.
     """

@@ -8,7 +8,6 @@ read again, and entering it twice changes nothing.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
@@ -20,6 +19,7 @@ from caliper.pipeline.places import Places, named
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.rolling import RollingScores, changes_of
+from caliper.pipeline.runs import is_run_id
 from caliper.pipeline.snapshots import KeptRun, Snapshot, encode, newest, save
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
@@ -28,7 +28,6 @@ from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Record
 
-_RUN = re.compile(r"[0-9a-f]{16}", re.ASCII)
 _UNKNOWN_RUNS = 1024
 _ANNOUNCED_RUNS = 4096
 
@@ -167,7 +166,7 @@ class Aggregator:
         """The run, opened from the store when it is not held."""
         if run in self._runs:
             return self._runs[run]
-        if run in self._unknown or not _RUN.fullmatch(run):
+        if run in self._unknown or not is_run_id(run):
             return None
         try:
             found = await self._opener.open(run, self._clock.monotonic())
@@ -184,7 +183,7 @@ class Aggregator:
         return found
 
     async def _planning(self, run: str) -> bool:
-        return bool(_RUN.fullmatch(run)) and await self._opener.planning(run)
+        return is_run_id(run) and await self._opener.planning(run)
 
     async def _make_room(self) -> None:
         logs = [run.log for run in self._runs.values()]
@@ -281,7 +280,7 @@ class Aggregator:
         Raises StoreUnavailable, InvalidInput when the plan is lost.
         """
         async with self._lock:
-            if not _RUN.fullmatch(run):
+            if not is_run_id(run):
                 return None
             self._unknown.pop(run, None)
             found = await self._find(run)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from caliper.core.caps import Caps
@@ -20,10 +20,12 @@ from caliper.core.keys import canonical_json
 from caliper.core.report import BenchmarkReport
 from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.plan import SUMMARY
 from caliper.pipeline.publish import PLAN_JOBS, RUNS
 from caliper.pipeline.resolve import Asked, resolve
 from caliper.pipeline.runs import (
     CANCELLED,
+    END,
     SPEC,
     STARTED,
     RunBook,
@@ -43,7 +45,7 @@ from caliper.ports.stream import JobStream, Message
 
 _PAGE, _LARGEST_PAGE = 50, 500
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
-_END, _INDEX = "end.json", "run-index/"
+_INDEX = "run-index/"
 # What a start puts aside: of a complete run, nothing is tried again.
 _TRIED_AGAIN = frozenset({RunState.CANCELLING, *OVER} - {RunState.COMPLETE})
 
@@ -171,37 +173,42 @@ class Gateway:
             run = key.rpartition("-")[2].removesuffix(".json")
             spec = await self._runs.spec(run)
             if name in ("", spec.name):
-                kept = run_store(self._outside.store, run)
-                state, error = await self._state(kept)
-                found.append(Evaluation(spec, state, await self._started(kept), error=error))
+                found.append(await self._stored(spec))
             last = key
         return Page(tuple(found), "")
 
     async def cancel(self, run: str) -> Evaluation:
-        """End a run before its end. Raises NotFound, StoreUnavailable, StreamUnavailable."""
-        found = await self.get(run)
+        """End a run before its end; it is given without figures, for it may be ended while the
+        aggregator is away. Raises NotFound, InvalidInput for a run that cannot be read,
+        StoreUnavailable, StreamUnavailable.
+        """
+        found = await self._stored(await self._runs.spec(run))
         if found.state in OVER:
             return found
         async with self._starting:
             await write_json(run_store(self._outside.store, run), CANCELLED, cancelled=True)
             event = RunCancelled(run)
             await self._send(RUNS, event_key(event), event)
-        return Evaluation(
-            found.spec, RunState.CANCELLING, found.started, found.benchmarks, found.error
-        )
+        return replace(found, state=RunState.CANCELLING)
+
+    async def _stored(self, spec: RunSpec) -> Evaluation:
+        """Where a run stands by what is stored, without figures."""
+        kept = run_store(self._outside.store, spec.run_id)
+        state, error = await self._state(kept)
+        return Evaluation(spec, state, await self._started(kept), error=error)
 
     async def _state(self, kept: Narrowed) -> tuple[RunState, str]:
         """Where a run stands by what is stored, and why it failed if it did."""
         refused = await refusal_of(kept)
         if refused:
             return RunState.FAILED, refused
-        end = await read_json(kept, _END)
+        end = await read_json(kept, END)
         if end is not None and end["state"] is not None:
             state = RunState(end["state"])
             again = state in _TRIED_AGAIN and await started_since(kept, end.get("start", 0))
             if not again:
                 return state, str(end.get("error", ""))
-        planned = await kept.get("plan/summary.json") is not None
+        planned = await kept.get(SUMMARY) is not None
         cancelled = await read_json(kept, CANCELLED)
         return _state(
             RunState.RUNNING if planned else RunState.PLANNING,

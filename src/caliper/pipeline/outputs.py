@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 from caliper.core.report import Report, VerdictRow
 from caliper.ports.storage import ReportSink
 
-Rows = Callable[[], AsyncIterator[list[VerdictRow]]]
+Shards = AsyncGenerator[list[VerdictRow], None]
+Rows = Callable[[], Shards]
 
 
 async def write_outputs(
@@ -17,22 +20,59 @@ async def write_outputs(
 ) -> list[Path]:
     """Write every file, each over its own pass through the rows, a shard in memory at a time.
 
-    Raises StoreFull or StoreUnavailable; what an earlier sink wrote stays.
+    Raises StoreFull or StoreUnavailable; what an earlier sink wrote stays. A caller who is
+    cancelled gets away once nobody writes into `directory` any more: a sink that waits for rows
+    is given none, one that has read them all ends first.
     """
+    # A thread of its own: rows may need one of the default executor, where sinks that wait for
+    # them could take them all.
+    with ThreadPoolExecutor(1, thread_name_prefix="writing") as thread:
+        return [await _write(sink, (found, rows(), directory), thread) for sink in sinks]
+
+
+async def _write(sink: ReportSink, given: tuple[Report, Shards, Path], thread: Executor) -> Path:
+    found, rows, directory = given
     loop = asyncio.get_running_loop()
-    return [
-        await asyncio.to_thread(sink.write, found, _in_thread(rows(), loop), directory)
-        for sink in sinks
-    ]
+    async with aclosing(rows) as shards:
+        handed = _Handed(shards, loop)
+        writing = loop.run_in_executor(thread, sink.write, found, iter(handed), directory)
+        try:
+            return await asyncio.shield(writing)
+        finally:
+            handed.stop()
+            while not writing.done():
+                # However often the caller is cancelled: what the thread uses must stay.
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([writing])
 
 
-def _in_thread(
-    shards: AsyncIterator[list[VerdictRow]], loop: asyncio.AbstractEventLoop
-) -> Iterator[VerdictRow]:
-    """The rows as a plain iterator for another thread than the loop's."""
+class _Handed:
+    """Rows as a plain iterator for another thread than the loop's, where they come from."""
 
-    async def following() -> list[VerdictRow] | None:
-        return await anext(shards, None)
+    def __init__(self, shards: Shards, loop: asyncio.AbstractEventLoop) -> None:
+        self._shards, self._loop = shards, loop
+        self._reading: asyncio.Task[object] | None = None
+        self._stopped = False
 
-    while (shard := asyncio.run_coroutine_threadsafe(following(), loop).result()) is not None:
-        yield from shard
+    def __iter__(self) -> Iterator[VerdictRow]:
+        """Raises concurrent.futures.CancelledError once it was stopped."""
+        while (shard := self._wait()) is not None:
+            yield from shard
+
+    def _wait(self) -> list[VerdictRow] | None:
+        return asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
+
+    async def _next(self) -> list[VerdictRow] | None:
+        if self._stopped:
+            raise asyncio.CancelledError
+        self._reading = asyncio.current_task()
+        try:
+            return await anext(self._shards, None)
+        finally:
+            self._reading = None
+
+    def stop(self) -> None:
+        """Give no more rows: who waits for some or asks for more is told so."""
+        self._stopped = True
+        if self._reading is not None:
+            self._reading.cancel()

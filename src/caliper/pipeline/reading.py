@@ -21,8 +21,8 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_shard
 from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.runs import RunBook, run_store, started_since
-from caliper.pipeline.tracked import END, Runs, TrackedRun
+from caliper.pipeline.runs import END, RunBook, run_store, started_since
+from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
 
@@ -94,8 +94,7 @@ class RunReader:
         self._counted: OrderedDict[str, _Counted] = OrderedDict()
         self._opening = asyncio.Lock()
         self._counting = asyncio.Lock()
-        # Sinks wait in threads for rows and pictures, which take threads in turn: with as many
-        # sinks as threads, nobody would go on.
+        # A report takes a thread of its own, and rows and pictures in memory: one at a time.
         self._computing = asyncio.Lock()
 
     async def report(self, run: str, file: str, *, partial: bool) -> tuple[bytes, str]:
@@ -122,8 +121,9 @@ class RunReader:
         return ended and await started_since(found.store, found.start)
 
     async def _compute(self, found: TrackedRun, name: str) -> bytes:
-        # What others look at grows meanwhile: a report keeps to one moment.
-        self._held.pop(found.run, None)
+        # What others look at grows meanwhile, and may be growing now: a report keeps to one moment.
+        async with self._opening:
+            self._held.pop(found.run, None)
         captions = await captions_of_run(self._store, found.spec, found.plan)
         made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
         async with self._computing:

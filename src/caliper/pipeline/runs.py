@@ -19,14 +19,19 @@ from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 SPEC, CANCELLED, STARTED = "spec.json", "cancelled.json", "started.json"
-REFUSED = "refused.json"
+REFUSED, END = "refused.json", "end.json"
 _Found = TypeVar("_Found")
 _RUN = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
+def is_run_id(text: str) -> bool:
+    """Whether a run can be called so."""
+    return _RUN.fullmatch(text) is not None
+
+
 def run_store(store: ObjectStore, run: str) -> Narrowed:
     """The objects of one run. Raises NotFound for what is no run id."""
-    if not _RUN.fullmatch(run):
+    if not is_run_id(run):
         raise NotFound(f"no run {run!r:.40}")
     return Narrowed(store, f"runs/{run}")
 

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
-from caliper.core.keys import canonical_json, digest
+from caliper.core.keys import canonical_json
 from caliper.pipeline.runs import read_json, write_json
 from caliper.pipeline.spilled import SpilledTexts
 from caliper.ports.clock import Clock
@@ -156,10 +156,8 @@ class MediaIndex:
 
 async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
     """Keep captions by sample, and return their digest. Raises StoreUnavailable or StoreFull."""
-    name = digest(dict(captions))
-    rows = ({"sample": sample, "caption": text} for sample, text in captions.items())
-    data = b"\n".join(canonical_json(row) for row in rows) + b"\n"
-    packed = await asyncio.to_thread(gzip.compress, data, 6, mtime=0)
+    # Of hundreds of megabytes all of it takes seconds, and others are waiting.
+    name, packed = await asyncio.to_thread(_packed, captions)
     await _put_once(store, _captions_key(name), packed)
     return name
 
@@ -193,8 +191,8 @@ async def written_caption(store: ObjectStore, run: str, name: str, sample: str) 
     """What a captioner wrote about one sample; None when it has not. Raises InvalidInput,
     StoreUnavailable.
     """
-    row = await read_json(store, _written_key(run, name, sample))
-    return None if row is None else str(row["caption"])
+    found = await _read_caption(store, _written_key(run, name, sample))
+    return None if found is None else found.text
 
 
 async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
@@ -203,11 +201,39 @@ async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, 
     """
     found = SpilledTexts()
     async for key in store.list(f"runs/{run}/captions/{name}/"):
-        row = await read_json(store, key)
-        if row is not None:
-            caption = Caption(row["sample"], row["caption"], row.get("truncated") is True)
+        caption = await _read_caption(store, key)
+        if caption is not None:
             found.add([(caption.sample, caption.plain)])
     return found
+
+
+async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
+    row = await read_json(store, key)
+    if row is None:
+        return None
+    sample, text = row.get("sample"), row.get("caption")
+    if not isinstance(sample, str) or not isinstance(text, str):
+        raise InvalidInput("no caption with the sample that it is about", file=key)
+    return Caption(sample, text, row.get("truncated") is True)
+
+
+def _packed(captions: Mapping[str, str]) -> tuple[str, bytes]:
+    """Their digest, and what is kept of them."""
+    rows = ({"sample": sample, "caption": text} for sample, text in captions.items())
+    data = b"\n".join(canonical_json(row) for row in rows) + b"\n"
+    return _digest(captions), gzip.compress(data, 6, mtime=0)
+
+
+def _digest(captions: Mapping[str, str]) -> str:
+    """`keys.digest` of the captions as one object, a caption at a time: no other thread goes on
+    while one call writes all of it.
+    """
+    found = hashlib.sha256(b"{")
+    for place, sample in enumerate(sorted(captions)):
+        found.update(b"," if place else b"")
+        found.update(canonical_json(sample) + b":" + canonical_json(captions[sample]))
+    found.update(b"}")
+    return found.hexdigest()
 
 
 def _texts(packed: Path) -> SpilledTexts:

@@ -16,11 +16,11 @@ from caliper.core.run import SCHEMA, PlanSummary, RunSpec, RunState, refuse_newe
 from caliper.pipeline.ledger import Columns, Ledger
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import read_plan, read_summary
+from caliper.pipeline.runs import END, SPEC
 from caliper.pipeline.store_log import SegmentCache, StoreLog
 from caliper.ports.codec import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.ports.storage import ObjectStore
 
-SPEC, END = "spec.json", "end.json"
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
 # What counts of events in the same millisecond: the later one here.
 _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
@@ -138,14 +138,21 @@ class TrackedRun:
             "tried": sorted(self.tried),
         }
 
-    def recall(self, facts: dict[str, Any]) -> None:
-        """Take over what `facts` gave. Raises KeyError, TypeError or ValueError for others."""
+    def recall(self, facts: dict[str, Any], file: str = "") -> None:
+        """Take over what `facts` gave. Raises InvalidInput naming `file` for others."""
+        try:
+            self._recall(facts)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            message = f"these are no facts of run {self.run}: {error!r}"
+            raise InvalidInput(message, file=file) from error
+
+    def _recall(self, facts: dict[str, Any]) -> None:
         self.events = {EventKind(kind): int(when) for kind, when in facts["events"].items()}
         self.error, self.broken = str(facts["error"]), bool(facts["broken"])
         self.ended = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
         # A release before did not count them.
-        self.start, self.tried = int(facts.get("start", 0)), set(facts.get("tried", ()))
+        self.start, self.tried = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
         announced = facts["announced"]
         self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
 
@@ -232,7 +239,7 @@ async def _recall_end(found: TrackedRun) -> None:
         try:
             end = json.loads(written)
             refuse_newer(end.get("schema"), END)
-            found.recall(end)
+            found.recall(end, END)
             if end["outcomes"] == found.ledger.digest():
                 found.reported = found.ledger.changes
         except (KeyError, TypeError, ValueError, AttributeError) as error:
