@@ -12,8 +12,9 @@ from kafka import TopicPartition
 from kafka.errors import KafkaError
 
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
+from caliper.adapters.streams.kafka_messages import message_of
 from caliper.core.errors import StreamUnavailable
-from caliper.ports.stream import Message, Record
+from caliper.ports.stream import Record
 
 # Seconds between signs of life, while there is nothing to read.
 _PROBE = 2.0
@@ -147,7 +148,4 @@ async def _call(
 
 
 def _record(record: Any) -> Record:
-    headers = {name: value.decode("utf-8", "replace") for name, value in record.headers}
-    key = (record.key or b"").decode("utf-8", "replace")
-    message = Message(record.topic, key, record.value or b"", headers)
-    return Record(record.partition, record.offset, record.timestamp, message)
+    return Record(record.partition, record.offset, record.timestamp, message_of(record))

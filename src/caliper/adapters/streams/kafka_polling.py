@@ -19,9 +19,9 @@ from kafka.structs import MemberState
 
 from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
+from caliper.adapters.streams.kafka_messages import message_of
 from caliper.adapters.streams.progress import Mark
 from caliper.core.errors import StreamUnavailable
-from caliper.ports.stream import Message
 
 # Seconds: the longest that one poll may block, as a member and while it joins; between commits
 # of what was settled; between signs of life, when there was nothing to hear.
@@ -156,7 +156,7 @@ class Polling:
             raise
         for place, records in found.items():
             for record in records:
-                self._handout.arrived(place.partition, record.offset, _message(record))
+                self._handout.arrived(place.partition, record.offset, message_of(record))
         if found:
             self._heard()
         elif full:
@@ -259,9 +259,3 @@ def _offsets(topic: str, marks: Mapping[int, Mark]) -> dict[Any, Any]:
         TopicPartition(topic, partition): OffsetAndMetadata(mark.offset, mark.text, -1)
         for partition, mark in marks.items()
     }
-
-
-def _message(record: Any) -> Message:
-    headers = {name: value.decode("utf-8", "replace") for name, value in record.headers}
-    key = (record.key or b"").decode("utf-8", "replace")
-    return Message(record.topic, key, record.value or b"", headers)
