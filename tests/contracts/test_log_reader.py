@@ -94,6 +94,14 @@ class LogReaderContract:
             own = [record.message for record in found if record.message.key == key]
             assert own == [message for message in messages if message.key == key]
 
+    async def test_a_lone_surrogate_is_read_as_it_was_published(
+        self, log: ReadableStream, topic: str
+    ) -> None:
+        sent = Message(topic, "run/scene/img\ud800.jpg", b"x", {"error": "no \udfff here"})
+        await log.publish(sent)
+        (record,) = await first(log, topic, 1, {})
+        assert record.message == sent
+
     async def test_offsets_grow_and_timestamps_tell_when(
         self, log: ReadableStream, topic: str
     ) -> None:

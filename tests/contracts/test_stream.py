@@ -23,6 +23,13 @@ from caliper.ports.stream import Consumer, Delivery, JobStream, Message
 # Never measured: it only ends a test whose stream lost a message.
 PATIENCE = 12
 LAST = b"the last one"
+# Names of files as JSON may spell them: half of a pair (it has no UTF-8 form), a whole one, and
+# the mark by which Caliper's own way of writing halves begins.
+ODD = [
+    pytest.param("img\ud800.jpg", id="lone surrogate"),
+    pytest.param("b\udce9b\u00e9 \U0001f415", id="surrogate beside letters"),
+    pytest.param("\ufdd0d800 \ufdd0", id="mark"),
+]
 
 
 def message(topic: str, key: str, number: int, **headers: str) -> Message:
@@ -110,6 +117,26 @@ class StreamContract:
         assert (delivery.attempt, delivery.crashes) == (1, 0)
         await consumer.acknowledge(delivery)
         await consumer.leave()
+
+    @pytest.mark.parametrize("odd", ODD)
+    async def test_texts_of_every_kind_arrive_as_they_were_published(
+        self, stream: JobStream, topic: str, odd: str
+    ) -> None:
+        sent = Message(topic, f"run/scene/{odd}", b"x", {"schema": "1", "name": odd, odd: ""})
+        await stream.publish(sent)
+        consumer = stream.consumer(topic, "judge")
+        delivery = await received(consumer)
+        assert delivery.message == sent
+        await consumer.dead_letter(delivery, f"MediaMissing: {odd}")
+        await finish(stream, topic, [sent.key])
+        assert await drained(consumer) == []
+        morgue = stream.consumer(DEAD_LETTERS, f"tests-{topic}")
+        while (letter := (await received(morgue)).message).headers["origin"] != topic:
+            pass
+        assert letter.key == sent.key
+        assert letter.headers["error"] == f"MediaMissing: {odd}"
+        assert letter.headers["name"] == odd
+        await morgue.leave()
 
     async def test_messages_of_a_key_come_in_the_order_of_publishing(
         self, stream: JobStream, topic: str

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.core.keys import canonical_json
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict, better
+from caliper.core.outcome import PASSING, Evidence, Reason, Scored, Unscored, Verdict, better
 
 # Lone surrogates and control characters included.
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=8)
@@ -25,7 +25,10 @@ RIVALS = st.builds(
     Verdict,
     st.just(7),
     st.builds(Scored, st.sampled_from([Fraction(0), Fraction(1, 2)]), st.booleans())
-    | st.builds(Unscored, st.sampled_from([Reason.BACKEND, Reason.UNREADABLE])),
+    | st.builds(
+        Unscored,
+        st.sampled_from([Reason.BACKEND, Reason.BUDGET, Reason.UNREADABLE, Reason.BAD_INPUT]),
+    ),
     st.builds(Evidence, st.sampled_from(["", "a", "\ud800"]), st.sampled_from(["", "b"])),
 )
 
@@ -62,6 +65,25 @@ def test_a_low_score_beats_a_good_excuse() -> None:
     wrong = Verdict(0, Scored(Fraction(-1)), Evidence("zzz"))
     excuse = Verdict(0, Unscored(Reason.BACKEND))
     assert better(excuse, wrong) is wrong
+
+
+FINAL = sorted(set(Reason) - PASSING)
+
+
+@pytest.mark.parametrize("passing", sorted(PASSING))
+@pytest.mark.parametrize("final", FINAL)
+def test_a_final_reason_beats_one_that_may_have_passed(passing: Reason, final: Reason) -> None:
+    # Whatever the explanations are: they are the last thing that verdicts are compared by.
+    trouble = Verdict(0, Unscored(passing), Evidence(explanation="502"))
+    told = Verdict(0, Unscored(final), Evidence(explanation="zzz"))
+    assert better(trouble, told) is better(told, trouble) is told
+
+
+@pytest.mark.parametrize("reason", sorted(PASSING - {Reason.BUDGET}))
+def test_what_was_asked_beats_what_no_budget_was_left_for(reason: Reason) -> None:
+    unasked = Verdict(0, Unscored(Reason.BUDGET))
+    asked = Verdict(0, Unscored(reason), Evidence(explanation="zzz"))
+    assert better(unasked, asked) is better(asked, unasked) is asked
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """The tokens of a run, counted together by all who work on it."""
 
 import asyncio
+from weakref import ref
 
 import pytest
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.caps import TokenCap
-from caliper.core.errors import BudgetSpent
+from caliper.core.errors import BudgetSpent, StoreFull
 from caliper.pipeline.allowance import Allowance, SharedAllowances
 from caliper.ports.codec import CaptionJob
 
@@ -22,6 +23,12 @@ async def opened(shared: SharedAllowances, cap: TokenCap = FIRST) -> Allowance:
     found = await shared.of(job(cap))
     assert found is not None
     return found
+
+
+async def open_others(shared: SharedAllowances) -> None:
+    """Open more than what is counted at once."""
+    for start in range(2, 100):
+        await opened(shared, TokenCap(start, 100))
 
 
 @pytest.fixture
@@ -77,9 +84,51 @@ async def test_whoever_forgot_a_run_goes_on_from_what_it_told(store: MemoryStore
     shared = named(store, "a")
     (await opened(shared)).enter(60, "m")
     await shared.tell(job())
-    for start in range(2, 100):
-        await opened(shared, TokenCap(start, 100))
+    await open_others(shared)
     assert (await opened(shared)).used == 60
+
+
+async def test_what_was_not_told_yet_is_not_forgotten(store: MemoryStore) -> None:
+    shared, other = named(store, "a"), named(store, "b")
+    # A job of the run goes on, and another of it has failed: neither was told.
+    (await opened(shared)).enter(90, "m")
+    await open_others(shared)
+    again = await opened(shared)
+    assert again.used == 90
+    again.enter(10, "m")
+    await shared.tell(job())
+    assert (await opened(other)).others == 100
+
+
+async def test_a_job_that_others_outlast_counts_as_any(store: MemoryStore) -> None:
+    shared, other = named(store, "a"), named(store, "b")
+    held = await opened(shared)
+    await open_others(shared)
+    # It asks only now, and the next job of its run sees that.
+    held.enter(90, "m")
+    assert await opened(shared) is held
+    await open_others(shared)
+    held.enter(10, "m")
+    await shared.tell(job())
+    assert (await opened(other)).others == 100
+
+
+async def test_what_is_told_is_not_held_for_ever(store: MemoryStore) -> None:
+    shared = named(store, "a")
+    gone = ref(await opened(shared))
+    await open_others(shared)
+    assert gone() is None
+
+
+async def test_nothing_is_forgotten_while_the_store_is_full(store: MemoryStore) -> None:
+    shared, other = named(store, "a"), named(store, "b")
+    (await opened(shared)).enter(90, "m")
+    store.full = True
+    with pytest.raises(StoreFull):
+        await open_others(shared)
+    store.full = False
+    await open_others(shared)
+    assert (await opened(other)).others == 90
 
 
 async def test_jobs_that_begin_together_share_one_count(store: MemoryStore) -> None:

@@ -102,14 +102,26 @@ def test_a_worse_verdict_replaces_nothing(reason: Reason) -> None:
     assert ledger.verdict(1) == scored
 
 
-def test_of_two_reasons_one_stands_in_any_order_until_there_is_a_score() -> None:
-    first, later = (Verdict(1, Unscored(reason)) for reason in (Reason.BACKEND, Reason.REFUSED))
-    for order in ([first, later], [later, first]):
+@pytest.mark.parametrize(
+    ("stands", "other"),
+    [
+        # Of two that may have passed the smaller canonical bytes.
+        (Reason.BACKEND, Reason.TIMEOUT),
+        # One that will not come out otherwise is not asked about any more.
+        (Reason.UNREADABLE, Reason.BACKEND),
+        (Reason.REFUSED, Reason.MEDIA_MISSING),
+    ],
+)
+def test_of_two_reasons_one_stands_in_any_order_until_there_is_a_score(
+    stands: Reason, other: Reason
+) -> None:
+    first, second = (Verdict(1, Unscored(reason)) for reason in (stands, other))
+    for order in ([first, second], [second, first]):
         ledger = filled(order)
-        # By the rule of merging the smaller canonical bytes, whichever came last.
         assert ledger.verdict(1) == first
+        assert ledger.passing() == ({1} if stands in PASSING else set())
         assert ledger.merge([Verdict(1, Scored(Fraction(0)))]) == 1
-        assert ledger.merge([first, later]) == 0
+        assert ledger.merge([first, second]) == 0
         assert ledger.outcome(1) == Scored(Fraction(0))
 
 

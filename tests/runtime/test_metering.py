@@ -38,6 +38,12 @@ async def test_calls_tokens_and_seconds_add_up() -> None:
     assert model.identity == slow.identity
 
 
+def test_costs_of_calls_are_added_figure_by_figure() -> None:
+    one, other = Spent(1, 2, 3.5, 4, 5, 6), Spent(10, 20, 30.0, 40, 50, 60)
+    assert one + other == Spent(11, 22, 33.5, 44, 55, 66)
+    assert one == Spent(1, 2, 3.5, 4, 5, 6)
+
+
 async def test_calls_that_overlap_count_one_by_one() -> None:
     clock = FakeClock()
     model = MeteredChatModel(Slow(clock, Completion("yes")), clock)

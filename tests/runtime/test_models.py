@@ -74,6 +74,22 @@ async def test_several_urls_are_one_model(room: ModelRoom) -> None:
         await room.close()
 
 
+async def test_calls_of_one_model_behind_several_specs_add_up(room: ModelRoom) -> None:
+    async with ChatServer() as first, ChatServer() as second:
+        judge = await room.chat_model(f"tgi:{first.url}")
+        captioner = await room.chat_model(f"tgi:{first.url},{second.url}")
+        assert judge is not captioner
+        for model, calls in ((judge, 3), (captioner, 2)):
+            for _ in range(calls):
+                await model.complete(HELLO, Decoding())
+        assert list(room.spent) == [judge.identity.label]
+        (spent,) = room.spent.values()
+        assert (spent.calls, spent.prompt_tokens) == (5, 5 * 7)
+        # Asking for it adds nothing.
+        assert list(room.spent.values()) == [spent]
+        await room.close()
+
+
 async def test_urls_of_different_models_are_refused(room: ModelRoom) -> None:
     async with ChatServer() as first, ChatServer(models=("fake/other",)) as second:
         with pytest.raises(InvalidInput, match="serve different ones") as caught:
@@ -151,6 +167,7 @@ async def test_taggers_and_embedders_by_name(room: ModelRoom) -> None:
     assert ModelRoom.tagger("rules").nouns(["A dog runs."]) == [("dog",)]
     embedder = await room.embedder("ngram")
     assert len(await embedder.embed(["dog", "cat"])) == 2
+    assert await room.embedder("ngram") is embedder
     for name in ("nltk", "spacy", "spacy:"):
         with pytest.raises(UnknownName, match="known: rules, spacy:MODEL"):
             ModelRoom.tagger(name)
@@ -165,7 +182,9 @@ async def test_models_and_embedders_behind_a_triton_server(room: ModelRoom, trit
     assert completion.text
     assert room.spent[captioner.identity.label].calls == 1
     embedder = await room.embedder(f"triton:{triton}/sentences")
+    assert await room.embedder(f"triton:{triton}/sentences") is embedder
     assert len(await embedder.embed(["dog", "cat"])) == 2
+    assert room.spent[embedder.identity.label].calls == 1
     await room.close()
 
 

@@ -31,6 +31,14 @@ class Reason(StrEnum):
     INTERNAL = "internal"
 
 
+PASSING = frozenset(
+    {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reason.MEDIA_MISSING}
+)
+"""The reasons that may have passed when the same job is tried again at another time: an endpoint
+comes back, a picture is put where it was missing. The others are final.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A score, exact. What its range means is the benchmark's business.
@@ -115,13 +123,21 @@ class Verdict:
 def better(first: Verdict, second: Verdict) -> Verdict:
     """The one of two verdicts about the same index that stands.
 
-    Scored beats Unscored, what was asked beats what no budget was left for, then the smaller
-    canonical bytes: commutative and associative, so redelivery and order change nothing.
+    Scored beats Unscored, a final reason one that may have passed, what was asked what no budget
+    was left for, then the smaller canonical bytes: commutative and associative, so redelivery
+    and order change nothing.
     """
     return min(first, second, key=_rank)
 
 
-def _rank(verdict: Verdict) -> tuple[bool, bool, bytes]:
-    outcome = verdict.outcome
-    unscored = isinstance(outcome, Unscored)
-    return unscored, outcome == Unscored(Reason.BUDGET), canonical_json(verdict.to_json())
+def _rank(verdict: Verdict) -> tuple[int, bytes]:
+    return _standing(verdict.outcome), canonical_json(verdict.to_json())
+
+
+def _standing(outcome: Outcome) -> int:
+    """How an outcome stands among others about its index: the smallest is kept."""
+    if isinstance(outcome, Scored):
+        return 0
+    if outcome.reason not in PASSING:
+        return 1
+    return 3 if outcome.reason is Reason.BUDGET else 2

@@ -10,7 +10,9 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from caliper.core.caps import TokenCap
 from caliper.core.errors import BudgetSpent
@@ -21,7 +23,10 @@ from caliper.ports.models import ChatModel, Completion, Identity, Message
 from caliper.ports.storage import ObjectStore
 
 _RUNS = 64
-"""So many starts of runs are counted at once; what others used is in the store."""
+"""So many starts of runs are counted while nobody works on them; what was used is in the store."""
+
+_Start = tuple[str, int]
+"""A run, and which of its starts."""
 
 
 def _nobody(_: str) -> None:
@@ -94,13 +99,22 @@ def capped(model: ChatModel, allowance: Allowance | None) -> ChatModel:
     return model if allowance is None else CappedChatModel(model, allowance)
 
 
-@dataclass(slots=True)
-class _Counted:
-    """What this process used of a cap; `told` is how much of it the others can know."""
+class _Counted(Allowance):
+    """What this process used of a cap; `told` is how much of it the others can know.
 
-    allowance: Allowance
-    told: int
-    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
+    `keep` is called with every use: it must not be forgotten before it is told.
+    """
+
+    def __init__(
+        self, tokens: int, told: int, warn: Callable[[str], None], keep: Callable[[_Counted], None]
+    ) -> None:
+        super().__init__(tokens, used=told, tell=warn)
+        self.told, self.telling = told, asyncio.Lock()
+        self._keep = keep
+
+    def enter(self, tokens: int, model: str) -> None:
+        super().enter(tokens, model)
+        self._keep(self)
 
 
 class SharedAllowances:
@@ -116,44 +130,64 @@ class SharedAllowances:
 
     def __init__(self, store: ObjectStore, who: str, warn: Callable[[str], None]) -> None:
         self._store, self._who, self._warn = store, f"{who}.json", warn
-        self._counted: OrderedDict[tuple[str, int], _Counted] = OrderedDict()
+        # All that anybody holds, so that no start of a run is ever counted twice.
+        self._counted: WeakValueDictionary[_Start, _Counted] = WeakValueDictionary()
+        self._kept: OrderedDict[_Start, _Counted] = OrderedDict()
 
     async def of(self, job: CaptionJob | ExamineJob) -> Allowance | None:
         """What is left for a job by what everybody told, None for any number of tokens.
 
-        Raises StoreUnavailable.
+        Raises StoreUnavailable or StoreFull.
         """
         run, cap = job.run, job.cap
         if cap is None:
             return None
+        start = run, cap.start
+        # Held while the store is asked: what is forgotten now might be told after that was read.
+        counted = self._counted.get(start)
         used = await self._read(run, cap)
         own = used.pop(self._who, 0)
-        counted = self._counted.get((run, cap.start))
+        # Another job may have opened it in the meantime.
+        counted = counted or self._counted.get(start)
         if counted is None:
-            counted = _Counted(Allowance(cap.tokens, used=own, tell=self._warn), told=own)
-            # Another job may have opened it while the store was asked.
-            counted = self._counted.setdefault((run, cap.start), counted)
-        self._counted.move_to_end((run, cap.start))
-        if len(self._counted) > _RUNS:
-            self._counted.popitem(last=False)
-        counted.allowance.others = max(counted.allowance.others, sum(used.values()))
-        return counted.allowance
+            counted = _Counted(cap.tokens, own, self._warn, partial(self._keep, start))
+            self._counted[start] = counted
+        self._keep(start, counted)
+        counted.others = max(counted.others, sum(used.values()))
+        await self._forget()
+        return counted
+
+    def _keep(self, start: _Start, counted: _Counted) -> None:
+        self._kept[start] = counted
+        self._kept.move_to_end(start)
+
+    async def _forget(self) -> None:
+        """Forget the starts that were not used for the longest, each once it is told."""
+        while len(self._kept) > _RUNS:
+            start, counted = next(iter(self._kept.items()))
+            await self._tell(start, counted)
+            if counted.used == counted.told:
+                self._kept.pop(start, None)
 
     async def tell(self, job: CaptionJob | ExamineJob) -> None:
         """Let the others know what was used here. Raises StoreUnavailable or StoreFull."""
-        run, cap = job.run, job.cap
-        counted = None if cap is None else self._counted.get((run, cap.start))
-        if cap is None or counted is None:
-            return
+        if job.cap is not None:
+            start = job.run, job.cap.start
+            if (counted := self._counted.get(start)) is not None:
+                await self._tell(start, counted)
+
+    async def _tell(self, start: _Start, counted: _Counted) -> None:
         async with counted.telling:
-            used = counted.allowance.used
+            used = counted.used
             if used > counted.told:
-                await write_json(run_store(self._store, run), _place(cap) + self._who, tokens=used)
+                run, number = start
+                place = _place(number) + self._who
+                await write_json(run_store(self._store, run), place, tokens=used)
                 counted.told = used
 
     async def _read(self, run: str, cap: TokenCap) -> dict[str, int]:
         """What everybody told, by who they are."""
-        kept, place = run_store(self._store, run), _place(cap)
+        kept, place = run_store(self._store, run), _place(cap.start)
         found = {}
         async for key in kept.list(place):
             written = await read_json(kept, key)
@@ -161,5 +195,5 @@ class SharedAllowances:
         return found
 
 
-def _place(cap: TokenCap) -> str:
-    return f"spent/{cap.start}/"
+def _place(start: int) -> str:
+    return f"spent/{start}/"

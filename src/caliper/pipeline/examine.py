@@ -59,8 +59,8 @@ class Examiner:
     async def examine(self, job: ExamineJob) -> Verdicts:
         """The verdicts of a job.
 
-        A failure of a model raises its BackendError once the good replies are kept, so
-        that the job can be tried again. Raises ModelChanged, StoreUnavailable.
+        A failure that may pass, of a model or a language port, is raised once the good
+        replies are kept, so that the job can be tried again. Raises what `conclude` raises.
         """
         verdicts, trouble = await self.conclude(job)
         if trouble is not None:
@@ -70,7 +70,10 @@ class Examiner:
     async def conclude(self, job: ExamineJob) -> tuple[Verdicts, Exception | None]:
         """The verdicts of a job that is not tried again, and what went wrong first.
 
-        Failures of a model became Unscored. Raises ModelChanged, StoreUnavailable.
+        What failed became Unscored: with a model the question that it was asked, with a
+        language port all questions of its item, since what is asked rests on nouns and
+        embeddings. Raises ModelChanged, StoreUnavailable, and InvalidInput for a language port
+        that the benchmark needs and nobody gave.
         """
         answerer = self._answerer(job)
         uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
@@ -91,7 +94,10 @@ class Examiner:
     async def _item(self, item: Item, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
         caption = job.caption.text if job.caption else None
         settings = self._spec.benchmark(job.benchmark).settings
-        return await drive(benchmark(job.benchmark).examine(item, caption, settings), outside)
+        try:
+            return await drive(benchmark(job.benchmark).examine(item, caption, settings), outside)
+        except _Unanswered as without:
+            return left_unscored([item], without.why)
 
     def _answerer(self, job: ExamineJob) -> Answerer:
         from_media = job.items[0].source is Source.MEDIA
@@ -145,6 +151,14 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
     except StopIteration as stop:
         verdicts: tuple[Verdict, ...] = stop.value
         return verdicts
+
+
+class _Unanswered(Exception):
+    """A language port failed: an examination cannot go on without its answer."""
+
+    def __init__(self, why: Failure) -> None:
+        self.why = why
+        super().__init__(why.detail)
 
 
 class _Outside:
@@ -212,6 +226,20 @@ class _Outside:
         return [tuple(vector) for vector in vectors]
 
     async def _texts(
+        self,
+        port: NounTagger | Embedder,
+        kind: str,
+        texts: tuple[str, ...],
+        call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
+    ) -> list[Sequence[Any]]:
+        try:
+            return await self._kept_or_told(port, kind, texts, call)
+        except Exception as error:
+            failure = self._trouble(error)
+            self.raise_fatal()
+            raise _Unanswered(failure) from error
+
+    async def _kept_or_told(
         self,
         port: NounTagger | Embedder,
         kind: str,

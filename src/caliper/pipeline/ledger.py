@@ -16,7 +16,7 @@ from fractions import Fraction
 from caliper.benchmarks.base import Outcomes
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
-from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict, better
+from caliper.core.outcome import PASSING, Outcome, Reason, Scored, Unscored, Verdict, better
 from caliper.core.question import Item
 from caliper.ports.storage import LocalVerdictLog, VerdictLog
 
@@ -24,11 +24,6 @@ _NOTHING, _SCORED, _SILENT = 0, 1, 2
 _LARGEST = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
-# What may come out otherwise when the same job is tried again at another time: an endpoint
-# comes back, a picture is put where it was missing.
-_PASSING = frozenset(
-    {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reason.MEDIA_MISSING}
-)
 
 Standing = Mapping[int, Verdict]
 """Verdicts by place that a log had to be asked for beforehand."""
@@ -206,7 +201,7 @@ class Ledger:
 
     def passing(self) -> set[int]:
         """The indices without a score for a reason that may have passed."""
-        codes = {_CODES[reason] for reason in _PASSING}
+        codes = {_CODES[reason] for reason in PASSING}
         return {index for index, state in enumerate(self._states) if state in codes}
 
     def lacks(self, item: Item) -> bool:
@@ -217,7 +212,7 @@ class Ledger:
             outcome is None
             or (
                 isinstance(outcome, Unscored)
-                and outcome.reason in _PASSING
+                and outcome.reason in PASSING
                 and question.unscored is None
             )
             for index, question, _ in item.positions()

@@ -30,13 +30,15 @@ class Delivery:
     """A message as handed to a consumer, from a position that is its own in the topic.
 
     `attempt` counts from 1, with every retry. `crashes` counts how often a consumer stopped
-    uncleanly while this message was the only one that it had.
+    uncleanly while this message was the only one that it had. `tenure` is another one when the
+    consumer lost that part of the topic and got it back: others may have had it in between.
     """
 
     message: Message
     position: int
     attempt: int = 1
     crashes: int = 0
+    tenure: int = 0
 
     @property
     def partition(self) -> int:

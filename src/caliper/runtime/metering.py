@@ -37,6 +37,17 @@ class Spent:
         finally:
             self.seconds += clock.monotonic() - begun
 
+    def __add__(self, other: Spent) -> Spent:
+        """What the calls of both cost."""
+        return Spent(
+            self.calls + other.calls,
+            self.failed + other.failed,
+            self.seconds + other.seconds,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
     @property
     def cached_share(self) -> float | None:
         """Which part of the prompts' tokens came from the server's cache, as it says itself;

@@ -75,13 +75,16 @@ def encrypted(spec: str) -> bool:
 
 
 class ModelRoom:
-    """The models of one process. Asked twice for the same SPEC, it gives the same model."""
+    """The models of one process. Asked twice for the same SPEC, it gives the same chat model or
+    embedder, with the same connections.
+    """
 
     def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
         self.allowance = Allowance(access.tokens)
         self._chat_models: dict[str, CappedChatModel] = {}
+        self._embedders: dict[str, Embedder] = {}
         self._metered: list[MeteredChatModel | MeteredEmbedder] = []
         self._pools: list[Replicas[Any]] = []
 
@@ -206,6 +209,11 @@ class ModelRoom:
         """The embedder of that name. Raises UnknownName, InvalidInput when its model is not
         installed, BackendError when its server does not answer.
         """
+        if spec not in self._embedders:
+            self._embedders[spec] = await self._opened_embedder(spec)
+        return self._embedders[spec]
+
+    async def _opened_embedder(self, spec: str) -> Embedder:
         if spec == "ngram":
             return NgramEmbedder()
         kind, _, folder = spec.partition(":")
@@ -247,8 +255,14 @@ class ModelRoom:
 
     @property
     def spent(self) -> dict[str, Spent]:
-        """What each model's calls cost, by the label of its identity."""
-        return {model.identity.label: model.spent for model in self._metered}
+        """What the calls of models cost so far, by the label of their identity: one model may
+        stand behind several SPECs.
+        """
+        found: dict[str, Spent] = {}
+        for model in self._metered:
+            label = model.identity.label
+            found[label] = found.get(label, Spent()) + model.spent
+        return found
 
     async def check(self) -> None:
         """Raises BackendUnavailable while the endpoints of an opened model are gone."""

@@ -27,6 +27,41 @@ class Attempt:
     final: bool = False
 
 
+@dataclass(slots=True)
+class _Job:
+    """A delivery that is worked on. `begun` is when its first try began here."""
+
+    delivery: Delivery
+    begun: float
+
+
+class _Begun:
+    """When the first tries of jobs began that were handed back to be tried again.
+
+    A partition that came back brings no time along from when it was here before: others may
+    have tried its jobs since, or finished them.
+    """
+
+    def __init__(self) -> None:
+        # By partition: its tenure, and the times by offset.
+        self._times: dict[int, tuple[int, dict[int, float]]] = {}
+
+    def keep(self, job: _Job) -> None:
+        """The job is handed back. No effect where its partition has gone and come since."""
+        delivery = job.delivery
+        tenure, times = self._times[delivery.partition]
+        if tenure == delivery.tenure:
+            times[delivery.offset] = job.begun
+
+    def take(self, delivery: Delivery, now: float) -> _Job:
+        """The job of a delivery; one that was not handed back begins now."""
+        tenure, times = self._times.get(delivery.partition, (None, {}))
+        if tenure != delivery.tenure:
+            times = {}
+            self._times[delivery.partition] = delivery.tenure, times
+        return _Job(delivery, times.pop(delivery.offset, now))
+
+
 _LOG = logging.getLogger(__name__)
 _DOUBLINGS = 32  # More would overflow one day, and no wait is that long.
 _MOMENT = 0.001  # Clocks wake sleepers a little early: what is left then is no time to try in.
@@ -79,7 +114,7 @@ class Worker:
         self._clock = clock
         self._limits = limits
         self._telemetry = telemetry
-        self._begun: dict[int, float] = {}
+        self._begun = _Begun()
         self._fetching: asyncio.Task[None] | None = None
         self._stopped = False
         self._troubles: dict[object, Exception] = {}
@@ -125,90 +160,89 @@ class Worker:
 
     async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
         taken = self._clock.monotonic()
-        self._begun.setdefault(delivery.position, taken)
+        job = self._begun.take(delivery, taken)
         self._telemetry.job_taken()
         end: JobEnd | None = None
         try:
-            end = await self._try(delivery)
+            end = await self._try(job)
         finally:
             self._telemetry.job_left(end, self._clock.monotonic() - taken)
             room.release()
 
-    async def _try(self, delivery: Delivery) -> JobEnd:
+    async def _try(self, job: _Job) -> JobEnd:
+        delivery = job.delivery
         if delivery.crashes >= self._limits.crashes:
             deadly = CaliperError(f"{delivery.crashes} workers died while it was their only job")
-            return await self._drop(delivery, deadly)
+            return await self._drop(job, deadly)
         try:
-            await self._attempt(delivery, Attempt(delivery.message.value))
+            await self._attempt(job, Attempt(delivery.message.value))
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
-            return await self._after(delivery, error)
-        return await self._done(delivery)
+            return await self._after(job, error)
+        return await self._done(job)
 
-    async def _after(self, delivery: Delivery, error: Exception) -> JobEnd:
+    async def _after(self, job: _Job, error: Exception) -> JobEnd:
         match handling(error).fate:
             case fate if fate in _OF_THE_RUN:
                 raise error
-            case JobFate.RETRY if self._time_left(delivery) > _MOMENT:
-                return await self._again(delivery, error)
+            case JobFate.RETRY if self._time_left(job) > _MOMENT:
+                return await self._again(job, error)
             case JobFate.RETRY:
-                return await self._last(delivery, error)
-            case JobFate.RETRY_ONCE if delivery.attempt == 1:
-                return await self._again(delivery, error)
+                return await self._last(job, error)
+            case JobFate.RETRY_ONCE if job.delivery.attempt == 1:
+                return await self._again(job, error)
             case _:
-                return await self._drop(delivery, error)
+                return await self._drop(job, error)
 
-    async def _last(self, delivery: Delivery, error: Exception) -> JobEnd:
+    async def _last(self, job: _Job, error: Exception) -> JobEnd:
         """Try for the last time. A job that cannot even then be concluded is given up."""
-        data = delivery.message.value
+        data = job.delivery.message.value
         try:
-            trouble = await self._attempt(delivery, Attempt(data, final=True))
+            trouble = await self._attempt(job, Attempt(data, final=True))
         except Exception as last:
             if handling(last).fate in _OF_THE_RUN:
                 raise
             await self._patiently(partial(self._give_up, data, last))
             trouble = error
         if trouble is None:
-            return await self._done(delivery)
-        return await self._bury(delivery, trouble)
+            return await self._done(job)
+        return await self._bury(job, trouble)
 
-    def _time_left(self, delivery: Delivery) -> float:
-        spent = self._clock.monotonic() - self._begun[delivery.position]
-        return self._limits.budget - spent
+    def _time_left(self, job: _Job) -> float:
+        return self._limits.budget - (self._clock.monotonic() - job.begun)
 
-    async def _again(self, delivery: Delivery, error: Exception) -> JobEnd:
+    async def _again(self, job: _Job, error: Exception) -> JobEnd:
         self._telemetry.job_again(error)
-        doubled = self._limits.first_wait * 2 ** min(delivery.attempt - 1, _DOUBLINGS)
+        doubled = self._limits.first_wait * 2 ** min(job.delivery.attempt - 1, _DOUBLINGS)
         longest = min(doubled, self._limits.longest_wait)
         asked = getattr(error, "retry_after", None) or 0.0
         # Not a secret: only meant to differ between workers.
         wait = max(asked, longest * random.uniform(0.5, 1.0))  # noqa: S311
-        await self._clock.sleep(max(0.0, min(wait, self._time_left(delivery))))
-        await self._consumer.retry(delivery)
+        await self._clock.sleep(max(0.0, min(wait, self._time_left(job))))
+        self._begun.keep(job)
+        await self._consumer.retry(job.delivery)
         return JobEnd.RETRIED
 
-    async def _drop(self, delivery: Delivery, error: Exception) -> JobEnd:
-        await self._patiently(partial(self._give_up, delivery.message.value, error))
-        return await self._bury(delivery, error)
+    async def _drop(self, job: _Job, error: Exception) -> JobEnd:
+        await self._patiently(partial(self._give_up, job.delivery.message.value, error))
+        return await self._bury(job, error)
 
-    async def _bury(self, delivery: Delivery, error: Exception) -> JobEnd:
-        self._begun.pop(delivery.position, None)
+    async def _bury(self, job: _Job, error: Exception) -> JobEnd:
+        delivery = job.delivery
         said = f"{type(error).__name__}: {error}"
         await self._patiently(partial(self._consumer.dead_letter, delivery, said))
         self._telemetry.dead_letter(delivery.message.topic, error)
         return JobEnd.DEAD_LETTER
 
-    async def _done(self, delivery: Delivery) -> JobEnd:
-        self._begun.pop(delivery.position, None)
-        await self._consumer.acknowledge(delivery)
+    async def _done(self, job: _Job) -> JobEnd:
+        await self._consumer.acknowledge(job.delivery)
         return JobEnd.DONE
 
-    async def _attempt(self, delivery: Delivery, attempt: Attempt) -> Exception | None:
+    async def _attempt(self, job: _Job, attempt: Attempt) -> Exception | None:
         """One try; time in which store or stream are down is not taken off the job's budget."""
-        begun, position = self._begun[delivery.position], delivery.position
-        first = self._clock.monotonic()
+        begun, first = job.begun, self._clock.monotonic()
 
         async def handle() -> Exception | None:
-            self._begun[position] = begun + self._clock.monotonic() - first
+            job.begun = begun + self._clock.monotonic() - first
             return await self._handle(attempt)
 
         return await self._patiently(handle)

@@ -13,6 +13,7 @@ from PIL import Image, ImageOps
 
 from caliper.adapters.media.bounds import Limits
 from caliper.adapters.media.images import encode, open_image
+from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 
@@ -109,6 +110,12 @@ def test_shrinking_keeps_the_proportions_and_never_enlarges(tmp_path: Path) -> N
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(MediaMissing):
         open_image(tmp_path / "none.jpg", LIMITS)
+
+
+@pytest.mark.parametrize("name", ["none.jpg", "img\ud800.jpg", "folder/\udfff"])
+def test_a_name_of_which_there_is_no_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(MediaMissing, match="no file"):
+        find(tmp_path, name)
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "tiff", "webp"])

@@ -149,6 +149,19 @@ def test_a_partition_that_moved_takes_its_deliveries_with_it() -> None:
     ]
 
 
+def test_a_partition_that_comes_back_does_so_under_another_tenure() -> None:
+    log = Log(2, 2)
+    member = log.member("first")
+    before = {delivery.partition: delivery for delivery in member.all_ready()}
+    for delivery in before.values():
+        member.handout.retry(delivery)
+    log.marks |= member.handout.give_up([1])
+    member.adopt(1)
+    after = {delivery.partition: delivery for delivery in member.all_ready()}
+    assert after[0].tenure == before[0].tenure
+    assert after[1].tenure not in (before[0].tenure, before[1].tenure)
+
+
 def test_after_an_unclean_stop_messages_go_out_one_at_a_time_until_past_what_was_out() -> None:
     log = Log(6)
     first = log.member("first", room=4)

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from caliper.adapters.streams.kafka_records import message_of
+
 from caliper.ports.stream import Message
 
 

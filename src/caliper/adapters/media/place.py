@@ -12,13 +12,18 @@ def find(root: Path, name: str) -> Path:
     """The file that a dataset calls `name`, below the media folder `root`.
 
     Raises InvalidInput for an absolute path, one with `..`, and one that a symbolic link
-    leads out of the folder; MediaMissing when no file is there.
+    leads out of the folder; MediaMissing when no file is there, as of no name that the file
+    system cannot write.
     """
     parts = PurePosixPath(name).parts
     if not parts or "\0" in name or PurePosixPath(name).is_absolute() or ".." in parts:
         raise InvalidInput(f"not a path inside the media folder: {name!r}")
     folder = Path(os.path.realpath(root))
-    file = Path(os.path.realpath(folder.joinpath(*parts)))
+    try:
+        file = Path(os.path.realpath(folder.joinpath(*parts)))
+    except UnicodeEncodeError:
+        # A lone surrogate: somebody's broken JSON may spell it.
+        raise MediaMissing(f"no file {name!r} in the media folder {root}") from None
     if not file.is_relative_to(folder):
         raise InvalidInput(f"a symbolic link leads out of the media folder: {name!r}")
     if not file.is_file():

@@ -28,9 +28,12 @@ _Place = tuple[int, int]
 
 @dataclass(slots=True)
 class _Part:
-    """A partition: its progress, its messages that are not settled, its last commit."""
+    """A partition: its progress, its messages that are not settled, its last commit; `tenure` is
+    the how many-th that was adopted.
+    """
 
     progress: Progress
+    tenure: int
     messages: dict[int, Message] = field(default_factory=dict)
     committed: Mark | None = None
 
@@ -42,6 +45,7 @@ class Handout:
         self._member, self._room = member, room
         self._lock = Lock()
         self._parts: dict[int, _Part] = {}
+        self._adopted = 0
         # `ready` is a heap: what waits longest in its partition goes first, and a retried
         # message before the later ones of its key.
         self._staged: list[_Place] = []
@@ -71,7 +75,8 @@ class Handout:
         """This partition is ours from the last commit on; None when there is none."""
         progress = Progress.resumed(mark, self._member) if mark else Progress()
         with self._lock:
-            self._parts[partition] = _Part(progress, committed=mark)
+            self._adopted += 1
+            self._parts[partition] = _Part(progress, self._adopted, committed=mark)
             if progress.suspicious:
                 self._take_back()
 
@@ -218,8 +223,8 @@ class Handout:
             tried = part.progress.tried(offset)
             self._out[place] = tried.attempt
             self._peak = max(self._peak, len(self._out))
-            position = position_of(partition, offset)
-            return Delivery(part.messages[offset], position, tried.attempt, tried.crashes)
+            position, message = position_of(partition, offset), part.messages[offset]
+            return Delivery(message, position, tried.attempt, tried.crashes, part.tenure)
 
     def holds(self, delivery: Delivery) -> bool:
         """Whether this was handed out and neither settled since nor lost to another member."""

@@ -12,6 +12,7 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 
 from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
+from caliper.adapters.streams.kafka_messages import kept_headers, kept_text
 from caliper.adapters.streams.kafka_polling import Polling
 from caliper.core.errors import InvalidInput, StreamUnavailable
 from caliper.ports.letters import letter
@@ -42,9 +43,9 @@ class KafkaStream:
         try:
             sent = producer.send(
                 message.topic,
-                key=message.key.encode(),
+                key=kept_text(message.key),
                 value=message.value,
-                headers=[(name, value.encode()) for name, value in message.headers.items()],
+                headers=kept_headers(message.headers),
             )
             async with asyncio.timeout(2 * self._access.patience):
                 await _confirmed(sent)

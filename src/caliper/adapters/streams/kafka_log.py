@@ -12,7 +12,7 @@ from kafka import TopicPartition
 from kafka.errors import KafkaError
 
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
-from caliper.adapters.streams.kafka_records import message_of
+from caliper.adapters.streams.kafka_messages import message_of
 from caliper.core.errors import StreamUnavailable
 from caliper.ports.stream import Record
 

@@ -19,7 +19,7 @@ from kafka.structs import MemberState
 
 from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
-from caliper.adapters.streams.kafka_records import message_of
+from caliper.adapters.streams.kafka_messages import message_of
 from caliper.adapters.streams.progress import Mark
 from caliper.core.errors import StreamUnavailable
 
