@@ -7,6 +7,7 @@ from itertools import chain, repeat
 
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, Told
+from tests.fakes.telemetry import ToldStage
 
 from caliper.adapters.models.gate import Pace
 from caliper.adapters.models.pool import Pool
@@ -20,8 +21,13 @@ AT_ONCE = Pace(start=1000)
 class Bench:
     """A pool over fake endpoints, with a clock that moves when somebody sleeps."""
 
-    def __init__(self, pool: Pool, clock: FakeClock) -> None:
-        self.pool, self.clock = pool, clock
+    def __init__(self, pool: Pool, clock: FakeClock, told: ToldStage) -> None:
+        self.pool, self.clock, self._told = pool, clock, told
+
+    @property
+    def limits(self) -> list[int]:
+        """How many calls may be in flight now, an endpoint each; 0 for one that is only probed."""
+        return [gate.limit for gate in self._told.gates.values()]
 
     async def ask(self, text: str = "1", affinity: str = "") -> str:
         message = Message("user", (text,))
@@ -37,11 +43,12 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     clock = FakeClock()
     named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
-    pool = Pool(named, clock, in_flight, budget, pace)
+    told = ToldStage()
+    pool = Pool(named, clock, in_flight, budget, pace, told)
     try:
         await pool.resolve()
-        yield Bench(pool, clock)
-        assert pool.in_flight == 0
+        yield Bench(pool, clock, told)
+        assert sum(gate.in_flight for gate in told.gates.values()) == 0
     finally:
         await pool.close()
 

@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from tritonclient.grpc.aio import InferenceServerClient
+
 from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
@@ -31,6 +33,13 @@ async def model_at(
 
 def client_of(address: str, name: str) -> TritonClient:
     return TritonClient(address_of(f"{address}/{name}"), None, 10)
+
+
+async def unload(address: str, rest: str) -> None:
+    """Have the server at `address` unload a model; it finishes what it has begun."""
+    found = address_of(f"{address}/{rest}")
+    async with InferenceServerClient(found.target) as client:
+        await client.unload_model(found.model)
 
 
 async def ask(model: TritonModel, prompt: str, max_tokens: int = 512) -> Completion:

@@ -2,15 +2,20 @@
 
 The best comes first. How far another one is behind is told by the paired difference from the
 best (see `compare`), for two intervals that overlap do not say that two checkpoints are alike.
+
+The best is chosen by the same data, and whoever comes out first of many has had luck as well. So
+each of these differences is one of all pairs of rows that chance could have put there, and is
+adjusted for that many. Of equal checkpoints a row is then clear at most as often as the level says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 
 from caliper.analysis.compare import Difference
-from caliper.analysis.significance import LEVEL, holm
+from caliper.analysis.significance import LEVEL, bonferroni
 from caliper.benchmarks.directions import Better, direction
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow
 
@@ -31,8 +36,8 @@ class Standing:
     """One checkpoint's row: a figure a column. `place` is that among the rows, from 1.
 
     `behind` is the difference from the best in the ranking column (None for the best, and
-    where nothing is paired). `clear` says that it is more than chance, adjusted over the rows.
-    `remarks` tell in what the run differs from the first that was named.
+    where nothing is paired). `clear` says that it is more than chance, adjusted over all pairs of
+    rows. `remarks` tell in what the run differs from the first that was named.
     """
 
     run: int
@@ -124,9 +129,19 @@ def _order(value: float | None, *, less: bool) -> tuple[bool, float]:
 
 
 def behind(board: Board, differences: Mapping[int, Difference | None]) -> Board:
-    """The board with each row's difference from the best, by run; adjusted over the rows."""
+    """The board with each row's difference from the best, by run; adjusted over all pairs of rows
+    that have a figure in the ranking column.
+
+    The best and a row are a pair that was picked for what the data say. Whichever it is, it is one
+    of k(k - 1) / 2 pairs, and that any of those is called different by chance, or the wrong way
+    round, is bounded by Bonferroni's inequality, however the tests hang together; only the pairs
+    that are shown need testing. Source: Dunn, Multiple comparisons among means (Journal of the
+    American Statistical Association 56, 1961). A step-down over the rows (Holm) would lower the
+    factor of the last by k - 2 at the most, and promises nothing about which of two is the better.
+    """
+    ranked = sum(row.estimates[board.by].value is not None for row in board.standings)
     found = [differences.get(row.run) for row in board.standings]
-    adjusted = holm([None if one is None else one.p for one in found])
+    adjusted = [bonferroni(None if one is None else one.p, comb(ranked, 2)) for one in found]
     rows = (
         replace(
             row,

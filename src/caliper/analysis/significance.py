@@ -67,6 +67,11 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
+def bonferroni(p: float | None, tests: int) -> float | None:
+    """The p-value of one of `tests` tests, adjusted for all of them; None stays None."""
+    return None if p is None else round(min(1.0, p * tests), _DECIMALS)
+
+
 def detectable(error: float, degrees: int) -> float:
     """The least true difference that a comparison with this standard error finds at LEVEL,
     two-sided, with probability POWER: (t(.975) + t(.8)) * error.

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from caliper.runtime.calls import Call, Context, begin
+from caliper.runtime.calls import Context, begin
 from caliper.runtime.permissions import RULES, Rule
 from caliper.runtime.statuses import abort, status, status_of
 from caliper.runtime.tokens import Caller, Role, TokenFile
@@ -67,7 +67,7 @@ class Guard(grpc.aio.ServerInterceptor):
     ) -> Handler | None:
         """The handler of a call with all that belongs around it, or one that refuses."""
         try:
-            caller, rule = self._let_in(handler_call_details)
+            rule = self._let_in(handler_call_details)
         except _RefusedError as refused:
             _LOG.warning("refused %s: %s", handler_call_details.method, refused)
             return _refusing(refused)
@@ -79,27 +79,27 @@ class Guard(grpc.aio.ServerInterceptor):
             message = f"nobody may call {handler_call_details.method}"
             _LOG.warning("refused %s: it has no rule", handler_call_details.method)
             return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
-        return self._guarded(handler, rule, caller)
+        return self._guarded(handler, rule)
 
-    def _let_in(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule | None]:
+    def _let_in(self, details: grpc.HandlerCallDetails) -> Rule | None:
         caller = _ANYBODY if self._tokens is None else _caller(self._tokens, details)
         rule = RULES.get(details.method)
         if rule is not None and not caller.role.may(rule.role):
             message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
             raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
-        return caller, rule
+        return rule
 
-    def _guarded(self, handler: Handler, rule: Rule, caller: Caller) -> Handler:
+    def _guarded(self, handler: Handler, rule: Rule) -> Handler:
         shape = bool(handler.request_streaming), bool(handler.response_streaming)
         name, make = _SHAPES[shape]
         behaviour: Behaviour = getattr(handler, name)
 
         async def answering(request: Any, context: Context) -> Any:
-            async with self._around(rule, caller, context):
+            async with self._around(rule, context):
                 return await behaviour(request, context)
 
         async def streaming(request: Any, context: Context) -> None:
-            async with self._around(rule, caller, context):
+            async with self._around(rule, context):
                 await _stream(behaviour(request, context), context)
 
         return make(
@@ -109,14 +109,14 @@ class Guard(grpc.aio.ServerInterceptor):
         )
 
     @asynccontextmanager
-    async def _around(self, rule: Rule, caller: Caller, context: Context) -> AsyncIterator[None]:
+    async def _around(self, rule: Rule, context: Context) -> AsyncIterator[None]:
         seconds = _given(context)
         if seconds is None and not rule.lasting:
             seconds = self._deadline
         limit = asyncio.timeout(0 if rule.lasting and self._stopping else seconds)
         try:
             async with limit:
-                begin(Call(caller, limit.when()))
+                begin(limit.when())
                 with self._counted(limit, rule):
                     yield
         except grpc.aio.AbortError:

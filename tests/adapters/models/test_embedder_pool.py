@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedders import FakeEmbedder
 from tests.fakes.telemetry import ToldStage
+from tests.fakes.triton_asking import unload
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import put_back
 
@@ -30,11 +31,12 @@ async def pooled(
     *endpoints: FakeEmbedder, told: ToldStage | None = None, in_flight: int = 64
 ) -> AsyncIterator[EmbedderPool]:
     named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
-    pool = EmbedderPool(named, FakeClock(), in_flight, telemetry=told or ToldStage())
+    told = told or ToldStage()
+    pool = EmbedderPool(named, FakeClock(), in_flight, telemetry=told)
     try:
         await pool.resolve()
         yield pool
-        assert pool.in_flight == 0
+        assert sum(gate.in_flight for gate in told.gates.values()) == 0
     finally:
         await pool.close()
 
@@ -52,10 +54,11 @@ async def test_trouble_that_passes_is_tried_again() -> None:
 
 async def test_an_overloaded_embedder_gets_less_at_once() -> None:
     endpoint = FakeEmbedder(*(BackendOverloaded("busy", 1.0) for _ in range(8)))
-    async with pooled(endpoint, in_flight=8) as pool:
-        before = pool.limits["host-0"]
+    told = ToldStage()
+    async with pooled(endpoint, told=told, in_flight=8) as pool:
+        before = told.gates["words"].limit
         await asyncio.gather(*(pool.embed([text]) for text in "abcdefgh"))
-        assert pool.limits["host-0"] < before
+        assert told.gates["words"].limit < before
         assert endpoint.most_in_flight <= 8
 
 
@@ -117,7 +120,7 @@ async def test_a_real_model_that_is_unloaded_for_a_while_is_waited_for(
         try:
             await pool.resolve()
             before = await pool.embed(["dog", "cat"])
-            await control.unload()
+            await unload(own_triton[1], "sentences")
             again = asyncio.create_task(pool.embed(["dog", "cat"]))
             await missed.wait()
             await control.load()

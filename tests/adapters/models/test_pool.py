@@ -91,12 +91,12 @@ async def test_does_not_wait_longer_than_its_budget() -> None:
 async def test_never_more_calls_at_once_than_configured() -> None:
     endpoint = FakeEndpoint()
     async with bench(endpoint, in_flight=20) as bed:
-        assert bed.pool.limits == {"host-0": 16}
+        assert bed.limits == [16]
         answers = await asyncio.gather(*(bed.ask(str(number)) for number in range(500)))
         assert answers == [str(number) for number in range(500)]
         # One of the calls may be proving, with its answer in hand, whose model it was.
         assert 19 <= endpoint.most_in_flight <= 20
-        assert bed.pool.limits == {"host-0": 20}
+        assert bed.limits == [20]
 
 
 async def test_an_overloaded_endpoint_gets_less_at_once() -> None:
@@ -109,7 +109,7 @@ async def test_an_overloaded_endpoint_gets_less_at_once() -> None:
         assert endpoint.in_flight == 40
         limits = set()
         endpoint.tell, tell = (
-            lambda text: limits.add(bed.pool.limits["host-0"]) or tell(text),
+            lambda text: limits.add(bed.limits[0]) or tell(text),
             endpoint.tell,
         )
         endpoint.free.set()

@@ -56,7 +56,7 @@ async def test_a_dead_endpoint_costs_few_calls_where_another_is_alive() -> None:
         assert len(sound.texts) == 100
         # What was waiting for it is moved, and one call at a time looks whether it is back.
         assert len(broken.texts) < 40
-        assert bed.pool.limits["host-0"] == 0
+        assert bed.limits[0] == 0
 
 
 async def test_an_endpoint_that_is_back_is_used_again() -> None:
@@ -64,11 +64,11 @@ async def test_an_endpoint_that_is_back_is_used_again() -> None:
     async with bench(broken, sound) as bed:
         for _ in range(5):
             await bed.ask()
-        assert bed.pool.limits["host-0"] == 0
+        assert bed.limits[0] == 0
         broken.tell = lambda text: text
         bed.clock.seconds += 2.0
         await bed.ask()
-        assert bed.pool.limits["host-0"] == 1
+        assert bed.limits[0] == 1
         hold(broken)
         calls = [asyncio.create_task(bed.ask()) for _ in range(2)]
         await settle()
@@ -117,7 +117,7 @@ async def test_what_did_not_fail_yet_finds_out_whether_an_endpoint_is_back() -> 
         poison = (bed.ask(f"poison {number}") for number in range(8))
         await asyncio.gather(*poison, return_exceptions=True)
         # It comes when nothing but trouble was heard for longer than patience lasts.
-        assert bed.pool.limits == {"host-0": 0}
+        assert bed.limits == [0]
         assert await bed.ask("sound") == "sound"
 
 

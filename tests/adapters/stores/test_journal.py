@@ -29,6 +29,13 @@ def verdict(index: int, reply: str = "") -> Verdict:
     return Verdict(index, Scored(Fraction(1, 3)), Evidence(reply))
 
 
+def descriptor(path: Path) -> int:
+    """The one by which this process has the file open."""
+    links = [link for link in Path("/proc/self/fd").iterdir() if link.exists()]
+    (found,) = (int(link.name) for link in links if link.samefile(path))
+    return found
+
+
 def held(path: Path) -> list[Verdict]:
     with Journal(path, RUN) as journal:
         return [found for _, found in journal]
@@ -226,7 +233,14 @@ def test_no_room_for_the_header(path: Path) -> None:
     assert held(path) == []
 
 
-def test_syncing(path: Path) -> None:
+def test_what_cannot_be_made_to_survive_is_told(path: Path) -> None:
+    # A pipe in the file's place stands in for a broken disk: nothing can make that one last.
+    source, pipe = os.pipe()
     with Journal(path, RUN) as journal:
         journal.append([verdict(0)])
         journal.sync()
+        os.dup2(pipe, descriptor(path))
+        with pytest.raises(StoreUnavailable):
+            journal.sync()
+    os.close(source)
+    os.close(pipe)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.judged_tasks import layout, once, rows, scored, values
+from tests.fakes.kt_bar import kt_bar_bounds
 
 from caliper.benchmarks.base import Outcomes, PlanRequest
-from caliper.benchmarks.capability import scoring
 from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.core.question import Item, Source
 from caliper.core.sample import Row
@@ -69,7 +69,7 @@ def test_kt_bar_over_repeats_is_the_mean_of_theirs() -> None:
 def test_the_bounds_of_kt_bar(
     accuracy: float, recall: float, least: float, greatest: float
 ) -> None:
-    assert scoring.kt_bar_bounds(accuracy, recall) == pytest.approx((least, greatest))
+    assert kt_bar_bounds(accuracy, recall) == pytest.approx((least, greatest))
 
 
 SCORES = st.sampled_from([1, -1, 0])
@@ -87,7 +87,7 @@ def test_kt_bar_is_always_within_its_bounds(pairs: list[tuple[int, int]]) -> Non
     if accuracy == 0:
         assert kt_bar is None
     else:
-        least, greatest = scoring.kt_bar_bounds(accuracy, recall)
+        least, greatest = kt_bar_bounds(accuracy, recall)
         assert kt_bar is not None
         assert least - 1e-9 <= kt_bar <= greatest + 1e-9
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.endless import comes_to_an_end
 
 from caliper.benchmarks.asking import UNREADABLE
 from caliper.benchmarks.comprecap.reading import (
@@ -134,10 +135,19 @@ def test_reading_a_score_never_raises(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["{", '{"', '{"a":', "it ", "it says 5 ", "(", "score: ", "I rate "]
+    ("piece", "characters"),
+    [
+        *(
+            (each, 4_000_000)
+            for each in ("{", '{"', "it ", "it says 5 ", "(", "score: ", "I rate ")
+        ),
+        # Each of these is read sixteen deep.
+        ('{"a":', 500_000),
+    ],
 )
-def test_no_score_takes_long(piece: str) -> None:
-    read_score(f"{piece * 20_000} none")
+def test_no_score_takes_long(piece: str, characters: int) -> None:
+    with comes_to_an_end():
+        read_score(f"{piece * (characters // len(piece))} none")
 
 
 CLOCK = (

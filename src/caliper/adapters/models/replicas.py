@@ -99,18 +99,6 @@ class Replicas(Generic[Served]):
             raise CaliperError("the model's identity is asked for before it was resolved")
         return self._identity
 
-    @property
-    def limits(self) -> dict[str, int]:
-        """How many calls may be in flight now, by the name of the endpoint; 0 for one that is
-        only probed.
-        """
-        return {replica.name: replica.gate.limit for replica in self._replicas}
-
-    @property
-    def in_flight(self) -> int:
-        """How many calls are in flight now."""
-        return sum(replica.gate.in_flight for replica in self._replicas)
-
     async def resolve(self) -> Identity:
         """Ask every endpoint which model it serves.
 

@@ -99,19 +99,10 @@ class TritonClient:
         call = self._client.is_model_ready(self._address.model, self._address.version, **self._how)
         return bool(await self._told(call))
 
-    async def versions(self) -> dict[str, str]:
-        """The state of each version that the server knows: READY, LOADING, UNAVAILABLE ..."""
-        models = await self._index()
-        return models.get(self._address.model, {})
-
     async def load(self) -> None:
         """Load the model, or load it anew. For a server in explicit model control."""
         how = {"headers": self._headers, "client_timeout": LOAD_SECONDS}
         await self._told(self._client.load_model(self._address.model, **how))
-
-    async def unload(self) -> None:
-        """Unload the model; the server finishes what it has begun."""
-        await self._told(self._client.unload_model(self._address.model, **self._how))
 
     async def infer(
         self, inputs: Sequence[InferInput], parameters: Mapping[str, Any] | None = None
