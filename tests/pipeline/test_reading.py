@@ -19,6 +19,9 @@ from caliper.pipeline.store_log import SEGMENT_BYTES
 from caliper.ports.codec import EventKind
 from caliper.ports.storage import ReportSink
 
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
+
 
 @dataclass
 class Counting:
@@ -56,14 +59,15 @@ async def test_callers_who_leave_take_no_thread_along(house: House) -> None:
     begun = asyncio.Event()
     reader = reader_of(house, Counting(begun.set))
     name = run.spec.run_id
-    for _ in range(4):
-        asking = asyncio.create_task(reader.report(name, "report.md", partial=True))
-        await begun.wait()
-        begun.clear()
-        asking.cancel()
-        await asyncio.wait([asking])
-        assert asking.cancelled()
-    assert (await reader.report(name, "report.md", partial=True))[0] == b"2"
+    async with asyncio.timeout(PATIENCE):
+        for _ in range(4):
+            asking = asyncio.create_task(reader.report(name, "report.md", partial=True))
+            await begun.wait()
+            begun.clear()
+            asking.cancel()
+            await asyncio.wait([asking])
+            assert asking.cancelled()
+        assert (await reader.report(name, "report.md", partial=True))[0] == b"2"
 
 
 class Gate:
