@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -100,8 +101,15 @@ def _main(
     """Options before the command."""
 
 
+def _escape_what_cannot_be_written() -> None:
+    """Names of somebody's broken JSON must end no command; standard error is so by itself."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def run() -> None:
     """Run the command and exit with the house's codes (see `Exit`)."""
+    _escape_what_cannot_be_written()
     try:
         code = app(prog_name="caliper", standalone_mode=False)
         sys.stdout.flush()
