@@ -56,7 +56,8 @@ def test_letters_are_listed_shown_and_put_back_once(
     there = ("--kafka", servers)
     assert caliper("dead-letters", "list", *there, code=0).out == "No dead letters.\n"
     planning = Message(PLAN_JOBS, f"{RUN}/plan", ProtobufCodec().write(PlanJob(RUN)))
-    broken = Message(JUDGE_JOBS, f"{RUN}/capability/one", b"\xff", {"schema": "9"})
+    # A sample of somebody's broken JSON: UTF-8 cannot write it.
+    broken = Message(JUDGE_JOBS, f"{RUN}/capability/one\ud800", b"\xff", {"schema": "9"})
     asyncio.run(bury(servers, [planning, broken]))
 
     first, second = caliper("dead-letters", "list", *there, "--json", code=0).told
@@ -68,6 +69,8 @@ def test_letters_are_listed_shown_and_put_back_once(
     assert shown == second | {"job": shown["job"]}
     assert shown["job"]["bytes"] == 1
     assert "unreadable" in shown["job"]
+    assert shown["key"] == broken.key
+    assert "capability/one\\ud800\n" in caliper("dead-letters", "show", "0-1", *there, code=0).out
     assert ERROR in caliper("dead-letters", "show", "0-0", *there, code=0).out
 
     replay = ("dead-letters", "replay", *there, "--json")
