@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from prometheus_client import CollectorRegistry
 from rich.console import Console
 
+from bench.strict import complain, outlets, report_files
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
@@ -38,16 +39,13 @@ from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
-from caliper.pipeline.report_files import ReportFiles
-from caliper.ports.codec import RunEvent, Verdicts
+from caliper.ports.codec import Verdicts
 from caliper.ports.stream import Message, Record
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.memory import give_back
@@ -228,34 +226,17 @@ class _Log:
             return {0: sum(1 for _ in file)}
 
 
-async def _announce(_: RunEvent) -> None:
-    """Nobody listens."""
-
-
-def _complain(text: str) -> None:
-    raise AssertionError(text)
-
-
-def _warn(kind: Trouble, text: str) -> None:
-    raise AssertionError(f"{kind}: {text}")
-
-
-async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
-    return {}
-
-
 async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     """Catch up, then end the runs; from a snapshot, after an earlier life that kept one."""
     give_back()
     clock, store = SystemClock(), DirectoryStore(folder / "store")
     whole = (await _Log(folder, _nothing).ends(VERDICTS))[0]
-    files = ReportFiles(_no_captions, lambda _, __: [JsonExport(), ParquetExport()])
+    files = report_files(JsonExport(), ParquetExport())
     scores = PrometheusScores(Metrics(CollectorRegistry()))
-    gauges = Gauges(scores, clock, _complain) if shown else None
+    gauges = Gauges(scores, clock, complain) if shown else None
     stop = round(whole * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
-    outlets = Outlets(_announce, _warn, gauges or NobodyWatches())
-    aggregator = Aggregator(store, JsonCodec(), clock, files, outlets)
+    aggregator = Aggregator(store, JsonCodec(), clock, files, outlets(gauges))
     follower = Follower(aggregator, log, clock, Pace(conclude=3600, snapshot=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())

@@ -27,6 +27,7 @@ from rich.console import Console
 from tests.servers.choosing import KAFKA
 from tests.servers.fetch import Missing
 
+from bench.strict import complain, outlets, report_files
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.kafka import KafkaStream
@@ -41,16 +42,13 @@ from caliper.core.keys import canonical_json, digest
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gauges import Gauges, Scope
 from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
-from caliper.pipeline.report_files import ReportFiles
-from caliper.ports.codec import PlanMade, RunEvent, Verdicts, event_key
+from caliper.ports.codec import PlanMade, Verdicts, event_key
 from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
 
@@ -174,10 +172,10 @@ class _House:
             self.stream, self.log = KafkaStream(access), KafkaLog(access)
         self.metrics = Metrics(CollectorRegistry())
         self.telemetry = _Watched(self.metrics)
-        self.gauges = Gauges(self.telemetry, self.clock, _complain) if shown else None
-        outlets = Outlets(_announce, _warn, self.gauges or NobodyWatches())
-        files = ReportFiles(_no_captions, lambda _, __: [])
-        self.board = Aggregator(self.store, self.codec, self.clock, files, outlets)
+        self.gauges = Gauges(self.telemetry, self.clock, complain) if shown else None
+        self.board = Aggregator(
+            self.store, self.codec, self.clock, report_files(), outlets(self.gauges)
+        )
 
     async def planned(self, name: str, samples: int) -> list[Message]:
         """A run of that checkpoint, planned and told of; its verdicts as messages."""
@@ -210,22 +208,6 @@ class _House:
         """Lines of the page that are no comments."""
         lines = generate_latest(self.metrics.registry).splitlines()
         return sum(not line.startswith(b"#") for line in lines)
-
-
-async def _announce(_: RunEvent) -> None:
-    """Nobody listens."""
-
-
-def _complain(text: str) -> None:
-    raise AssertionError(text)
-
-
-def _warn(kind: Trouble, text: str) -> None:
-    raise AssertionError(f"{kind}: {text}")
-
-
-async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
-    return {}
 
 
 async def _under_load(folder: Path, kafka: str, *, shown: bool) -> Mapping[str, float]:

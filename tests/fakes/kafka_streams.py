@@ -7,9 +7,10 @@ from uuid import uuid4
 
 from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.ports.letters import DEAD_LETTERS
-from caliper.ports.stream import Delivery, Message
+from caliper.ports.stream import Delivery, Message, Record
 
 PATIENCE = 60
 
@@ -44,3 +45,19 @@ async def received(member: KafkaMember) -> Delivery:
 async def publish(stream: KafkaStream, topic: str, count: int) -> None:
     for number in range(count):
         await stream.publish(Message(topic, f"key{number}", str(number).encode()))
+
+
+async def records(servers: str, topic: str) -> list[Record]:
+    """All that a topic keeps now."""
+    log = KafkaLog(KafkaAccess(servers))
+    # Of a compacted topic fewer records are there than its offsets count.
+    ends = dict(await log.ends(topic))
+    found: list[Record] = []
+    reading = log.read(topic, {})
+    while ends:
+        record = await anext(reading)
+        found.append(record)
+        if record.offset + 1 >= ends.get(record.partition, 0):
+            ends.pop(record.partition, None)
+    await reading.aclose()
+    return found

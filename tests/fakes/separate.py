@@ -30,7 +30,6 @@ from caliper.pipeline.dead_letters import Which, kept_letters
 from caliper.pipeline.gateway import Evaluation
 from caliper.ports.letters import Letter
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import Record
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.remote import send
 
@@ -260,22 +259,6 @@ async def installation(
 
 async def _stop(services: Mapping[str, ServerProcess]) -> None:
     await asyncio.gather(*(asyncio.to_thread(one.stop) for one in services.values()))
-
-
-async def records(servers: str, topic: str) -> list[Record]:
-    """All that a topic keeps now."""
-    log = KafkaLog(KafkaAccess(servers))
-    # Of a compacted topic fewer records are there than its offsets count.
-    ends = dict(await log.ends(topic))
-    found: list[Record] = []
-    reading = log.read(topic, {})
-    while ends:
-        record = await anext(reading)
-        found.append(record)
-        if record.offset + 1 >= ends.get(record.partition, 0):
-            ends.pop(record.partition, None)
-    await reading.aclose()
-    return found
 
 
 def example(name: str) -> RunConfig:

@@ -1,4 +1,6 @@
-"""What the tests of faults stand on: servers of their own, which they may stop."""
+"""What services stand on: one process on memory and a directory, and for faults servers of a
+module's own, which it may stop.
+"""
 
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -8,13 +10,17 @@ import pytest
 import pytest_asyncio
 from tests.conftest import serve
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.installation import installation as in_one_process
 from tests.fakes.separate import STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.servers.choosing import KAFKA, MINIO
 from tests.servers.process import ServerProcess
 
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
+from caliper.servicers.grounds import memory_ground
 
 Server = tuple[ServerProcess, str]
 
@@ -50,4 +56,15 @@ def ground(broker: Server, objects: Server, tmp_path: Path) -> Ground:
 async def there(ground: Ground) -> AsyncIterator[Installation]:
     """Services whose models take a tenth of a second, so that a run has a middle."""
     async with installed(ground, {kind: ChatServer(delay=0.1) for kind in STAGES}) as found:
+        yield found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path / "store")
+
+
+@pytest_asyncio.fixture
+async def gateway(store: DirectoryStore) -> AsyncIterator[RemoteGateway]:
+    async with in_one_process(memory_ground(store)) as found:
         yield found

@@ -12,6 +12,7 @@ from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.chat_trouble import never
 from tests.fakes.command import Command
 from tests.fakes.groups import members
+from tests.fakes.kafka_streams import records
 from tests.fakes.separate import (
     AGAIN,
     IN_FLIGHT,
@@ -19,7 +20,6 @@ from tests.fakes.separate import (
     Ground,
     Installation,
     example,
-    records,
 )
 from tests.fakes.separate import installation as installed
 

@@ -11,6 +11,7 @@ from typing import Any
 from tests.fakes.chat_server import ChatServer, answer, status
 from tests.fakes.command import Command
 from tests.fakes.groups import members
+from tests.fakes.kafka_streams import records
 from tests.fakes.separate import (
     ENDS_WITHIN,
     IN_FLIGHT,
@@ -19,7 +20,6 @@ from tests.fakes.separate import (
     Ground,
     Installation,
     example,
-    records,
 )
 from tests.fakes.separate import installation as installed
 

@@ -41,6 +41,7 @@ async def test_a_store_that_is_away_for_a_while(there: Installation, objects: Se
 
 async def _outage(server: ServerProcess) -> None:
     await asyncio.to_thread(server.stop)
+    # The length is the case: that something was given up for it tells nobody outside.
     await asyncio.sleep(AWAY)
     await asyncio.to_thread(server.start)
 

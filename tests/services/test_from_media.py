@@ -1,12 +1,11 @@
 """Questions from the media, answered by recorded replies: in services as in one process."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.installation import alone, installation, over
+from tests.fakes.installation import alone, over
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
@@ -15,20 +14,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.reading import Wanted
 from caliper.runtime.recordings import Recordings
-from caliper.servicers.grounds import memory_ground
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.remote import parcels_from_media, send
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> DirectoryStore:
-    return DirectoryStore(tmp_path / "store")
-
-
-@pytest.fixture
-async def gateway(store: DirectoryStore) -> AsyncIterator[RemoteGateway]:
-    async with installation(memory_ground(store)) as found:
-        yield found
 
 
 @pytest.fixture

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from tests.fakes.chat_server import ChatServer, answer
@@ -77,10 +79,18 @@ async def test_a_client_key_stands_for_one_spec(ground: Ground) -> None:
     assert (first.spec, created, once_more) == (again.spec, True, False)
 
 
-async def test_a_cancelled_run_ends_and_can_be_taken_up_again(ground: Ground) -> None:
-    clock = AheadClock()
-    ground = replace(ground, clock=clock)
-    request = await asked(ground, "capability")
+class Begun(NamedTuple):
+    """A run whose judge was asked, and answers once it is released."""
+
+    there: RemoteGateway
+    spec: RunSpec
+    chat: ChatServer
+    released: asyncio.Event
+
+
+@asynccontextmanager
+async def begun_and_held(ground: Ground, request: Asked) -> AsyncIterator[Begun]:
+    """The run of a request, begun in an installation that ends with it."""
     arrived, released = asyncio.Event(), asyncio.Event()
 
     async def held(*given: Any) -> Any:
@@ -92,43 +102,39 @@ async def test_a_cancelled_run_ends_and_can_be_taken_up_again(ground: Ground) ->
         parts = await serving(ground, judge=f"tgi:{chat.url}", in_flight=2)
         async with listening(parts) as address, RemoteGateway(Target(address)) as there:
             begun, _ = await there.start(request)
-            run = begun.spec.run_id
             await arrived.wait()
-            assert (await there.cancel(run)).state is RunState.CANCELLING
-            clock.ahead += 60
-            released.set()
-            assert (await over(there, run)).state is RunState.CANCELLED
-            asked_before = len(chat.requests)
-            again, created = await there.start(request)
-            assert not created
-            assert again.spec == begun.spec
-            ended = await over(there, run)
+            yield Begun(there, begun.spec, chat, released)
+
+
+async def test_a_cancelled_run_ends_and_can_be_taken_up_again(ground: Ground) -> None:
+    clock = AheadClock()
+    ground = replace(ground, clock=clock)
+    request = await asked(ground, "capability")
+    async with begun_and_held(ground, request) as (there, spec, chat, released):
+        run = spec.run_id
+        assert (await there.cancel(run)).state is RunState.CANCELLING
+        clock.ahead += 60
+        released.set()
+        assert (await over(there, run)).state is RunState.CANCELLED
+        asked_before = len(chat.requests)
+        again, created = await there.start(request)
+        assert not created
+        assert again.spec == spec
+        ended = await over(there, run)
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED)
     assert 0 < asked_before < len(chat.requests)
 
 
 async def test_a_failed_run_that_is_started_again_has_not_failed(ground: Ground) -> None:
     request = await asked(ground, "capability")
-    arrived, released = asyncio.Event(), asyncio.Event()
-
-    async def held(*given: Any) -> Any:
-        arrived.set()
-        await released.wait()
-        return await answer("1")(*given)
-
-    async with ChatServer(otherwise=held) as chat:
-        parts = await serving(ground, judge=f"tgi:{chat.url}", in_flight=2)
-        async with listening(parts) as address, RemoteGateway(Target(address)) as there:
-            begun, _ = await there.start(request)
-            run = begun.spec.run_id
-            await arrived.wait()
-            event = RunFailed(run, "another model")
-            message = Message(RUNS, event_key(event), ground.codec.write(event))
-            await ground.stream.publish(message)
-            failed = await over(there, run)
-            again, _ = await there.start(request)
-            released.set()
-            states = [found.state async for found in there.watch(run, 0.1)]
+    async with begun_and_held(ground, request) as (there, spec, _, released):
+        event = RunFailed(spec.run_id, "another model")
+        message = Message(RUNS, event_key(event), ground.codec.write(event))
+        await ground.stream.publish(message)
+        failed = await over(there, spec.run_id)
+        again, _ = await there.start(request)
+        released.set()
+        states = [found.state async for found in there.watch(spec.run_id, 0.1)]
     assert (failed.state, failed.error) == (RunState.FAILED, "another model")
     assert again.state is RunState.PLANNING
     assert RunState.FAILED not in states

@@ -1,7 +1,6 @@
 """All services in one process: the same report as without services, over real gRPC."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,17 +20,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOBODY = "0" * 16
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> DirectoryStore:
-    return DirectoryStore(tmp_path / "store")
-
-
-@pytest.fixture
-async def gateway(store: DirectoryStore) -> AsyncIterator[RemoteGateway]:
-    async with installation(memory_ground(store)) as found:
-        yield found
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.kafka_streams import records
 from tests.fakes.metered import Meter
 from tests.fakes.separate import (
     AGAIN,
@@ -20,7 +21,6 @@ from tests.fakes.separate import (
     Ground,
     Installation,
     example,
-    records,
 )
 from tests.fakes.separate import installation as installed
 from tests.servers import broker as brokers

@@ -1,0 +1,38 @@
+"""An aggregator's surroundings for measuring: nobody listens, and any complaint ends it."""
+
+from __future__ import annotations
+
+from caliper.core.run import RunSpec
+from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.pipeline.gauges import Gauges
+from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
+from caliper.pipeline.report_files import ReportFiles
+from caliper.ports.codec import RunEvent
+from caliper.ports.storage import ReportSink
+
+
+def outlets(gauges: Gauges | None) -> Outlets:
+    """Where the aggregator tells what it found; without gauges nobody watches."""
+    return Outlets(_announce, _warn, gauges or NobodyWatches())
+
+
+def report_files(*sinks: ReportSink) -> ReportFiles:
+    """What a report is written as, of runs whose captions nobody has."""
+    return ReportFiles(_no_captions, lambda _, __: sinks)
+
+
+def complain(text: str) -> None:
+    """Raises AssertionError: what gauges complain of spoils a measurement."""
+    raise AssertionError(text)
+
+
+async def _announce(_: RunEvent) -> None:
+    """Nobody listens."""
+
+
+def _warn(kind: Trouble, text: str) -> None:
+    complain(f"{kind}: {text}")
+
+
+async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
+    return {}
