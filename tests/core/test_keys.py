@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.core.caption import Caption
-from caliper.core.keys import canonical_json, digest, job_key, question_id, reply_key, run_id
+from caliper.core.keys import (
+    canonical_json,
+    digest,
+    job_key,
+    question_id,
+    reply_key,
+    run_id,
+    sampling_seed,
+)
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=6)
 VALUES = st.recursive(
@@ -110,3 +118,16 @@ def test_each_part_of_a_job_key_and_a_question_id_counts() -> None:
     ids = {question_id("d", "i", 0), question_id("e", "i", 0), question_id("d", "j", 0),
            question_id("d", "i", 1)}  # fmt: skip
     assert (len(keys), len(ids)) == (5, 4)
+
+
+def test_neither_replicates_nor_repeats_nor_neighbouring_seeds_share_their_draws() -> None:
+    turns = [(replicate, repeat, attempt) for replicate in range(3) for repeat in range(3)
+             for attempt in range(2)]  # fmt: skip
+    drawn = [
+        sampling_seed(sampling_seed(seed, replicate), repeat, attempt)
+        for seed in range(50)
+        for replicate, repeat, attempt in turns
+    ]
+    assert len(set(drawn)) == len(drawn)
+    assert [sampling_seed(seed, 0, 0) for seed in (0, 7)] == [0, 7]
+    assert all(0 <= seed < 2**31 for seed in drawn)

@@ -204,13 +204,14 @@ def test_every_repeat_and_second_ask_draws_anew() -> None:
     }
     assert len(seeds) == 6
     assert sampling(an_ask(), seed=0) == an_ask().decoding
+    assert sampling(an_ask(), seed=7).seed == 7
 
 
 async def test_the_seed_of_the_run_reaches_the_model() -> None:
     model = Scribe(Completion("A"))
     await PromptingAnswerer(model, OnePrompt(), seed=40).answer(an_ask(repeat=1))
     ((_, decoding, _),) = model.asked
-    assert decoding.seed == 42
+    assert decoding == sampling(an_ask(repeat=1), seed=40)
 
 
 def test_a_request_tells_messages_and_schema_apart() -> None:

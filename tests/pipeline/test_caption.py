@@ -155,7 +155,7 @@ async def test_what_changes_a_caption_asks_again(spec: RunSpec) -> None:
     await captioned(model, store)
     await captioned(model, store, spec)
     assert len(model.calls) == 2
-    assert model.calls[1].decoding.seed == spec.seed
+    assert model.calls[1].decoding.seed == spec.sampling_seed
     assert model.calls[1].decoding.max_tokens == spec.benchmarks[0].caption_tokens
 
 

@@ -36,6 +36,16 @@ def run_id(fingerprint: str) -> str:
     return fingerprint[:16]
 
 
+def sampling_seed(seed: int, *turns: int) -> int:
+    """What a server draws from: `seed` at the first turn (all 0), else 31 bits of a digest of it
+    and the turns. So neither repeats nor runs of neighbouring seeds share their draws, and every
+    server takes it.
+    """
+    if not any(turns):
+        return seed
+    return int(digest(["sampling", seed, *turns])[:8], 16) >> 1
+
+
 def question_id(dataset_digest: str, item: str, ordinal: int) -> str:
     """Names a question free of any run, so that two runs can be paired on it."""
     return digest(["question", dataset_digest, item, ordinal])[:32]

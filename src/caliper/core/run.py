@@ -9,7 +9,7 @@ from typing import Any
 
 from caliper.core.caption import CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NewerSchema
-from caliper.core.keys import digest, run_id
+from caliper.core.keys import digest, run_id, sampling_seed
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.taxonomy import Taxonomy
@@ -143,6 +143,13 @@ class RunSpec:
     def run_id(self) -> str:
         """The first 16 hexadecimal digits of the fingerprint."""
         return run_id(self.fingerprint)
+
+    @property
+    def sampling_seed(self) -> int:
+        """The seed from which models draw. A server gives the same words for the same seed, so
+        every replicate has its own.
+        """
+        return sampling_seed(self.seed, self.replicate)
 
     def benchmark(self, name: str) -> BenchmarkSpec:
         """The part of that benchmark. Raises KeyError when it is not in the run."""

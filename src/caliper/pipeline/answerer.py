@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from caliper.core.errors import InvalidInput
+from caliper.core.keys import sampling_seed
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply, Source
 from caliper.pipeline.rendering import Request, render_ask, with_images
@@ -87,7 +88,7 @@ def sampling(ask: Ask, seed: int) -> Decoding:
     A server draws the same words again for the same seed: with one seed for all, repeats at
     temperature .6 (CompreCap) would agree by construction.
     """
-    own = seed + ask.decoding.seed + 2 * ask.repeat + ask.attempt
+    own = sampling_seed(seed + ask.decoding.seed, ask.repeat, ask.attempt)
     return replace(ask.decoding, seed=own)
 
 

@@ -66,7 +66,7 @@ class Captioner:
         if group in part.taxonomy:
             fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
         messages = with_images(render(self._pack.template(template), fields), images)
-        decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.seed)
+        decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.sampling_seed)
         key = _object(
             reply_key(
                 self._model.identity.to_json(),
@@ -96,7 +96,7 @@ class Captioner:
         """
         wanted = {item.media for item in job.items}
         async with self._media.shown(job.benchmark, wanted) as shown:
-            seeing = PromptingAnswerer(self._model, self._pack, self._spec.seed, shown)
+            seeing = PromptingAnswerer(self._model, self._pack, self._spec.sampling_seed, shown)
             models = Models({f"{job.benchmark}/media": seeing})
             examiner = Examiner(self._spec, models, self._store, self._telemetry)
             asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)

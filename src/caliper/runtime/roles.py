@@ -147,7 +147,7 @@ class Examiners:
         spec = await self.gate.spec(job.run, job.benchmark)
         if spec is None:
             return None
-        models = self.answering(spec.seed, await self.allowances.of(job))
+        models = self.answering(spec.sampling_seed, await self.allowances.of(job))
         if job.items[0].source is Source.MEDIA:
             media = await self.recordings.answerer(spec, job.benchmark)
             models = replace(models, answerers={f"{job.benchmark}/media": media})

@@ -14,7 +14,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caption import CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
-from caliper.core.keys import digest
+from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.taxonomy import Taxonomy
@@ -109,7 +109,8 @@ async def _prepare_part(
     sources = open_sources(name, part)
     taxonomy = taxonomy_of(name, part)
     models: dict[str, Identity] = {}
-    answerer = await room.answerer(answering_spec(name, part), name, pack, config.seed)
+    seed = sampling_seed(config.seed, config.replicate)
+    answerer = await room.answerer(answering_spec(name, part), name, pack, seed)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
     models[chosen.role] = answerer.identity
     if part.captioner is not None:
