@@ -9,12 +9,11 @@ from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
-from rich.markup import escape
 
 from caliper.adapters.files import write_atomically
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.wording import number
-from caliper.cli.console import ERR, OUT, write_json, write_out
+from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
@@ -71,7 +70,7 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
         found = await gateway.get(run)
         failed = found.state is RunState.FAILED
         if failed:
-            ERR.print(f"[red]The run failed: {escape(found.error)}[/red]", soft_wrap=True)
+            ERR.print(f"[red]The run failed: {plain(found.error)}[/red]", soft_wrap=True)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
@@ -105,13 +104,13 @@ async def _watch(gateway: RemoteGateway, run: str, shown: Shown) -> Evaluation:
 
 
 def _line(found: Evaluation) -> str:
-    parts = [f"{found.spec.run_id} {escape(found.spec.name)} [bold]{found.state}[/bold]"]
+    parts = [f"{found.spec.run_id} {plain(found.spec.name)} [bold]{found.state}[/bold]"]
     for part in found.benchmarks:
         known = part.coverage.scored + sum(part.coverage.unscored.values())
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
         parts.append(f"{part.title} {value} ({known}/{part.coverage.planned})")
-    return "  ".join([*parts, f"[red]{escape(found.error)}[/red]"] if found.error else parts)
+    return "  ".join([*parts, f"[red]{plain(found.error)}[/red]"] if found.error else parts)
 
 
 def _told(found: Evaluation) -> dict[str, str]:

@@ -14,6 +14,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Source
+from caliper.core.run import check_name
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.plan import qa_layout
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
@@ -39,6 +40,7 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
             "whether anchors are judged, an installation's judges are told by its own settings",
             field="anchors",
         )
+    check_name(config.label)
     parts = []
     for name, part in config.benchmarks.items():
         parcel = parcel_of(name, part)
