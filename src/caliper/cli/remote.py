@@ -59,6 +59,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
             if shown.json:
                 report = await gateway.report(begun.spec.run_id, partial=True)
                 write_out(report.decode())
+    _tell_failure(ended)
     return _code(ended)
 
 
@@ -68,13 +69,11 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     """
     async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
         found = await gateway.get(run)
-        failed = found.state is RunState.FAILED
-        if failed:
-            ERR.print(f"[red]The run failed: {plain(found.error)}[/red]", soft_wrap=True)
+        _tell_failure(found)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
-            if failed:
+            if found.state is RunState.FAILED:
                 return Exit.NO
             raise
         if out is not None:
@@ -113,6 +112,12 @@ def _line(found: Evaluation) -> str:
     return "  ".join([*parts, f"[red]{plain(found.error)}[/red]"] if found.error else parts)
 
 
+def _tell_failure(found: Evaluation) -> None:
+    """Say why a run failed, however little else is shown."""
+    if found.state is RunState.FAILED:
+        ERR.print(f"[red]The run failed: {plain(found.error)}[/red]", soft_wrap=True)
+
+
 def _told(found: Evaluation) -> dict[str, str]:
     return {
         "run": found.spec.run_id,
@@ -135,6 +140,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
             return await _watch(gateway, run, Shown(json=json, quiet=quiet))
 
     ended = asyncio.run(watching())
+    _tell_failure(ended)
     if json:
         write_json(_told(ended))
     return _code(ended)
