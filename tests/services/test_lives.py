@@ -140,9 +140,12 @@ async def test_data_that_cannot_be_planned_fail_the_run(
 ) -> None:
     broken = tmp_path / "questions.json"
     broken.write_text(json.dumps([{"id": "a"}, {"id": "a"}]), "utf-8")
-    config = only("captionqa", data=broken)
+    request = await asked(ground)
+    parcel = parcel_of("captionqa", only("captionqa", data=broken).benchmarks["captionqa"])
+    await push_dataset(ground.store, parcel)
+    request = replace(request, benchmarks=(replace(request.benchmarks[0], data=parcel.digest),))
     async with listening(await serving(ground)) as address, RemoteGateway(Target(address)) as there:
-        begun = await send(config, there, ground.store)
+        begun, _ = await there.start(request)
         ended = await over(there, begun.spec.run_id)
         (listed,) = (await there.list()).evaluations
         code = await report_there(begun.spec.run_id, address, None, Shown())
