@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.remote import report_there
-from caliper.core.errors import AlreadyExists
+from caliper.core.errors import AlreadyExists, NotReady
 from caliper.core.keys import canonical_json
 from caliper.core.run import Identity, RunSpec, RunState
 from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS, RUNS
@@ -149,6 +150,9 @@ async def test_data_that_cannot_be_planned_fail_the_run(
         ended = await over(there, begun.spec.run_id)
         (listed,) = (await there.list()).evaluations
         code = await report_there(begun.spec.run_id, address, None, Shown())
+        for partial in (False, True):
+            with pytest.raises(NotReady, match=f"the run failed: {re.escape(ended.error)}"):
+                await there.report(begun.spec.run_id, partial=partial)
     assert code == Exit.NO
     assert f"The run failed: {ended.error}" in capsys.readouterr().err
     assert ended.state is listed.state is RunState.FAILED
