@@ -10,7 +10,7 @@ import yaml
 from tests.fakes import tiny
 from tests.fakes.command import Command
 
-from caliper.cli.console import write_json, write_out
+from caliper.cli.console import plain, write_json, write_out
 
 NAME = "half \ud83d of a sign"
 
@@ -37,6 +37,13 @@ def test_a_report_is_printed_as_its_file_has_it(
 def test_people_are_shown_its_escape(caliper: Command, config: Path) -> None:
     caliper("evaluate", "--config", config, "--quiet", code=0)
     assert r"(half \ud83d of a sign)" in caliper("validate", "run", code=0).out
+
+
+def test_what_others_wrote_stays_on_its_line() -> None:
+    # As releases before took for a name: what the store holds of theirs is still listed.
+    assert plain("a\nb \x1b[31mred\u202e [é]") == r"a\nb \x1b[31mred\u202e [é]"
+    assert plain("[bold]") == r"\[bold]"
+    assert plain(NAME) == r"half \ud83d of a sign"
 
 
 def test_json_is_utf8_whatever_the_terminal_takes(

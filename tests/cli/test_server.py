@@ -102,6 +102,42 @@ def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -
         assert "no run" in ended.err
 
 
+def test_data_that_cannot_be_planned_are_refused_here(
+    server: str, pushing: Command, tmp_path: Path
+) -> None:
+    rows = json.loads((EXAMPLES / "captionqa" / "questions.json").read_text("utf-8"))
+    del rows[3]["id"]
+    (tmp_path / "broken.json").write_text(json.dumps(rows, indent=0))
+    captions = EXAMPLES / "captions" / "careful" / "captionqa.json"
+    command = ("evaluate", "captionqa", "--data", "broken.json", "--captions", captions, "--json")
+    here = pushing(*command, code=2)
+    there = pushing(*command, "--server", server, code=2)
+    assert there.err == here.err
+    assert "broken.json:4: id: missing" in there.err
+    assert not (tmp_path / "there" / "datasets").exists()
+    assert pushing("runs", "--server", server, "--json").told == []
+
+
+def test_why_a_run_failed_is_told_however_little_is_shown(
+    server: str, pushing: Command, tmp_path: Path
+) -> None:
+    pushing("data", "push", "captionqa", "--data", EXAMPLES / "captionqa" / "questions.json")
+    (kept,) = (tmp_path / "there" / "datasets").rglob("questions.json")
+    kept.write_text("[{}]")
+    captions = EXAMPLES / "captions" / "careful" / "captionqa.json"
+    data = ("--data", EXAMPLES / "captionqa" / "questions.json", "--captions", captions)
+    pushed = Command(tmp_path)
+    for flag in ("--json", "--quiet"):
+        ended = pushed("evaluate", "captionqa", *data, "--server", server, flag, code=1)
+        assert "The run failed: " in ended.err
+        assert "questions.json" in ended.err
+        assert ended.out == ""
+    (listed,) = pushed("runs", "--server", server, "--json").told
+    for command in ("watch", "report"):
+        ended = pushed(command, listed["run"], "--server", server, "--quiet", code=1)
+        assert listed["error"] in ended.err
+
+
 def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:
     pushing(*EVALUATE, "--server", "127.0.0.1:1", code=4)
 

@@ -17,6 +17,7 @@ from caliper.core.run import (
     PlannedBenchmark,
     PlanSummary,
     RunSpec,
+    check_name,
 )
 
 JUDGE = Identity("tgi", "judge", "0123456789abcdef", cached=True)
@@ -158,3 +159,18 @@ def test_the_summary_of_a_plan() -> None:
 def test_what_is_no_summary(changes: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="no plan"):
         PlanSummary.from_json({**SUMMARY.to_json(), **changes})
+
+
+@pytest.mark.parametrize("name", ["Qwen2.5-VL 7B [a/b]", "模型 é", "half \ud83d of a sign", ""])
+def test_names_of_checkpoints(name: str) -> None:
+    check_name(name)
+
+
+@pytest.mark.parametrize(
+    "sign", ["\n", "\r", "\t", "\x00", "\x1b", "\x9b", "\u2028", "\u202e", "\u2066", "\u200b"]
+)
+def test_what_is_no_name_of_a_checkpoint(sign: str) -> None:
+    with pytest.raises(InvalidInput, match="expected printable characters only") as caught:
+        check_name(f"a{sign}b")
+    assert caught.value.field == "name"
+    assert str(caught.value).isprintable()

@@ -12,9 +12,12 @@ from tests.fakes import runs
 from tests.fakes.evaluations import House, event_of, stored_run, verdict, verdicts_of
 from tests.fakes.stores import MemoryStore
 
+from caliper.core.errors import NotReady
+from caliper.core.keys import canonical_json
 from caliper.core.report import Report, VerdictRow
+from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.reading import RunReader, Wanted
-from caliper.pipeline.runs import RunBook
+from caliper.pipeline.runs import RunBook, refuse
 from caliper.pipeline.store_log import SEGMENT_BYTES
 from caliper.ports.codec import EventKind
 from caliper.ports.storage import ReportSink
@@ -147,3 +150,32 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     sink.go_on.set()
     assert len(seen) == 4
     assert (await asking)[0] in (b"1 1", b"4 4")
+
+
+async def test_a_report_of_a_failed_run_says_why_there_is_none(house: House) -> None:
+    spec = runs.spec()
+    kept = Narrowed(house.store, f"runs/{spec.run_id}")
+    await kept.put("spec.json", canonical_json(spec.to_json()))
+    reader = reader_of(house, Waiting())
+    with pytest.raises(NotReady, match=r"^the run is not planned yet$"):
+        await reader.report(spec.run_id, "", partial=True)
+    await refuse(kept, "questions.json:4: id: missing")
+    for partial in (False, True):
+        with pytest.raises(NotReady, match=r"^the run failed: questions\.json:4: id: missing$"):
+            await reader.report(spec.run_id, "", partial=partial)
+
+
+async def test_a_run_that_failed_half_way_has_a_partial_report_only(house: House) -> None:
+    run = await stored_run(house.store, "ours", runs.part(captions=None))
+    board = await house.aggregator()
+    await board.apply([event_of(run, EventKind.FAIL, 1, "another model")])
+    house.clock.seconds += 5
+    await board.conclude()
+    sink = Waiting()
+    sink.go_on.set()
+    reader = reader_of(house, sink)
+    with pytest.raises(
+        NotReady, match=r"^the run failed: another model; ask for a partial report$"
+    ):
+        await reader.report(run.spec.run_id, "report.md", partial=False)
+    assert await reader.report(run.spec.run_id, "report.md", partial=True)

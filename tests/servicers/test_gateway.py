@@ -83,6 +83,7 @@ def without(field: str) -> Callable[[pb.StartEvaluationRequest], None]:
 BAD_STARTS: list[tuple[str, Callable[[pb.StartEvaluationRequest], None]]] = [
     ("name", without("name")),
     ("name", of_run(name="x" * 201)),
+    ("name", of_run(name="a\nb")),
     ("benchmarks", without("benchmarks")),
     ("benchmarks", twice),
     ("benchmarks", of_part(name="coco")),

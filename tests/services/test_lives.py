@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,7 +21,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.remote import report_there
-from caliper.core.errors import AlreadyExists
+from caliper.core.errors import AlreadyExists, NotReady
 from caliper.core.keys import canonical_json
 from caliper.core.run import Identity, RunSpec, RunState
 from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS, RUNS
@@ -146,12 +147,18 @@ async def test_data_that_cannot_be_planned_fail_the_run(
 ) -> None:
     broken = tmp_path / "questions.json"
     broken.write_text(json.dumps([{"id": "a"}, {"id": "a"}]), "utf-8")
-    config = only("captionqa", data=broken)
+    request = await asked(ground)
+    parcel = parcel_of("captionqa", only("captionqa", data=broken).benchmarks["captionqa"])
+    await push_dataset(ground.store, parcel)
+    request = replace(request, benchmarks=(replace(request.benchmarks[0], data=parcel.digest),))
     async with listening(await serving(ground)) as address, RemoteGateway(Target(address)) as there:
-        begun = await send(config, there, ground.store)
+        begun, _ = await there.start(request)
         ended = await over(there, begun.spec.run_id)
         (listed,) = (await there.list()).evaluations
         code = await report_there(begun.spec.run_id, address, None, Shown())
+        for partial in (False, True):
+            with pytest.raises(NotReady, match=f"the run failed: {re.escape(ended.error)}"):
+                await there.report(begun.spec.run_id, partial=partial)
     assert code == Exit.NO
     assert f"The run failed: {ended.error}" in capsys.readouterr().err
     assert ended.state is listed.state is RunState.FAILED

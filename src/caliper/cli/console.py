@@ -7,6 +7,7 @@ import sys
 from io import TextIOWrapper
 
 from rich.console import Console
+from rich.markup import escape
 
 from caliper.adapters.files import encoded
 
@@ -27,6 +28,13 @@ def write_out(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(encoded(text))
     sys.stdout.buffer.flush()
+
+
+def plain(text: str) -> str:
+    """Somebody's text as a part of one printed line: no markup, and what is not printable as its
+    escape, so that it neither ends the line nor steers the terminal.
+    """
+    return escape("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
 
 
 def escape_unwritable() -> None:

@@ -9,12 +9,11 @@ from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
-from rich.markup import escape
 
 from caliper.adapters.files import write_atomically
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.wording import number
-from caliper.cli.console import ERR, OUT, write_json, write_out
+from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
@@ -60,6 +59,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
             if shown.json:
                 report = await gateway.report(begun.spec.run_id, partial=True)
                 write_out(report.decode())
+    _tell_failure(ended)
     return _code(ended)
 
 
@@ -69,13 +69,11 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     """
     async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
         found = await gateway.get(run)
-        failed = found.state is RunState.FAILED
-        if failed:
-            ERR.print(f"[red]The run failed: {escape(found.error)}[/red]", soft_wrap=True)
+        _tell_failure(found)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
-            if failed:
+            if found.state is RunState.FAILED:
                 return Exit.NO
             raise
         if out is not None:
@@ -105,13 +103,19 @@ async def _watch(gateway: RemoteGateway, run: str, shown: Shown) -> Evaluation:
 
 
 def _line(found: Evaluation) -> str:
-    parts = [f"{found.spec.run_id} {escape(found.spec.name)} [bold]{found.state}[/bold]"]
+    parts = [f"{found.spec.run_id} {plain(found.spec.name)} [bold]{found.state}[/bold]"]
     for part in found.benchmarks:
         known = part.coverage.scored + sum(part.coverage.unscored.values())
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
         parts.append(f"{part.title} {value} ({known}/{part.coverage.planned})")
-    return "  ".join([*parts, f"[red]{escape(found.error)}[/red]"] if found.error else parts)
+    return "  ".join([*parts, f"[red]{plain(found.error)}[/red]"] if found.error else parts)
+
+
+def _tell_failure(found: Evaluation) -> None:
+    """Say why a run failed, however little else is shown."""
+    if found.state is RunState.FAILED:
+        ERR.print(f"[red]The run failed: {plain(found.error)}[/red]", soft_wrap=True)
 
 
 def _told(found: Evaluation) -> dict[str, str]:
@@ -136,6 +140,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
             return await _watch(gateway, run, Shown(json=json, quiet=quiet))
 
     ended = asyncio.run(watching())
+    _tell_failure(ended)
     if json:
         write_json(_told(ended))
     return _code(ended)

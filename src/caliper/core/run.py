@@ -35,6 +35,23 @@ OVER = frozenset({RunState.CANCELLED, RunState.FINISHED, RunState.COMPLETE, RunS
 """What a run ends in."""
 
 
+def check_name(name: str) -> None:
+    """Raise InvalidInput, with the field `name`, for a checkpoint's name that is more than a line
+    of text: lists, reports and terminals show it to others.
+
+    Line ends, control characters and those that turn the direction of writing are refused. A
+    lone surrogate passes, for the names of files hold them: it is shown by its escape.
+    """
+    odd = next((sign for sign in name if not (sign.isprintable() or _lone(sign))), None)
+    if odd is not None:
+        message = f"expected printable characters only, found {odd!a} in {name!r:.80}"
+        raise InvalidInput(message, field="name")
+
+
+def _lone(sign: str) -> bool:
+    return "\ud800" <= sign <= "\udfff"
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).

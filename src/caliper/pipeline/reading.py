@@ -21,7 +21,7 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_shard
 from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.runs import END, RunBook, run_store, started_since
+from caliper.pipeline.runs import END, RunBook, refusal_of, run_store, started_since
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
@@ -37,6 +37,7 @@ _PAGE_TEXT = 2_000_000
 """Characters of a page: with replies at their longest, it ends before it is full."""
 _HELD, _FRESH = 2, 5.0
 _HELD_COUNTS, _SELDOM = 16, 10
+_UNPLANNED = "the run is not planned yet"
 _TOKEN = re.compile(r"(\d{1,9})\.(\d{1,12})", re.ASCII)
 
 SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
@@ -101,7 +102,8 @@ class RunReader:
         """A file of a run's report, and its media type.
 
         Raises NotFound for an unknown run, UnknownName for an unknown file, NotReady for a
-        run that is not complete (unless `partial` will do) or not planned.
+        run that is not complete (unless `partial` will do) or not planned, with the reason where
+        it failed.
         """
         name = file or "report.json"
         if name not in FILES:
@@ -109,7 +111,9 @@ class RunReader:
         await self._runs.spec(run)
         found = await self._open(run)
         if found.ended is not RunState.COMPLETE and not partial:
-            raise NotReady("the run is not complete; ask for a partial report")
+            failed = found.ended is RunState.FAILED and not await self._started_again(found)
+            state = f"failed: {found.error}" if failed else "is not complete"
+            raise NotReady(f"the run {state}; ask for a partial report")
         written = None
         if found.settled and not await self._started_again(found):
             written = await run_store(self._store, run).get(f"report/{name}")
@@ -226,7 +230,8 @@ class RunReader:
                 await self._opener.refresh(held.run)
             found = held.run if held else await self._opener.open(run, now)
             if found is None:
-                raise NotReady("the run is not planned yet")
+                refused = await refusal_of(run_store(self._store, run))
+                raise NotReady(f"the run failed: {refused}" if refused else _UNPLANNED)
             self._held[run] = _Look(found, now, end)
             self._held.move_to_end(run)
             while len(self._held) > _HELD:

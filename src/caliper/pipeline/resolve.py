@@ -11,7 +11,7 @@ from caliper.core.caps import Caps
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.preparation import Preparation
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec, recorded
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
 from caliper.ports.stages import Described, StageDirectory
@@ -111,6 +111,7 @@ def _check(asked: Asked) -> None:
     for name, holds, message in rules:
         if not holds:
             raise InvalidInput(message, field=name)
+    check_name(asked.name)
 
 
 class _Known:

@@ -16,7 +16,7 @@ from caliper.core.caption import CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name
 from caliper.core.taxonomy import Taxonomy
 from caliper.pipeline.allowance import CappedChatModel
 from caliper.pipeline.examine import Models
@@ -73,17 +73,20 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
     Raises InvalidInput naming file, line and field; BackendError when an endpoint that a
     model is resolved at does not answer.
     """
+    check_name(config.label)
     pack = open_pack(config)
     room = ModelRoom(access, clock)
     parts = _Parts()
     try:
         for name in config.benchmarks:
             await _prepare_part(name, config, parts, pack, room)
+        label = config.label or _model_name(parts)
+        check_name(label)
     except BaseException:
         await room.close()
         raise
     spec = RunSpec(
-        name=config.label or _model_name(parts),
+        name=label,
         version=__version__,
         pack=pack.digest,
         benchmarks=tuple(parts.specs),

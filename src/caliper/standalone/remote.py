@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ from caliper.adapters.media.place import find
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.benchmarks.base import Layout, PlanRequest
 from caliper.benchmarks.registry import benchmark
+from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Source
+from caliper.core.run import check_name
+from caliper.core.sample import Row
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.plan import qa_layout
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
@@ -30,7 +34,8 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
 
     `store` is the installation's, None where the datasets are there already. Models are those
     of the installation: a captioner, judge or reader is named as it is configured there.
-    Raises InvalidInput naming file or field, and what the gateway and the store raise.
+    Raises InvalidInput naming file, line and field of what cannot be planned, and what
+    the gateway and the store raise.
     """
     if config.pack is not None:
         raise InvalidInput("an installation has its own prompts", field="pack")
@@ -39,16 +44,15 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
             "whether anchors are judged, an installation's judges are told by its own settings",
             field="anchors",
         )
+    check_name(config.label)
+    # All of them before anything is sent: what cannot be planned there is refused here.
+    supplies = {name: _supplies(config, name) for name in config.benchmarks}
     parts = []
     for name, part in config.benchmarks.items():
-        parcel = parcel_of(name, part)
-        asked_from_media = parcels_from_media(name, part)
         if store is not None:
-            for one in (parcel, *asked_from_media.values()):
+            for one in supplies[name].parcels.values():
                 await push_dataset(store, one)
-        request = await _asked(name, part, parcel, gateway)
-        named: dict[str, Any] = {field: one.digest for field, one in asked_from_media.items()}
-        parts.append(replace(request, **named))
+        parts.append(await _asked(name, part, supplies[name], gateway))
     asked = Asked(
         name=config.label,
         benchmarks=tuple(parts),
@@ -60,6 +64,36 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     )
     found, _ = await gateway.start(asked)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Supplies:
+    """What a benchmark is sent with: parcels by the field of a request, and captions."""
+
+    parcels: Mapping[str, Parcel]
+    captions: Mapping[str, str] | None
+
+
+def _supplies(config: RunConfig, name: str) -> _Supplies:
+    part, chosen = config.benchmarks[name], benchmark(name)
+    sources = open_sources(name, part)
+    parcels = {"data": parcel_of(name, part), **parcels_from_media(name, part)}
+    qa_rows: Iterable[Row] | None = None
+    if part.qa is not None or part.qa_replies is not None:
+        qa_rows = ()
+        if chosen.qa_data is not None and sources.qa_data is not None:
+            qa_rows = sources.qa_data.rows(chosen.qa_data)
+    request = PlanRequest(
+        settings=resolved_settings(name, part.set),
+        seed=config.seed,
+        repeats=part.repeats,
+        captions=sources.captions,
+        qa_rows=qa_rows,
+    )
+    for _ in chosen.plan(sources.data.rows(chosen.data), request):
+        # What cannot be planned is raised.
+        pass
+    return _Supplies(parcels, sources.captions)
 
 
 def parcel_of(name: str, part: BenchmarkConfig) -> Parcel:
@@ -149,16 +183,16 @@ def _asked_from_media(part: BenchmarkConfig) -> str:
 
 
 async def _asked(
-    name: str, part: BenchmarkConfig, parcel: Parcel, gateway: RemoteGateway
+    name: str, part: BenchmarkConfig, supplies: _Supplies, gateway: RemoteGateway
 ) -> BenchmarkAsked:
     captions = None
-    supplied = open_sources(name, part).captions
-    if supplied is not None:
-        captions = await gateway.upload(name, supplied)
+    if supplies.captions is not None:
+        captions = await gateway.upload(name, supplies.captions)
+    digests: dict[str, Any] = {field: one.digest for field, one in supplies.parcels.items()}
     given = {"judge": part.judge, "reader": part.reader}
     return BenchmarkAsked(
         name=name,
-        data=parcel.digest,
+        **digests,
         captions=captions,
         captioner=part.captioner,
         prompt=part.prompt,
