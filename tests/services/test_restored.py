@@ -12,17 +12,9 @@ from dataclasses import replace
 import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.metered import Meter
-from tests.fakes.separate import (
-    AGAIN,
-    ENDS_WITHIN,
-    SERVICES,
-    STAGES,
-    Ground,
-    Installation,
-    example,
-    records,
-)
+from tests.fakes.separate import AGAIN, ENDS_WITHIN, SERVICES, STAGES, Ground, Installation, records
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
 from tests.servers import broker as brokers
 from tests.servers.process import ServerProcess
 
