@@ -1,5 +1,5 @@
 """A model with opinions: it answers what judges, readers and captioners are asked, each time the
-same to the same question, and now and then gives trouble.
+same to the same question, and, if it is to, now and then gives trouble.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def opinion(prompt: str) -> str:
     if "from 0 to 5" in prompt:
         return str(3 + drawn % 3 if kind else drawn % 3)
     if found := _CATEGORIES.search(prompt):
-        categories = ast.literal_eval(found[1])
+        categories = [*ast.literal_eval(found[1]), "N/A"]
         return json.dumps({"pred": categories[drawn % len(categories)], "reason": "it says so"})
     if '"score"' in prompt:
         return json.dumps({"score": "1" if kind else str(-(drawn % 2)), "reason": "it seems so"})
@@ -42,18 +42,30 @@ def opinion(prompt: str) -> str:
     return f"A picture with {drawn % 7} chairs, two lamps and a window. " * 4
 
 
-async def opinionated(
+async def steadfast(
     server: ChatServer, request: web.Request, asked: dict[str, Any]
 ) -> web.StreamResponse:
-    """A step of a ChatServer."""
-    if len(server.requests) % _REFUSES_EVERY == 0:
-        return await status(429, retry_after="0")(server, request, asked)
+    """A step of a ChatServer: the opinion on what is asked, whenever and however often."""
     texts = [_text(message["content"]) for message in asked["messages"]]
     reply = answer(opinion("\n".join(texts)), model=server.models[0])
     return await reply(server, request, asked)
 
 
+async def opinionated(
+    server: ChatServer, request: web.Request, asked: dict[str, Any]
+) -> web.StreamResponse:
+    """A step of a ChatServer: the same, but for the requests that it refuses for overload."""
+    if len(server.requests) % _REFUSES_EVERY == 0:
+        return await status(429, retry_after="0")(server, request, asked)
+    return await steadfast(server, request, asked)
+
+
 def _text(content: Any) -> str:
+    """What a message says; media by their digest, so that captions differ as pictures do."""
     if isinstance(content, str):
         return content
-    return "\n".join(part.get("text", "") for part in content)
+    return "\n".join(part.get("text") or _digest(part) for part in content)
+
+
+def _digest(part: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()

@@ -29,7 +29,8 @@ from tests.fakes.observed import (
     foul,
     observed,
 )
-from tests.fakes.separate import EXAMPLES, ROOT, Installation
+from tests.fakes.separate import ROOT, Installation
+from tests.fakes.small_runs import EXAMPLES
 from tests.servers import broker, metrics_server, object_server
 
 from caliper.adapters.streams.kafka_access import KafkaAccess

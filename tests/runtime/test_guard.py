@@ -22,6 +22,7 @@ from tests.fakes.grpc_serving import (
     token_file,
 )
 
+from caliper.api.evaluate.v1 import evaluate_pb2, evaluate_pb2_grpc
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.core import errors
 from caliper.core.errors import HANDLING, InvalidInput, UnknownName
@@ -164,3 +165,35 @@ async def test_a_request_that_is_too_large() -> None:
         large = judge_pb2.JudgeRequest(caption="x" * MAX_RECEIVED)
         found = await failure(stub.Judge(large))
     assert found.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_bytes_that_are_no_request(caplog: pytest.LogCaptureFixture) -> None:
+    async def nothing() -> None:
+        pass
+
+    async with calling(judging(nothing)) as channel:
+        found = await failure(
+            channel.unary_unary("/caliper.api.judge.v1.JudgeService/Judge")(b"\xff")
+        )
+    assert found.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert found.details() == "the bytes of the request are no message of this method"
+    assert caplog.records == []
+
+
+async def test_bytes_that_are_no_request_in_a_stream() -> None:
+    class Uploading(evaluate_pb2_grpc.EvaluateServiceServicer):
+        async def UploadCaptions(self, request_iterator: Any, context: Any) -> Any:  # noqa: N802 - its name
+            count = len([request async for request in request_iterator])
+            return evaluate_pb2.UploadCaptionsResponse(captions=f"{count} came")
+
+    service = replace(
+        judging(forever),
+        add=lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(
+            Uploading(), server
+        ),
+    )
+    async with calling(service) as channel:
+        upload = channel.stream_unary("/caliper.api.evaluate.v1.EvaluateService/UploadCaptions")
+        assert b"2 came" in await upload(iter([b"", b""]))
+        found = await failure(upload(iter([b"", b"\xff"])))
+    assert found.code() is grpc.StatusCode.INVALID_ARGUMENT

@@ -11,6 +11,7 @@ import pytest_asyncio
 from tests.conftest import serve
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.installation import installation as in_one_process
+from tests.fakes.opinions import steadfast
 from tests.fakes.separate import STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.servers.choosing import KAFKA, MINIO
@@ -54,8 +55,11 @@ def ground(broker: Server, objects: Server, tmp_path: Path) -> Ground:
 
 @pytest_asyncio.fixture
 async def there(ground: Ground) -> AsyncIterator[Installation]:
-    """Services whose models take a tenth of a second, so that a run has a middle."""
-    async with installed(ground, {kind: ChatServer(delay=0.1) for kind in STAGES}) as found:
+    """Services whose models have opinions, of which no two need be alike, and take a tenth of a
+    second, so that a run has a middle.
+    """
+    chats = {kind: ChatServer(delay=0.1, otherwise=steadfast) for kind in STAGES}
+    async with installed(ground, chats) as found:
         yield found
 
 

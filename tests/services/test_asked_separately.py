@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest_asyncio
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.seeing import seeing
-from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, Installation, example
+from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics

@@ -12,8 +12,9 @@ import pytest_asyncio
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import alone
-from tests.fakes.separate import STAGES, Ground, Installation, example, local
+from tests.fakes.separate import STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example, local
 
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.streams.kafka_access import KafkaAccess

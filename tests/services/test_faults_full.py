@@ -15,10 +15,12 @@ import pytest
 from aiohttp import web
 from minio.credentials import StaticProvider
 from minio.minioadmin import MinioAdmin
-from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.opinions import steadfast
 from tests.fakes.readiness import flapped, ready
-from tests.fakes.separate import ENDS_WITHIN, IN_FLIGHT, STAGES, Ground, Installation, example
+from tests.fakes.separate import ENDS_WITHIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
 
 
 @contextmanager
@@ -54,15 +56,15 @@ async def test_a_store_that_is_full_for_a_while(ground: Ground, kind: str, full:
     config = example(f"full-{kind}")
     if kind == "directory":
         ground = replace(ground, minio="")
-    released, plain = asyncio.Event(), answer("1")
+    released = asyncio.Event()
 
     async def held(*given: Any) -> web.StreamResponse:
         await released.wait()
-        return await plain(*given)
+        return await steadfast(*given)
 
     chats = {stage: ChatServer(otherwise=held) for stage in STAGES}
     # A few captions, so that the reader has something to ask as well.
-    chats["captioner"].script = [plain] * IN_FLIGHT
+    chats["captioner"].script = [steadfast] * IN_FLIGHT
     async with installed(ground, chats) as there:
         run = await there.begin(config)
         for stage, count in (("judge", 1), ("captioner", IN_FLIGHT + 1), ("qa_reader", 1)):

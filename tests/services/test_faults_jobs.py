@@ -8,20 +8,21 @@ import uuid
 from typing import Any
 
 from aiohttp import web
-from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.chat_server import ChatServer
 from tests.fakes.chat_trouble import never
 from tests.fakes.command import Command
 from tests.fakes.groups import members
 from tests.fakes.kafka_streams import records
+from tests.fakes.opinions import steadfast
 from tests.fakes.separate import (
     AGAIN,
     IN_FLIGHT,
     STAGES,
     Ground,
     Installation,
-    example,
 )
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -36,7 +37,7 @@ MIDDLE = 12
 
 async def test_a_model_that_hangs_costs_nobody_the_membership(ground: Ground) -> None:
     config = example("hanging")
-    chats = {kind: ChatServer() for kind in STAGES}
+    chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
     chats["judge"].script = [never()] * IN_FLIGHT
     # A call lasts three times as long as a session: only polling keeps the membership.
     async with installed(ground, chats, timeout="6") as there:
@@ -70,7 +71,7 @@ async def test_everything_twice(there: Installation) -> None:
 
 
 async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
-    config = example("poison")
+    config = example("poison", "comprecap")
     run = await there.begin(config)
     await there.asked("qa_reader", 1)
     stream = KafkaStream(KafkaAccess(there.ground.kafka))
@@ -106,7 +107,7 @@ async def test_a_job_that_kills_its_worker_is_put_aside_at_the_third_crash(
     there: Installation,
 ) -> None:
     config = example("deadly")
-    deadly, arrived, plain = [""], asyncio.Event(), answer("1")
+    deadly, arrived = [""], asyncio.Event()
     killed = 0
 
     async def killing(
@@ -117,7 +118,7 @@ async def test_a_job_that_kills_its_worker_is_put_aside_at_the_third_crash(
         if said == deadly[0]:
             arrived.set()
             await asyncio.Event().wait()
-        return await plain(server, request, body)
+        return await steadfast(server, request, body)
 
     async def undertaker() -> None:
         nonlocal killed
@@ -133,7 +134,7 @@ async def test_a_job_that_kills_its_worker_is_put_aside_at_the_third_crash(
     run = await there.begin(config)
     assert (await there.over(run)).state is RunState.FINISHED
     digging.cancel()
-    there.chats["judge"].from_now_on(plain)
+    there.chats["judge"].from_now_on(steadfast)
     # The innocent jobs beside it were never put aside.
     (dead,) = await there.letters(run)
     assert (dead.error_class, dead.headers["crashes"]) == ("CaliperError", "3")

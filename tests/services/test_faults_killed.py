@@ -4,7 +4,8 @@ On real Kafka and MinIO, with every service a process of its own.
 """
 
 import pytest
-from tests.fakes.separate import AGAIN, SERVICES, STAGES, Installation, example
+from tests.fakes.separate import AGAIN, SERVICES, STAGES, Installation
+from tests.fakes.small_runs import example
 
 # Requests until a run is in its middle. The reader begins once there are captions.
 MIDDLE = 12

@@ -8,10 +8,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from tests.fakes.chat_server import ChatServer, answer, status
+from tests.fakes.chat_server import ChatServer, status
 from tests.fakes.command import Command
 from tests.fakes.groups import members
 from tests.fakes.kafka_streams import records
+from tests.fakes.opinions import steadfast
 from tests.fakes.separate import (
     ENDS_WITHIN,
     IN_FLIGHT,
@@ -19,9 +20,9 @@ from tests.fakes.separate import (
     STAGES,
     Ground,
     Installation,
-    example,
 )
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -33,13 +34,8 @@ from caliper.pipeline.reading import Wanted
 from caliper.ports.letters import DEAD_LETTERS, Letter
 
 MIDDLE = 12
-# What every question of a stage can be answered with, and how often that is done before the
-# model fails: for most of a run.
-ANSWERS = {
-    "judge": (answer('{"score": "1", "pred": "N/A"}'), 100),
-    "captioner": (answer("A dog on green grass."), 20),
-    "qa_reader": (answer("A"), 100),
-}
+# How often the model of a stage answers before it fails: for most of a run.
+ANSWERS = {"judge": 100, "captioner": 20, "qa_reader": 100}
 
 
 async def test_two_judges_that_join_and_leave(there: Installation) -> None:
@@ -63,8 +59,8 @@ async def test_two_judges_that_join_and_leave(there: Installation) -> None:
 async def test_a_fault_that_outlasts_the_retries_is_counted_and_heals(ground: Ground) -> None:
     config = example("outlasting")
     chats = {
-        stage: ChatServer([plain] * count, otherwise=status(503))
-        for stage, (plain, count) in ANSWERS.items()
+        stage: ChatServer([steadfast] * count, otherwise=status(503))
+        for stage, count in ANSWERS.items()
     }
     async with installed(ground, chats, retry_budget="1") as there:
         run = await there.begin(config)
@@ -78,8 +74,8 @@ async def test_a_fault_that_outlasts_the_retries_is_counted_and_heals(ground: Gr
         assert {letter.error_class for letter in letters} == {"BackendUnavailable"}
         assert await _lost(there, run) == {_about(letter) for letter in letters}
         await _twice(there, run)
-        for stage, (plain, _) in ANSWERS.items():
-            chats[stage].from_now_on(plain)
+        for chat in chats.values():
+            chat.from_now_on(steadfast)
         replayed, before = await _replay(there, run)
         assert (len(replayed), before) == (2 * len(letters), [])
         # A letter is put back once, however often that is asked for.
@@ -92,7 +88,7 @@ async def test_an_older_judge_puts_the_jobs_of_a_newer_one_aside(ground: Ground)
     config = example("older")
     tomorrow = {kind: ("tests.fakes.tomorrow", kind) for kind in SERVICES}
     ground = replace(ground, modules=tomorrow)
-    chats = {stage: ChatServer(delay=0.1) for stage in STAGES}
+    chats = {stage: ChatServer(delay=0.1, otherwise=steadfast) for stage in STAGES}
     async with ChatServer() as asked_by_older, installed(ground, chats) as there:
         await there.another("judge", "older", model=f"tgi:{asked_by_older.url}")
         # Both have their share of the jobs.

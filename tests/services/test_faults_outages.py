@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Mapping
 
 from tests.fakes.readiness import flapped, ready
-from tests.fakes.separate import AGAIN, SERVICES, Calls, Installation, example
+from tests.fakes.separate import AGAIN, SERVICES, Calls, Installation
+from tests.fakes.small_runs import example
 from tests.servers.process import ServerProcess
 
 Server = tuple[ServerProcess, str]

@@ -5,7 +5,8 @@ On real Kafka and MinIO, with every service a process of its own.
 
 import pytest
 from tests.fakes.frozen import planning
-from tests.fakes.separate import AGAIN, SERVICES, Installation, example
+from tests.fakes.separate import AGAIN, SERVICES, Installation
+from tests.fakes.small_runs import example
 
 
 @pytest.mark.parametrize("kind", SERVICES)

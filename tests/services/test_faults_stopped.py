@@ -4,7 +4,8 @@ On real Kafka and MinIO, with every service a process of its own.
 """
 
 import pytest
-from tests.fakes.separate import SERVICES, STAGES, Installation, example
+from tests.fakes.separate import SERVICES, STAGES, Installation
+from tests.fakes.small_runs import example
 
 # Requests until a run is in its middle. The reader begins once there are captions.
 MIDDLE = 12
@@ -14,7 +15,7 @@ MIDDLE = 12
 async def test_a_service_that_is_told_to_stop_and_comes_back(
     there: Installation, kind: str
 ) -> None:
-    config = example(f"{kind}-stopped")
+    config = example(f"{kind}-stopped", "comprecap")
     run = await there.begin(config)
     await there.asked(kind if kind in STAGES else "judge", MIDDLE)
     await there.stop(kind)

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.fakes.separate import EXAMPLES, Installation, example
+from tests.fakes.separate import Installation
+from tests.fakes.small_runs import EXAMPLES, example
 
 # Half of a surrogate pair: JSON may spell it, and no file of this name can be there.
 HALF = "\ud800"

@@ -20,9 +20,9 @@ from tests.fakes.separate import (
     STAGES,
     Ground,
     Installation,
-    example,
 )
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
 from tests.servers import broker as brokers
 from tests.servers.process import ServerProcess
 

@@ -14,8 +14,9 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.groups import members
 from tests.fakes.metered import Meter
 from tests.fakes.releases import THIS, Release, code, previous
-from tests.fakes.separate import AGAIN, IN_FLIGHT, STAGES, Ground, Installation, example
+from tests.fakes.separate import AGAIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
 from tests.servers.summary import RELEASES
 
 from caliper.core.run import RunState

@@ -10,7 +10,9 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import Any, TypeAlias
 
 import grpc
+from google.protobuf.message import DecodeError
 
+from caliper.core.errors import InvalidInput
 from caliper.runtime.calls import Context, begin
 from caliper.runtime.permissions import RULES, Rule
 from caliper.runtime.statuses import abort, status, status_of
@@ -18,6 +20,8 @@ from caliper.runtime.tokens import Caller, Role, TokenFile
 
 _LOG = logging.getLogger(__name__)
 _ANYBODY = Caller("", Role.ADMIN)
+_UNPARSABLE = object()
+"""Stands for a request that could not be parsed: gRPC would end the call in UNKNOWN."""
 
 # A text, because the class is generic in its types only.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
@@ -96,15 +100,15 @@ class Guard(grpc.aio.ServerInterceptor):
 
         async def answering(request: Any, context: Context) -> Any:
             async with self._around(rule, context):
-                return await behaviour(request, context)
+                return await behaviour(_checked(request), context)
 
         async def streaming(request: Any, context: Context) -> None:
             async with self._around(rule, context):
-                await _stream(behaviour(request, context), context)
+                await _stream(behaviour(_checked(request), context), context)
 
         return make(
             streaming if handler.response_streaming else answering,
-            request_deserializer=handler.request_deserializer,
+            request_deserializer=_parsing(handler.request_deserializer),
             response_serializer=handler.response_serializer,
         )
 
@@ -170,6 +174,37 @@ def _refusing(refused: _RefusedError) -> Handler:
         await abort(context, status(refused.code, refused.message))
 
     return grpc.stream_stream_rpc_method_handler(refuse)
+
+
+def _parsing(parse: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """The same, but that it never raises: what it cannot parse is told where calls end."""
+    if parse is None:
+        return None
+
+    def parsing(data: bytes) -> Any:
+        try:
+            return parse(data)
+        except DecodeError:
+            return _UNPARSABLE
+
+    return parsing
+
+
+def _checked(request: Any) -> Any:
+    """A request, or a stream of them that raises at the first that could not be parsed.
+
+    Raises InvalidInput for a single one.
+    """
+    if isinstance(request, AsyncIterator):
+        return _each(request)
+    if request is _UNPARSABLE:
+        raise InvalidInput("the bytes of the request are no message of this method")
+    return request
+
+
+async def _each(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        yield _checked(request)
 
 
 async def _stream(responses: Any, context: Context) -> None:

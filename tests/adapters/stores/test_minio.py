@@ -217,15 +217,18 @@ async def test_a_server_that_never_answers_is_given_up_in_time() -> None:
     # The limit only ends a test that would hang.
     async with answering("", "") as url, opened(named(url, 0.6)) as store, asyncio.timeout(30):
         for call in (store.put("jobs/one", b"1"), store.get("jobs/one")):
-            with pytest.raises(StoreUnavailable):
+            with pytest.raises(StoreUnavailable, match=r"does not answer \(not in time\)$"):
                 await call
 
 
 async def test_nobody_there_is_unavailable() -> None:
     [port] = free_ports(1)
-    async with opened(named(f"http://127.0.0.1:{port}", 0.6)) as store:
-        with pytest.raises(StoreUnavailable):
+    access = named(f"http://127.0.0.1:{port}", 0.6)
+    async with opened(access) as store:
+        with pytest.raises(StoreUnavailable) as caught:
             await store.put("jobs/one", b"1")
+    told = f"bucket {access.bucket}: the store does not answer (connection refused)"
+    assert str(caught.value) == told
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

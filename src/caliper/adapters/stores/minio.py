@@ -13,22 +13,21 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
-from xml.etree.ElementTree import ParseError
 
 import urllib3
 from minio import Minio
 from minio.commonconfig import ENABLED, Filter
-from minio.error import MinioException, S3Error, ServerError
+from minio.error import S3Error
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
 
 from caliper.adapters.keys import checked, checked_prefix, too_long
+from caliper.adapters.stores.s3_trouble import told_apart
 from caliper.adapters.trust import trusting
-from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
+from caliper.core.errors import InvalidInput
 
 _TRIES = 3
 _PAGE = 1000
-_NO_ROOM = frozenset({"XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded"})
 _NOTHING = frozenset({"NoSuchKey", "XMinioParentIsObject"})
 # Days until objects under a prefix may go. A snapshot of the aggregator is of use as long as the
 # topics reach back to it, and their retention is 14 days. All else must last: job objects answer
@@ -167,7 +166,7 @@ class MinioStore:
 
     async def _call(self, work: Callable[[], _Result]) -> _Result:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: _told_apart(work, self._bucket))
+        return await loop.run_in_executor(self._threads, lambda: told_apart(work, self._bucket))
 
     def _read(self, name: str, first: int | None = None) -> bytes | None:
         """All bytes of an object, or the first of them."""
@@ -213,7 +212,7 @@ def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> li
     """
     with access.connections() as pool:
         client = access.client(pool)
-        return _told_apart(lambda: _apply(client, access.bucket, expire), access.bucket)
+        return told_apart(lambda: _apply(client, access.bucket, expire), access.bucket)
 
 
 def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
@@ -265,18 +264,3 @@ def _prefix(rule: Rule) -> str | None:
 def _days(rule: Rule) -> int | None:
     """After how many days objects go; None where the rule does not make them."""
     return rule.expiration.days if rule.expiration and rule.status == ENABLED else None
-
-
-def _told_apart(work: Callable[[], _Result], bucket: str) -> _Result:
-    """The result of a call, its errors as what they mean to us."""
-    try:
-        return work()
-    except S3Error as error:
-        kind = StoreFull if error.code in _NO_ROOM else StoreUnavailable
-        raise kind(f"bucket {bucket}: {error.code}: {error.message}") from error
-    except ServerError as error:
-        kind = StoreFull if error.status_code == 507 else StoreUnavailable
-        raise kind(f"bucket {bucket}: {error}") from error
-    except (MinioException, urllib3.exceptions.HTTPError, OSError, ParseError, ValueError) as error:
-        # The last two: what answered is no store, a proxy's page perhaps.
-        raise StoreUnavailable(f"bucket {bucket}: {error}") from error

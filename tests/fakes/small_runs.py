@@ -1,0 +1,54 @@
+"""Runs over the examples that give every stage enough to do, and what they ended with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from tests.fakes.chat_server import MODEL, ChatServer
+from tests.fakes.releases import ROOT
+
+from caliper.adapters.exports.rows import record
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.pipeline.reading import Wanted
+from caliper.standalone.config import RunConfig, read_config
+
+EXAMPLES = ROOT / "examples"
+
+
+def example(name: str, *more: str) -> RunConfig:
+    """A run for a captioner, a judge and a reader: small, and each has enough to do.
+
+    `more` are further benchmarks of the examples. A few replies may be unreadable: a run is
+    complete all the same.
+    """
+    config = read_config(EXAMPLES / "careful.yaml")
+    seen = {"captions": None, "captioner": MODEL}
+    parts = {
+        "capability": config.benchmarks["capability"],
+        "captionqa": config.benchmarks["captionqa"].model_copy(update=seen),
+        **{each: config.benchmarks[each] for each in more},
+    }
+    return config.model_copy(update={"name": name, "benchmarks": parts, "coverage_floor": 0.95})
+
+
+def local(config: RunConfig, chats: Mapping[str, ChatServer]) -> RunConfig:
+    """The same run for one process, which reaches the same models itself."""
+    specs = {kind: f"tgi:{chat.url}" for kind, chat in chats.items()}
+    own = {
+        "capability": {"judge": specs["judge"]},
+        "captionqa": {"reader": specs["qa_reader"], "captioner": specs["captioner"]},
+        "comprecap": {"judge": specs["judge"]},
+    }
+    parts = {name: part.model_copy(update=own[name]) for name, part in config.benchmarks.items()}
+    return config.model_copy(update={"benchmarks": parts, "anchors": False})
+
+
+async def rows_of(gateway: RemoteGateway, run: str) -> list[str]:
+    """Every verdict of a run as the gateway tells it, as the lines of verdicts.jsonl."""
+    lines, token = [], ""
+    while True:
+        rows, token = await gateway.verdicts(run, Wanted(size=1000, token=token))
+        lines += [json.dumps(record(row), ensure_ascii=False) for row in rows]
+        if not token:
+            return lines
