@@ -138,6 +138,12 @@ def test_why_a_run_failed_is_told_however_little_is_shown(
         assert listed["error"] in ended.err
 
 
+def test_what_an_installation_decides_by_itself_is_refused(pushing: Command) -> None:
+    for flag in ("--store", "--pack"):
+        ended = pushing(*EVALUATE, "--server", "127.0.0.1:1", flag, "mine", code=2)
+        assert f"Error: {flag[2:]}: an installation " in ended.err
+
+
 def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:
     pushing(*EVALUATE, "--server", "127.0.0.1:1", code=4)
 

@@ -93,3 +93,19 @@ async def test_shards_without_what_is_wanted_are_passed_over(
     assert await reader.verdicts(spec.run_id, wanted) == found
     with pytest.raises(InvalidInput, match="lost a shard"):
         await reader.verdicts(spec.run_id, Wanted(outcome="wrong"))
+
+
+@pytest.mark.parametrize("counted", [False, True])
+async def test_a_dimension_that_no_question_has_is_refused(
+    house: House, reader: RunReader, *, counted: bool
+) -> None:
+    run = await told(house, 1)
+    if counted:
+        await reader.facets(run)
+    message = "unknown dimension of the run 'nope'; known: natural"
+    for name in ("", "captionqa"):
+        with pytest.raises(InvalidInput, match=message) as caught:
+            await reader.verdicts(run, Wanted(name, "nope"))
+        assert caught.value.field == "dimension"
+    # It has questions, and no such verdict yet.
+    assert await reader.verdicts(run, Wanted("", "natural", "unscored")) == ([], "")

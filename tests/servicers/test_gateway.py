@@ -15,6 +15,7 @@ from tests.fakes.installation import listening
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.api.types.v1.run_pb2 import Preparation, TaxonomyOfDomain
 from caliper.pipeline.supplies import push_dataset, put_captions
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.servicers.grounds import memory_ground
@@ -76,6 +77,11 @@ def twice(request: pb.StartEvaluationRequest) -> None:
     request.benchmarks.add().CopyFrom(request.benchmarks[0])
 
 
+def second(**changes: Any) -> Callable[[pb.StartEvaluationRequest], None]:
+    part = pb.BenchmarkRequest(name="capability", data=ABSENT, **changes)
+    return lambda request: request.benchmarks.append(part)
+
+
 def without(field: str) -> Callable[[pb.StartEvaluationRequest], None]:
     return lambda request: request.ClearField(field)  # type: ignore[arg-type]
 
@@ -111,6 +117,11 @@ BAD_STARTS: list[tuple[str, Callable[[pb.StartEvaluationRequest], None]]] = [
     ("benchmarks[0].qa_data", of_part(captioner="somebody", media="somebody", qa_data=ABSENT)),
     ("benchmarks[0].qa_replies", of_part(qa_replies="short")),
     ("benchmarks[0].qa_replies", of_part(qa_replies=ABSENT)),
+    ("benchmarks[0].preparation.fps", of_part(preparation=Preparation(fps="-1", frames=8))),
+    ("benchmarks[0].preparation.frames", of_part(preparation=Preparation(fps="2"))),
+    ("benchmarks[1].preparation.fps", second(preparation=Preparation(fps="often", frames=8))),
+    ("benchmarks[1].taxonomy", second(taxonomy=[TaxonomyOfDomain(domain="natural")] * 2)),
+    ("benchmarks[1]", second(prompt="\ufdd0")),
 ]
 
 

@@ -32,7 +32,7 @@ Error = Annotated[
         "--error", metavar="CLASS", help="Only those of this class of error, BackendTimeout say."
     ),
 ]
-All = Annotated[bool, typer.Option("--all", help="All that were not put back yet.")]
+All = Annotated[bool, typer.Option("--all", help="All that were not put back yet; stands alone.")]
 _Result = TypeVar("_Result")
 
 app = typer.Typer(
@@ -103,6 +103,8 @@ def replay_letters(
     """
     if not (letters or every or run or error):
         raise InvalidInput("name letters, or choose by --run, --error or --all")
+    if every and (letters or run or error):
+        raise InvalidInput("--all stands alone: letters, --run and --error choose some of them")
     which = Which(tuple(letters or ()), run, error)
 
     async def replaying(logs: LogReader, stream: JobStream) -> tuple[list[Kept], list[Kept]]:

@@ -61,6 +61,12 @@ class InvalidInput(CaliperError):
         return f"{self.where}: {self.message}" if self.where else self.message
 
 
+def within(field: str, error: InvalidInput) -> InvalidInput:
+    """The same about a part of a request: its field is looked for inside of `field`."""
+    place = f"{field}.{error.field}" if error.field else field
+    return InvalidInput(error.message, field=place)
+
+
 class UnknownName(InvalidInput):
     """A name that nothing goes by; the message lists the names that are known."""
 

@@ -35,6 +35,22 @@ def facets_of(item: Item, ledger: Ledger) -> Iterator[tuple[int, Facet]]:
             yield index, (item.benchmark, dimension, chosen.label(question, outcome))
 
 
+async def planned_dimensions(plan: PlanReader, name: str = "") -> tuple[str, ...]:
+    """The dimensions of all questions of a plan, or of those of one benchmark, in plan order.
+
+    Raises InvalidInput when the plan is lost, StoreUnavailable.
+    """
+    found: dict[str, None] = {}
+    async for items in plan():
+        for item in items:
+            if name in ("", item.benchmark):
+                told = benchmark(item.benchmark).describe
+                found.update((told(item, each).dimension, None) for each in item.questions)
+        # A long plan takes its time, and others are waiting.
+        await asyncio.sleep(0)
+    return tuple(found)
+
+
 async def count_facets(plan: PlanReader, ledger: Ledger) -> Facets:
     """The facets of a whole plan. Raises InvalidInput when the plan is lost, StoreUnavailable."""
     counts: Counter[Facet] = Counter()

@@ -16,7 +16,7 @@ from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, report, verdict_rows
-from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of
+from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of, planned_dimensions
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_shard
@@ -149,17 +149,12 @@ class RunReader:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
 
         Raises NotFound for an unknown run, InvalidInput for a token that is none, for a
-        benchmark that the run does not have, and for an outcome that none of them has.
+        benchmark or dimension that the run does not have, and for an outcome that none of its
+        benchmarks has.
         """
         spec = await self._runs.spec(run)
         shard, after = _place(wanted.token)
-        names = tuple(part.name for part in spec.benchmarks)
-        if wanted.benchmark:
-            _known("benchmark of the run", wanted.benchmark, names, "benchmark")
-        if wanted.outcome:
-            asked = (wanted.benchmark,) if wanted.benchmark else names
-            labels = dict.fromkeys(label for name in asked for label in benchmark(name).labels)
-            _known("outcome", wanted.outcome, tuple(labels), "outcome")
+        _check_filters(spec, wanted)
         try:
             found = await self._open(run)
         except NotReady:
@@ -185,6 +180,10 @@ class RunReader:
                     rows.append(row)
                     text, last = text + _length(row), shard
             shard += 1
+        if wanted.dimension and not rows and not wanted.token:
+            # Only now, for it takes the whole plan: nothing was found, so all was looked at.
+            known = await planned_dimensions(found.plan, wanted.benchmark)
+            _known("dimension of the run", wanted.dimension, known, "dimension")
         return rows, ""
 
     def _shards(self, found: TrackedRun, wanted: Wanted) -> Container[int]:
@@ -237,6 +236,17 @@ class RunReader:
             while len(self._held) > _HELD:
                 self._held.popitem(last=False)
             return found
+
+
+def _check_filters(spec: RunSpec, wanted: Wanted) -> None:
+    """Raise InvalidInput for a benchmark or an outcome that the run cannot have."""
+    names = tuple(part.name for part in spec.benchmarks)
+    if wanted.benchmark:
+        _known("benchmark of the run", wanted.benchmark, names, "benchmark")
+    if wanted.outcome:
+        asked = (wanted.benchmark,) if wanted.benchmark else names
+        labels = dict.fromkeys(label for name in asked for label in benchmark(name).labels)
+        _known("outcome", wanted.outcome, tuple(labels), "outcome")
 
 
 def _known(kind: str, name: str, known: tuple[str, ...], field: str) -> None:

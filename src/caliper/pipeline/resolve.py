@@ -9,7 +9,7 @@ from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caps import Caps
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
-from caliper.core.errors import InvalidInput, NotReady, UnknownName
+from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded
 from caliper.core.taxonomy import Taxonomy, checked
@@ -80,9 +80,7 @@ async def resolve(asked: Asked, store: ObjectStore, stages: StageDirectory) -> R
         try:
             parts.append(await _resolve(part, store, directory))
         except InvalidInput as error:
-            field_of = f"benchmarks[{places[name]}]"
-            place = f"{field_of}.{error.field}" if error.field else field_of
-            raise InvalidInput(error.message, field=place) from error
+            raise within(f"benchmarks[{places[name]}]", error) from error
     return RunSpec(
         name=asked.name,
         version=__version__,

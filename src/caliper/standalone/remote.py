@@ -39,6 +39,12 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
     """
     if config.pack is not None:
         raise InvalidInput("an installation has its own prompts", field="pack")
+    if config.store is not None:
+        raise InvalidInput(
+            "an installation keeps replies in its own store; data are pushed to the store that "
+            "CALIPER_STORE names",
+            field="store",
+        )
     if config.anchors is not None:
         raise InvalidInput(
             "whether anchors are judged, an installation's judges are told by its own settings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -20,6 +21,7 @@ from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.caps import Caps
+from caliper.core.errors import InvalidInput, within
 from caliper.core.run import RunSpec
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
@@ -64,10 +66,10 @@ def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
 
 
 def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> Asked:
-    """What a caller asks for. Raises InvalidInput for a broken text."""
+    """What a caller asks for. Raises InvalidInput naming the field for what cannot be."""
     return Asked(
         name=from_wire(message.name),
-        benchmarks=tuple(_decode_part(part) for part in message.benchmarks),
+        benchmarks=tuple(_decode_parts(message.benchmarks)),
         seed=message.seed,
         limit=message.limit if message.HasField("limit") else None,
         replicate=message.replicate,
@@ -78,6 +80,14 @@ def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> Asked:
             tokens=message.max_tokens if message.HasField("max_tokens") else None,
         ),
     )
+
+
+def _decode_parts(messages: Iterable[evaluate_pb2.BenchmarkRequest]) -> Iterator[BenchmarkAsked]:
+    for place, message in enumerate(messages):
+        try:
+            yield _decode_part(message)
+        except InvalidInput as error:
+            raise within(f"benchmarks[{place}]", error) from error
 
 
 def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
