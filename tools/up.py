@@ -61,7 +61,7 @@ class Up:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         try:
-            self._start()
+            servers = self._start()
         except (fetch.Missing, RuntimeError) as error:
             self.down()
             return _refuse(str(error))
@@ -74,6 +74,7 @@ class Up:
             f"Serving on {gateway}; logs in {shown}. To use it:\n"
             f"  set -a; . {shown}/client.env; set +a\n"
             f"  caliper evaluate --config examples/careful.yaml --server {gateway}\n"
+            f"Kafka is {servers}, for commands that take --kafka: $KAFKA of client.env.\n"
         )
         return 0
 
@@ -91,7 +92,8 @@ class Up:
         self._pids.unlink(missing_ok=True)
         return 0
 
-    def _start(self) -> None:
+    def _start(self) -> str:
+        """Start everything; returns Kafka's address."""
         for name in ("kafka", "minio"):
             (self.folder / name).mkdir()
         kafka, servers = broker.start(self.folder / "kafka")
@@ -109,19 +111,21 @@ class Up:
             "STORE_ACCESS_KEY": user,
             "STORE_SECRET_KEY": password,
         }
-        self._tell(keeping)
+        self._tell({f"CALIPER_{name}": value for name, value in keeping.items()}, servers)
         captioner = ("captioner",) if os.environ.get("CALIPER_CAPTIONER_MODEL") else ()
         places: dict[str, str] = {}
         for kind in (*STAGES, *captioner):
             (port,) = free_ports(1)
             places[kind.upper()] = self._serve(kind, port, {"KAFKA": servers, **keeping})
         self._serve("gateway", self.port, {"KAFKA": servers, **keeping, **places})
+        return servers
 
-    def _tell(self, keeping: dict[str, str]) -> None:
+    def _tell(self, keeping: dict[str, str], servers: str) -> None:
         """Write what the command line needs, for nobody else to read."""
         file = self.folder / "client.env"
         file.touch(0o600)
-        file.write_text("".join(f"CALIPER_{name}={value}\n" for name, value in keeping.items()))
+        told = {**keeping, "KAFKA": servers}
+        file.write_text("".join(f"{name}={value}\n" for name, value in told.items()))
 
     def _serve(self, kind: str, port: int, settings: dict[str, str]) -> str:
         """Start a service; returns where it is called."""
@@ -163,6 +167,14 @@ def _refuse(message: str) -> int:
     return SURROUNDINGS
 
 
+def _port(given: str) -> int:
+    """A port to listen on. Raises ArgumentTypeError for what is none."""
+    port = int(given) if given.isdecimal() and len(given) <= 5 else 0
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{given!r:.40} is no port: 1 to 65535")
+    return port
+
+
 def _free(port: int) -> bool:
     try:
         socket.create_server(("127.0.0.1", port)).close()
@@ -189,7 +201,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Start or end everything; returns the exit code: 4 where this machine is in the way."""
     parser = argparse.ArgumentParser(prog="python -m tools.up", allow_abbrev=False)
     parser.add_argument("--down", action="store_true", help="end what was started")
-    parser.add_argument("--port", type=int, default=PORT, help="of the gateway")
+    parser.add_argument("--port", type=_port, default=PORT, help="of the gateway")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="logs, data, process ids")
     chosen = parser.parse_args(arguments)
     there = Up(chosen.folder.resolve(), chosen.port)

@@ -63,6 +63,17 @@ def test_what_is_no_address_is_bad_input_and_nobody_there_trouble(
     assert "secret" not in refused.err
 
 
+def test_a_wrong_store_names_what_gave_it(tmp_path: Path) -> None:
+    apply = ("storage", "apply", "--store")
+    caliper, _ = storing(tmp_path, "http://me:secret@here:1", "any")
+    said = caliper(*apply, "ftp://me:hidden@there", code=2).err
+    assert "--store: not the endpoint" in said
+    assert "hidden" not in said
+    caliper, endpoint = storing(tmp_path, "http://me:secret@here:1", "NOT_ok")
+    said = caliper(*apply, endpoint, code=2).err
+    assert "CALIPER_STORE_BUCKET: 'NOT_ok' cannot name a bucket" in said
+
+
 @pytest.mark.parametrize("missing", ["CALIPER_STORE_ACCESS_KEY", "CALIPER_STORE_SECRET_KEY"])
 def test_a_key_that_is_missing_is_named(caliper: Command, missing: str) -> None:
     keys = {"CALIPER_STORE_ACCESS_KEY": "a", "CALIPER_STORE_SECRET_KEY": "b"}

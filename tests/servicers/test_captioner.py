@@ -216,6 +216,19 @@ async def test_what_is_refused_is_named(captioner: Any, asked: Any, field: str) 
     assert "/" not in message.removeprefix(field)
 
 
+@pytest.mark.parametrize("medium", [captioner_pb2.Media(name="a.png"), inline(b"")])
+async def test_a_medium_without_a_place_is_told_so(captioner: Any, medium: Any) -> None:
+    message = await refused(captioner, request(medium), "media[0]")
+    assert message == "media[0]: expected a key or inline bytes, found neither"
+
+
+async def test_no_python_object_is_named(captioner: Any) -> None:
+    message = await refused(captioner, request(inline(b"not a picture")), "media[0]")
+    assert message == (
+        "media[0]: not a readable picture: none of AVIF, BMP, GIF, JPEG, PNG, TIFF, WEBP"
+    )
+
+
 async def test_a_picture_of_too_many_pixels(captioner: Any) -> None:
     out = io.BytesIO()
     Image.new("1", (20_000, 20_000)).save(out, "PNG")

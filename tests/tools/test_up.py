@@ -100,6 +100,14 @@ def test_it_says_how_it_is_called(up: Up) -> None:
     assert f". {up.folder}/client.env" in up.said[0]
     assert f"--server {up.gateway}" in up.said[0]
     assert f"serving on {up.gateway}" in up.log("gateway")
+    assert f"Kafka is {up.environment['KAFKA']}," in up.said[0]
+
+
+def test_dead_letters_are_read_as_documented(up: Up, tmp_path: Path) -> None:
+    kafka = up.environment["KAFKA"]
+    caliper = Command(tmp_path, up.environment)
+    told = caliper("dead-letters", "list", "--kafka", kafka, "--json", code=0).told
+    assert told == []
 
 
 @pytest.mark.parametrize("name", ["careless", "careful"])
@@ -133,6 +141,15 @@ def test_a_port_that_is_taken_is_named_and_nothing_is_started(up: Up, tmp_path: 
     assert f"port {up.port} of this machine is in use; `make up PORT=" in other(code=4)
     assert not other.folder.exists()
     assert answers(up.port)
+
+
+@pytest.mark.parametrize("port", ["99999", "0", "-1", "1e3", "00000199999", "9" * 5000])
+def test_what_is_no_port_is_refused(port: str, tmp_path: Path) -> None:
+    here = Up(tmp_path / "here", 0)
+    said = here("--port", port, code=2)
+    assert "is no port: 1 to 65535" in said
+    assert "Traceback" not in said
+    assert not here.folder.exists()
 
 
 def test_secrets_are_in_one_file_that_is_ours_alone(up: Up) -> None:

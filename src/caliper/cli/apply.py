@@ -13,7 +13,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import kafka_access, store_access
+from caliper.servicers.grounds import kafka_access, store_access, store_named
 
 if TYPE_CHECKING:
     from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -100,7 +100,9 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     from caliper.adapters.stores import minio  # noqa: PLC0415 - as above
 
     settings = read_settings(ClientSettings, store=store)
-    return _tell(minio.apply_storage(store_access(settings)), json=json, quiet=quiet)
+    with store_named(settings, "--store"):
+        changes = minio.apply_storage(store_access(settings))
+    return _tell(changes, json=json, quiet=quiet)
 
 
 def brokers(servers: str) -> KafkaAccess:

@@ -117,8 +117,12 @@ def _decoding(request: captioner_pb2.CaptionRequest) -> Decoding:
 
 
 def _digest(medium: captioner_pb2.Media, field: str) -> str:
-    """The SHA-256 of the bytes that come with the request, or that its key names."""
+    """The SHA-256 of the bytes that come with the request, or that its key names. Raises
+    InvalidInput where neither is there.
+    """
     if medium.WhichOneof("place") != "key":
+        if not medium.inline:
+            raise InvalidInput("expected a key or inline bytes, found neither", field=field)
         return hashlib.sha256(medium.inline).hexdigest()
     if not _KEY.fullmatch(medium.key):
         message = "a key is media/ and a SHA-256 of 64 hexadecimal digits"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +37,20 @@ def open_store(settings: StoreSettings) -> ObjectStore:
     # Its client library takes long to import.
     from caliper.adapters.stores.minio import MinioStore  # noqa: PLC0415
 
-    return MinioStore(store_access(settings))
+    with store_named(settings, variable(type(settings), "store")):
+        return MinioStore(store_access(settings))
+
+
+@contextmanager
+def store_named(settings: StoreSettings, url: str) -> Iterator[None]:
+    """Have errors about the store's URL or bucket name what gave them: `url`, or the variable."""
+    fields = {"url": url, "bucket": variable(type(settings), "store_bucket")}
+    try:
+        yield
+    except InvalidInput as error:
+        if error.field not in fields:
+            raise
+        raise InvalidInput(error.message, field=fields[error.field]) from error
 
 
 def store_access(settings: StoreSettings) -> StoreAccess:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from caliper.adapters.media.bounds import Limits, opened
 from caliper.core.errors import InvalidInput
@@ -47,6 +47,10 @@ def open_image(path: Path, limits: Limits, longest: int | None = None) -> Image.
                 return _decode(file, path, limits, longest)
         except InvalidInput:
             raise
+        except UnidentifiedImageError as error:
+            # Its own words hold the name of a Python object.
+            message = f"not a readable picture: none of {', '.join(_FORMATS)}"
+            raise InvalidInput(message, file=str(path)) from error
         except Exception as error:
             # Decoders raise whatever broken bytes trip them into.
             message = f"not a readable picture: {error!s:.200}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from caliper.adapters.trust import trusting
 from caliper.core.errors import InvalidInput
 
 _TRIES = 3
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PAGE = 1000
 _NOTHING = frozenset({"NoSuchKey", "XMinioParentIsObject"})
 # Days until objects under a prefix may go. A snapshot of the aggregator is of use as long as the
@@ -77,14 +79,14 @@ class StoreAccess:
     def client(self, pool: urllib3.PoolManager) -> Minio:
         """A client whose connections are the pool's: whoever makes one clears it in the end.
 
-        Raises InvalidInput for a URL that is no endpoint, which never repeats it: it may hold a
-        secret.
+        Raises InvalidInput, with the field `url`, for a URL that is no endpoint, which never
+        repeats it: it may hold a secret.
         """
         wrong = "not the endpoint of an object store; expected http(s)://host[:port]"
         try:
             parts = urlsplit(self.url)
             if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
-                raise InvalidInput(wrong)
+                raise InvalidInput(wrong, field="url")
             return Minio(
                 parts.netloc,
                 access_key=self.access_key,
@@ -95,7 +97,7 @@ class StoreAccess:
             )
         except ValueError as error:
             # The client's own words: a user in the URL, a port that cannot be.
-            raise InvalidInput(f"{wrong} ({error!s:.60})") from None
+            raise InvalidInput(f"{wrong} ({error!s:.60})", field="url") from None
 
 
 class MinioStore:
@@ -208,8 +210,15 @@ def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> li
     line a change: none when all was well. `expire`: days until objects under a prefix go; rules
     about anything else are kept as they are.
 
-    Blocks. Raises StoreUnavailable, InvalidInput where rules of others could not be kept.
+    Blocks. Raises StoreUnavailable, InvalidInput where rules of others could not be kept, and
+    with the field `url` or `bucket` for what is no endpoint or no name of a bucket.
     """
+    if not _BUCKET.fullmatch(access.bucket):
+        message = (
+            f"{access.bucket!r:.80} cannot name a bucket; expected 3 to 63 lower-case letters, "
+            "digits, dots and hyphens, a letter or digit first and last"
+        )
+        raise InvalidInput(message, field="bucket")
     with access.connections() as pool:
         client = access.client(pool)
         return told_apart(lambda: _apply(client, access.bucket, expire), access.bucket)
