@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,7 +16,7 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.installation import alone, over
 from tests.fakes.readiness import Readiness
 from tests.fakes.releases import ROOT, code
-from tests.fakes.small_runs import local, rows_of
+from tests.fakes.small_runs import local, rows_of, standing
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
@@ -219,7 +220,8 @@ class Installation:
         assert await self.report(run) == expected
         # Sums hide two verdicts that changed places.
         verdicts = self.ground.folder / "standalone" / "alone" / "verdicts.jsonl"
-        assert await rows_of(self.gateway, run) == verdicts.read_text("utf-8").splitlines()
+        rows = [standing(json.loads(line)) for line in verdicts.read_text("utf-8").splitlines()]
+        assert await rows_of(self.gateway, run) == rows
         assert await self.letters(run) == list(letters)
         return calls
 

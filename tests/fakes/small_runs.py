@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from typing import Any
 
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.releases import ROOT
@@ -44,11 +44,19 @@ def local(config: RunConfig, chats: Mapping[str, ChatServer]) -> RunConfig:
     return config.model_copy(update={"benchmarks": parts, "anchors": False})
 
 
-async def rows_of(gateway: RemoteGateway, run: str) -> list[str]:
-    """Every verdict of a run as the gateway tells it, as the lines of verdicts.jsonl."""
-    lines, token = [], ""
+def standing(row: dict[str, Any]) -> dict[str, Any]:
+    """Which question a row of verdicts.jsonl is about and what became of it: the words about a
+    failure may tell where media lay, which is not the same everywhere.
+    """
+    told = ("index", "benchmark", "question_id", "repeat", "outcome", "score", "reason", "reply")
+    return {name: row[name] for name in told}
+
+
+async def rows_of(gateway: RemoteGateway, run: str) -> list[dict[str, Any]]:
+    """Every verdict of a run as the gateway tells it: what `standing` leaves of its row."""
+    found, token = list[dict[str, Any]](), ""
     while True:
         rows, token = await gateway.verdicts(run, Wanted(size=1000, token=token))
-        lines += [json.dumps(record(row), ensure_ascii=False) for row in rows]
+        found += [standing(record(row)) for row in rows]
         if not token:
-            return lines
+            return found

@@ -14,7 +14,8 @@ from caliper.core.errors import BackendTimeout, CaliperError
 from caliper.ports.clock import Clock
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.service_settings import StoreSettings
-from caliper.servicers.grounds import store_access
+from caliper.runtime.settings import variable
+from caliper.servicers.grounds import store_access, store_named
 from caliper.standalone.config import RunConfig
 from caliper.standalone.doctor import surroundings
 from caliper.standalone.doctor.finding import Finding, of_error
@@ -101,7 +102,8 @@ async def _store(settings: StoreSettings) -> Finding:
     # Its client library takes long to import.
     from caliper.adapters.stores.minio import MinioStore  # noqa: PLC0415
 
-    store = MinioStore(store_access(settings))
+    with store_named(settings, variable(type(settings), "store")):
+        store = MinioStore(store_access(settings))
     try:
         return await surroundings.check_store("store", store, place)
     finally:
