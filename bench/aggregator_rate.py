@@ -79,7 +79,6 @@ def main() -> None:
 
 def _tell(console: Console, folder: Path, metrics: str) -> None:
     console.print(f" {'with' if metrics == 'metrics' else 'without'} metrics")
-    told: dict[str, float] = {}
     for how, bound in (("nothing", NOTHING_BOUND), ("snapshot", SNAPSHOT_BOUND)):
         _forget(folder / "store")
         if how == "snapshot":
@@ -90,10 +89,10 @@ def _tell(console: Console, folder: Path, metrics: str) -> None:
             f"(bound {bound:.0f}), {told['records']:,} messages; peak memory "
             f"{told['memory']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
         )
-    console.print(
-        f"  then ended and reported in {told['ending']:.1f} s; peak memory "
-        f"{told['whole']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
-    )
+        console.print(
+            f"  then ended and reported in {told['ending']:.1f} s; peak memory "
+            f"{told['whole']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
+        )
 
 
 def _forget(store: Path) -> None:
