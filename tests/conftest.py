@@ -1,6 +1,7 @@
 """Real servers for the tests that need them, and what the session says about them."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,11 @@ from tests.servers.choosing import (
 from tests.servers.kube_api import KubeApi
 from tests.servers.process import ServerProcess
 from tests.servers.summary import NEEDS, told
+
+# Tests in the background of a shell are told to ignore Ctrl-C, and would pass that on to the
+# commands that they run.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Machines are noisy: no example fails for the time it took. In CI the examples are the same
 # every time, so that a change is judged by what it changed.

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
+from tests.fakes.watching import FallibleStore
 from tests.servers.access import access_to
 
 from caliper.adapters.stores.directory import DirectoryStore
@@ -170,6 +171,14 @@ class TestCountingStore(StoreContract):
     @pytest.fixture
     def store(self) -> ObjectStore:
         return CountingStore(MemoryStore())
+
+
+class TestFallibleStore(StoreContract):
+    kind = FallibleStore
+
+    @pytest.fixture
+    def store(self) -> ObjectStore:
+        return FallibleStore()
 
 
 SEGMENTS = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,8}", fullmatch=True)

@@ -8,7 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ class Command:
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
-            preexec_fn=self._as_from_a_terminal,  # noqa: PLW1509 - no thread of ours holds a lock
+            preexec_fn=self._bounded(),  # noqa: PLW1509 - no thread of ours holds a lock
         )
 
     def _environment(self) -> dict[str, str]:
@@ -78,11 +78,11 @@ class Command:
         ours = {"PYTHONPATH": _SOURCES, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
         return {**kept, **ours, **self.environment}
 
-    def _as_from_a_terminal(self) -> None:
-        # Tests that run in the background of a shell were told to ignore it, and pass that on.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if self.file_bytes is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (self.file_bytes, self.file_bytes))
+    def _bounded(self) -> Callable[[], None] | None:
+        if self.file_bytes is None:
+            return None
+        limits = (self.file_bytes, self.file_bytes)
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> Ended:
