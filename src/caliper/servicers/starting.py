@@ -135,6 +135,11 @@ def log(form: str) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # It warns of every step longer than 0.1 s, which a busy machine is full of.
     logging.getLogger("kafka.net.selector").setLevel(logging.ERROR)
+    # A connection that is lost is told by kafka.net.connection; this one adds a traceback for one
+    # that was closed here while it was read.
+    logging.getLogger("kafka.net.transport").setLevel(logging.CRITICAL)
+    # Nor is a question that was given up because the service leaves an error.
+    logging.getLogger("kafka.cluster").addFilter(lambda told: "Cancelled" not in told.getMessage())
 
 
 @dataclass(frozen=True, slots=True)
