@@ -6,23 +6,20 @@ nothing else is left is shown by a last message of every key, which comes next.
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import ClassVar
 from uuid import uuid4
 
 import pytest
+from tests.fakes.traffic import by_key, drained, finish, lagging, message, received, shared
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.ports.letters import DEAD_LETTERS
-from caliper.ports.stream import Consumer, Delivery, JobStream, Message
+from caliper.ports.stream import JobStream, Message
 
-# Never measured: it only ends a test whose stream lost a message.
-PATIENCE = 12
-LAST = b"the last one"
 # Names of files as JSON may spell them: half of a pair (it has no UTF-8 form), a whole one, and
 # the mark by which Caliper's own way of writing halves begins.
 ODD = [
@@ -30,72 +27,6 @@ ODD = [
     pytest.param("b\udce9b\u00e9 \U0001f415", id="surrogate beside letters"),
     pytest.param("\ufdd0d800 \ufdd0", id="mark"),
 ]
-
-
-def message(topic: str, key: str, number: int, **headers: str) -> Message:
-    return Message(topic, key, f"{key}{number}".encode(), headers)
-
-
-async def received(consumer: Consumer) -> Delivery:
-    async with asyncio.timeout(PATIENCE):
-        delivery = await consumer.receive()
-    assert delivery is not None
-    return delivery
-
-
-async def finish(stream: JobStream, topic: str, keys: Iterable[str]) -> None:
-    """Publish the last message of each key."""
-    for key in keys:
-        await stream.publish(Message(topic, key, LAST))
-
-
-async def drained(consumer: Consumer, keys: int = 1) -> list[Delivery]:
-    """Everything before the last messages of so many keys, acknowledged one by one."""
-    found = []
-    while keys:
-        delivery = await received(consumer)
-        await consumer.acknowledge(delivery)
-        if delivery.message.value == LAST:
-            keys -= 1
-        else:
-            found.append(delivery)
-    await consumer.leave()
-    return found
-
-
-async def lagging(consumer: Consumer, messages: int) -> None:
-    """Wait until the member says that so many are left; a broker tells it now and then."""
-    async with asyncio.timeout(PATIENCE):
-        while sum(consumer.lag.values()) != messages:  # noqa: ASYNC110 - nobody is told of it
-            await asyncio.sleep(0.05)
-
-
-async def shared(members: list[Consumer], count: int) -> list[bytes]:
-    """What the members of a group are given, acknowledged, until it is `count` messages."""
-    found: list[bytes] = []
-    enough = asyncio.Event()
-
-    async def work(member: Consumer) -> None:
-        while (delivery := await member.receive()) is not None:
-            await member.acknowledge(delivery)
-            found.append(delivery.message.value)
-            if len(found) == count:
-                enough.set()
-
-    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
-        for member in members:
-            group.create_task(work(member))
-        await enough.wait()
-        for member in members:
-            await member.leave()
-    return found
-
-
-def by_key(deliveries: list[Delivery]) -> dict[str, list[bytes]]:
-    found = defaultdict(list)
-    for delivery in deliveries:
-        found[delivery.message.key].append(delivery.message.value)
-    return dict(found)
 
 
 class StreamContract:

@@ -21,7 +21,6 @@ from tests.fakes.evaluations import (
 from caliper.core.errors import StoreFull, StreamUnavailable
 from caliper.pipeline.outlets import Bounds, Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
-from caliper.pipeline.snapshots import encode, newest, save
 from caliper.ports.codec import EventKind, RunEnded
 from caliper.ports.stream import Message, Record
 
@@ -266,38 +265,3 @@ async def test_evidence_in_memory_is_bounded() -> None:
     await aggregator.apply(scored(run))
     segments = [key for key in house.store.objects if "/verdicts/" in key]
     assert len(segments) > 1
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {},
-        {"events": 1},
-        {"events": {"paused": 1}},
-        {"ended": "asleep"},
-        {"announced": []},
-        {"tried": ["first"]},
-        None,
-    ],
-)
-async def test_a_run_as_another_release_knew_it_is_opened_anew(
-    facts: dict[str, object] | None,
-) -> None:
-    house = House()
-    run, other = [await stored_run(house.store, name) for name in ("ours", "theirs")]
-    aggregator = await house.aggregator()
-    await aggregator.apply([*scored(run)[:-1], *scored(other)])
-    await aggregator.snapshot()
-    kept, _ = await newest(house.store)
-    assert kept is not None
-    mine = kept.runs[run.spec.run_id]
-    strange = {**mine.facts, **facts} if facts else facts
-    kept.runs[run.spec.run_id] = replace(mine, facts=strange)  # type: ignore[arg-type]
-    await save(house.store, kept.number, encode(kept))
-    aggregator = await house.aggregator()
-    assert house.warned == [Trouble.LOST]
-    await aggregator.apply([scored(run)[-1]])
-    await aggregator.conclude()
-    assert {event.state for event in house.announced} == {"complete"}
-    for each in (run, other):
-        assert house.file(each) == (await standalone(each, scored(each)))[0]

@@ -8,7 +8,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.run import RunState
 from caliper.pipeline.rolling import RollingScores
-from caliper.pipeline.tracked import Runs
+from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.stages import Scores
 
 
@@ -28,6 +28,18 @@ class SlowStore(MemoryStore):
 def known(found: Scores | None) -> int:
     assert found is not None
     return sum(part.coverage.scored for part in found.benchmarks)
+
+
+async def ended_in(store: SlowStore) -> TrackedRun:
+    """A run that ended, as who opens it later finds it."""
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    aggregator = await house.aggregator()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    found = await Runs(store).open(run.spec.run_id, 0.0)
+    assert found is not None
+    return found
 
 
 async def test_figures_wait_until_they_are_cheap_but_not_those_of_the_end() -> None:
@@ -79,13 +91,7 @@ async def test_a_report_takes_the_figures_that_are_there() -> None:
 
 async def test_the_figures_of_a_run_that_ended_long_ago_are_computed_once() -> None:
     store = SlowStore()
-    house = House(store=store, clock=store.clock)
-    run = await stored_run(store)
-    aggregator = await house.aggregator()
-    await aggregator.apply(scored(run))
-    await aggregator.conclude()
-    opened = await Runs(store).open(run.spec.run_id, 0.0)
-    assert opened is not None
+    opened = await ended_in(store)
     rolling, before = RollingScores(store.clock), store.clock.seconds
     await asyncio.gather(*(rolling.scores(opened) for _ in range(3)))
     once = store.clock.seconds - before
@@ -96,13 +102,7 @@ async def test_the_figures_of_a_run_that_ended_long_ago_are_computed_once() -> N
 
 async def test_nobody_is_told_old_figures_of_a_run_that_is_over() -> None:
     store = SlowStore()
-    house = House(store=store, clock=store.clock)
-    run = await stored_run(store)
-    aggregator = await house.aggregator()
-    await aggregator.apply(scored(run))
-    await aggregator.conclude()
-    ended = await Runs(store).open(run.spec.run_id, 0.0)
-    assert ended is not None
+    ended = await ended_in(store)
     # It takes longer than anybody waits.
     rolling = RollingScores(store.clock, patience=0)
     hasty = await rolling.scores(ended)

@@ -1,16 +1,18 @@
 """Snapshots: what was encoded is decoded, and the newest whole one counts."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.evaluations import verdict
+from tests.fakes.evaluations import House, scored, standalone, stored_run, verdict
 from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored, Verdict
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.outlets import Trouble
 from caliper.pipeline.places import Places
 from caliper.pipeline.snapshots import KeptRun, Snapshot, decode, encode, newest, save
 
@@ -50,3 +52,38 @@ async def test_the_newest_whole_one_counts() -> None:
     await save(store, 7, encode(snapshot(7))[:-1])
     found, errors = await newest(store)
     assert (found and found.number, len(errors)) == (6, 1)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        {"events": 1},
+        {"events": {"paused": 1}},
+        {"ended": "asleep"},
+        {"announced": []},
+        {"tried": ["first"]},
+        None,
+    ],
+)
+async def test_a_run_as_another_release_knew_it_is_opened_anew(
+    facts: dict[str, object] | None,
+) -> None:
+    house = House()
+    run, other = [await stored_run(house.store, name) for name in ("ours", "theirs")]
+    aggregator = await house.aggregator()
+    await aggregator.apply([*scored(run)[:-1], *scored(other)])
+    await aggregator.snapshot()
+    kept, _ = await newest(house.store)
+    assert kept is not None
+    mine = kept.runs[run.spec.run_id]
+    strange = {**mine.facts, **facts} if facts else facts
+    kept.runs[run.spec.run_id] = replace(mine, facts=strange)  # type: ignore[arg-type]
+    await save(house.store, kept.number, encode(kept))
+    aggregator = await house.aggregator()
+    assert house.warned == [Trouble.LOST]
+    await aggregator.apply([scored(run)[-1]])
+    await aggregator.conclude()
+    assert {event.state for event in house.announced} == {"complete"}
+    for each in (run, other):
+        assert house.file(each) == (await standalone(each, scored(each)))[0]

@@ -1,0 +1,79 @@
+"""A topic with its commits, and members that hand out what it holds, without a broker."""
+
+from __future__ import annotations
+
+from caliper.adapters.streams.handout import Handout
+from caliper.adapters.streams.progress import Mark
+from caliper.ports.stream import Delivery, Message
+
+
+class Log:
+    """A topic with its commits: what outlives members."""
+
+    def __init__(self, *lengths: int) -> None:
+        self.lengths = dict(enumerate(lengths))
+        self.marks: dict[int, Mark] = {}
+
+    def member(self, name: str, room: int = 16) -> Member:
+        return Member(self, name, room)
+
+
+class Member:
+    """Drives a handout as the polling thread does."""
+
+    def __init__(self, log: Log, name: str, room: int) -> None:
+        self.log, self.handout, self.batch = log, Handout(name, room), room
+        self.positions: dict[int, int] = {}
+        self.taken: dict[int, int] = {}
+        for partition in log.lengths:
+            self.adopt(partition)
+
+    def adopt(self, partition: int) -> None:
+        mark = self.log.marks.get(partition)
+        self.positions[partition] = mark.offset if mark else 0
+        self.handout.adopt(partition, mark)
+
+    def turn(self) -> None:
+        """Take messages and commit, as often as all that came were settled long ago."""
+        while not self.fetch():
+            if self.positions == self.taken:
+                return
+            self.taken = dict(self.positions)
+
+    def fetch(self) -> bool:
+        for partition in sorted(self.handout.wanted()):
+            start = self.positions[partition]
+            end = min(start + self.batch, self.log.lengths[partition])
+            for offset in range(start, end):
+                message = Message("jobs", "a", f"{partition}/{offset}".encode())
+                self.handout.arrived(partition, offset, message)
+            self.positions[partition] = end
+        return self.handout.reserve()
+
+    def commit(self) -> None:
+        marks = self.handout.marks()
+        self.log.marks |= marks
+        self.handout.committed(marks)
+
+    def all_ready(self) -> list[Delivery]:
+        found: list[Delivery] = []
+        while more := self.some_ready():
+            found += more
+        return found
+
+    def some_ready(self, most: int = 1000) -> list[Delivery]:
+        """What one commit lets out, so many at most."""
+        self.turn()
+        self.commit()
+        found: list[Delivery] = []
+        while len(found) < most and (delivery := self.handout.take()) is not None:
+            found.append(delivery)
+        return found
+
+    def take_up_to(self, count: int, held: list[Delivery]) -> None:
+        """Until so many are held."""
+        while len(held) < count:
+            held += self.some_ready(count - len(held))
+
+    def leave(self) -> None:
+        self.log.marks |= self.handout.give_up(self.log.lengths)
