@@ -110,5 +110,24 @@ def test_scores_that_are_taken_as_they_are_have_no_bounds(
     assert f"reading = {reading}" in layout.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("settings", "reading", "note"),
+    [
+        ({}, "relations = aligned, relation_prompt = phrase", "its own sentences"),
+        (
+            {"relations": "released", "relation_prompt": "relation"},
+            "relations = released, relation_prompt = relation",
+            "as the released script pairs them",
+        ),
+    ],
+)
+def test_a_report_says_how_relations_were_read(
+    tally: Tally, settings: dict[str, str], reading: str, note: str
+) -> None:
+    readings, relations = report(tally, settings).notes
+    assert reading in readings
+    assert note in relations
+
+
 def test_the_unified_metric_is_exact() -> None:
     assert unified(Fraction(1), 0, 0, "text") == Fraction(1, 4)

@@ -3,7 +3,8 @@
 Top-level categories and their subcategories as the four tables after paper 11 print them:
 what stands before a colon is the subcategory, examples in parentheses are left out.
 Document, E-commerce and Embodied AI have the 15, 16 and 16 subcategories of paper Table 1;
-the printed Natural table has 31 where Table 1 counts 22, and nothing tells which were merged.
+the printed Natural table has 31 where Table 1 counts 22; the released taxonomy has those 22,
+with printed ones merged.
 """
 
 from __future__ import annotations

@@ -18,8 +18,10 @@ def describe(payload: Payload) -> Described:
         return Described("objects", question, ", ".join(payload.categories))
     if isinstance(payload, MediaQuestion):
         return Described(f"compreqa_{payload.kind}", payload.question, payload.answer)
-    about = ", ".join(payload.mentions)
-    return Described(payload.kind, f"What does the caption say of {about}?", payload.phrase)
+    question = f"What does the caption say of {', '.join(payload.mentions)}?"
+    if not payload.mentions:
+        question = "The relation is compared with no sentence."
+    return Described(payload.kind, question, payload.phrase)
 
 
 def scores(payload: Payload) -> tuple[Fraction, ...]:

@@ -30,6 +30,9 @@ from caliper.core.question import (
 MAX_TOKENS = 256
 """Output tokens a reply may have (released script)."""
 
+UNPAIRED = "the released script pairs this relation with no sentence"
+"""Why a relation is scored 0 that no category brings a sentence to."""
+
 Result = tuple[Outcome, Evidence]
 
 
@@ -107,7 +110,7 @@ def _objects(measure: SceneMeasure, scene: Scene) -> Result:
 
 def _not_mentioned(phrase: PhraseQuestion) -> Result:
     missing = " or ".join(phrase.mentions)
-    explanation = f"no piece of the caption mentions {missing}"
+    explanation = f"no piece of the caption mentions {missing}" if missing else UNPAIRED
     return Scored(Fraction(0), mentioned=False), Evidence(explanation=explanation)
 
 
@@ -120,11 +123,12 @@ def _phrase(
         MAX_TOKENS,
     )
     fields = {"sentence": sentence, "phrase": question.payload.phrase}
+    own = question.payload.kind == "relation" and chosen(settings, "relation_prompt") == "relation"
     return Ask(
         item,
         question,
         repeat,
-        "comprecap/phrase",
+        "comprecap/relation" if own else "comprecap/phrase",
         fields,
         decoding,
         untrusted="sentence",

@@ -32,7 +32,8 @@ class PhraseQuestion:
     """How much of a phrase do the pieces of a caption hold, 0 to 5? (paper Fig. 3)
 
     `kind` is attribute (of one instance) or relation; `number` counts within the kind.
-    `mentions` are the annotated categories, any of which brings a piece of the caption in.
+    `mentions` are the annotated categories, any of which brings a piece of the caption in; none
+    where the released pairing of relations leaves one without a sentence.
     """
 
     kind: str

@@ -106,12 +106,41 @@ def _instance(row: Row, place: int, entry: Any, description: str) -> Instance:
 def _phrases(instances: Sequence[Instance], settings: Settings) -> Iterator[PhraseQuestion]:
     for number, instance in enumerate(instances):
         yield PhraseQuestion("attribute", number, instance.description, (instance.category,))
+    texts = [text for subject in instances for text in subject.relations]
+    # With relations = released there are more mentions than texts: the last are left over.
+    pairs = zip(texts, _mentions(instances, settings), strict=False)
+    for number, (text, mentions) in enumerate(pairs):
+        yield PhraseQuestion("relation", number, text, mentions)
+
+
+def _mentions(instances: Sequence[Instance], settings: Settings) -> Iterator[tuple[str, ...]]:
+    """The categories whose sentences the picture's relations are compared with, in their order.
+
+    `aligned` (paper 3.3): of each relation its subject and the categories that it names.
+    `released`: the released script makes a list of sentences and one of relations, and pairs
+    them by position. It enters an empty sentence for an object without relations, but no
+    relation, so every later relation gets the sentence of an earlier one, or the empty one,
+    which scores 0; what is left over at the end is dropped. Within one subject a relation also
+    keeps the sentences of the relations before it. Nothing of this depends on the caption.
+
+    Both rules of the released list were read in the script's source. Ours, with either choice:
+    a single text counts as a list of one relation and a blank text as none (the script takes
+    lists alone), letter case does not matter in names (there it does), and a picture without
+    relations takes no part in the mean (there it stops the script). Whether names are whole
+    words is `relation_match`.
+    """
+    released = chosen(settings, "relations") == "released"
     matching = chosen(settings, "relation_match")
-    related = ((subject, text) for subject in instances for text in subject.relations)
     categories = distinct(instance.category for instance in instances)
-    for number, (subject, text) in enumerate(related):
-        named = (name for name in categories if _names(text, name, matching))
-        yield PhraseQuestion("relation", number, text, distinct((subject.category, *named)))
+    for subject in instances:
+        if released and not subject.relations:
+            yield ()
+        kept = [subject.category]
+        for text in subject.relations:
+            named = [name for name in categories if _names(text, name, matching)]
+            yield distinct((*kept, *named))
+            if released:
+                kept += named
 
 
 def _names(relation: str, category: str, matching: str) -> bool:

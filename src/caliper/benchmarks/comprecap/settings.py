@@ -20,6 +20,20 @@ SETTINGS = (
         choices=("word", "substring"),
     ),
     Setting(
+        "relations",
+        "aligned",
+        "relations are compared with their own sentences (paper 3.3), or paired with sentences "
+        "as the released script pairs them, which objects without relations shift",
+        choices=("aligned", "released"),
+    ),
+    Setting(
+        "relation_prompt",
+        "phrase",
+        "relations are scored with the printed prompt of attributes (paper 3.3, Fig. 3), or with "
+        "one that asks about the relationship (released; the words are Caliper's)",
+        choices=("phrase", "relation"),
+    ),
+    Setting(
         "s_cov",
         "union",
         "S-Cov is a share of the pixels that masks cover (released), or of the image (paper 3.3)",
