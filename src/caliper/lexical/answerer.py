@@ -30,6 +30,7 @@ from caliper.lexical import (
     phrases,
     reader,
     scenes,
+    shades,
     spatial,
     style,
     synonyms,
@@ -45,8 +46,8 @@ from caliper.ports.models import Identity
 
 _RULES: tuple[ModuleType, ...] = (
     angles, colours, events, finding, mentions, movements, names, near, numbers, objects,
-    overlap, phrases, reader, scenes, spatial, style, synonyms, telling, text, vocabulary, words,
-    writing,
+    overlap, phrases, reader, scenes, shades, spatial, style, synonyms, telling, text, vocabulary,
+    words, writing,
 )  # fmt: skip
 
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
 from caliper.lexical.mentions import Mention, mentions, phrase
-from caliper.lexical.text import Parsed
+from caliper.lexical.text import Parsed, plural
 from caliper.lexical.vocabulary import listed, word_set
 from caliper.lexical.words import PERSONS
 
@@ -66,12 +66,6 @@ def number_of(word: str) -> int | None:
     return NUMBERS.get(word)
 
 
-def _plural(word: str) -> bool:
-    return (word.endswith("s") and not word.endswith("ss")) or word in {
-        "men", "women", "people", "children", "feet", "teeth", "mice", "geese", "policemen",
-    }  # fmt: skip
-
-
 def _value_at(parsed: Parsed, at: int) -> int | None:
     """The number at a token; "twenty five" is read from its last word."""
     word = parsed.words[at]
@@ -105,7 +99,7 @@ def _before(parsed: Parsed, mention: Mention) -> _Count | None:
         value = _value_at(parsed, at)
         if value is not None:
             return _Count(value, sentence, spelled=True, another=False)
-        if word in _ONE and not _plural(parsed.words[mention.head]):
+        if word in _ONE and not plural(parsed.words[mention.head]):
             return _Count(1, sentence, spelled=False, another=word == "another")
         if word in _ONE or word in _VAGUE or word in _STOPS or _ends_search(parsed, at, low):
             break
@@ -120,7 +114,7 @@ def _ends_search(parsed: Parsed, at: int, low: int) -> bool:
     """
     before = parsed.words[at - 1] if at > low else ""
     if parsed.words[at] == ",":
-        return not before or _plural(before)
+        return not before or plural(before)
     return parsed.words[at] == "of" and before not in _MEASURES and number_of(before) is None
 
 
@@ -193,7 +187,7 @@ def _crowded(parsed: Parsed, found: tuple[Mention, ...]) -> bool:
     One with an article ("the passengers") may be those that are counted.
     """
     return any(
-        _plural(parsed.words[mention.head])
+        plural(parsed.words[mention.head])
         and _count(parsed, mention) is None
         and parsed.words[max(0, mention.start - 1)] not in _DEFINITE
         for mention in found
@@ -227,7 +221,7 @@ def _belongs(parsed: Parsed, at: int) -> bool:
     for word in parsed.words[at + 1 : at + 6]:
         if word in _STOPS:
             return False
-        if _plural(word):
+        if plural(word):
             return True
     return False
 
@@ -240,17 +234,17 @@ def _indefinite(
     For a greater number "a cup" is another count in an image; over a video it is none, for more
     may come, but several in a sentence are one.
     """
-    plural = any(_plural(parsed.words[mention.head]) for mention in found)
+    uncounted = any(plural(parsed.words[mention.head]) for mention in found)
     total = sum(count.value for count in counts)
     if number == 1:
         if any(count.another for count in counts):
             return Finding(WRONG, f"The caption tells of {total} or more.")
-        if counts or not plural:
+        if counts or not uncounted:
             return Finding(RIGHT, "The caption tells of one.")
         return Finding(SILENT, "The caption gives no specific number.")
     listed_apart = any(count.another for count in counts) or len(counts) > len(
         {count.sentence for count in counts}
     )
-    if (listed_apart or (counts and not video)) and not plural:
+    if (listed_apart or (counts and not video)) and not uncounted:
         return Finding(WRONG, f"The caption tells of {total}, not {number}.")
     return Finding(SILENT, "The caption gives no specific number.")

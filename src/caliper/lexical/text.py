@@ -87,6 +87,13 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w++(?:'\w++)*+", text.replace("\u2019", "'").lower())
 
 
+def plural(word: str) -> bool:
+    """Whether a lower-case noun is written as a plural."""
+    return (word.endswith("s") and not word.endswith("ss")) or word in {
+        "men", "women", "people", "children", "feet", "teeth", "mice", "geese", "policemen",
+    }  # fmt: skip
+
+
 def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
     """(token, quoted, ends a sentence) in order; an ending without a word has no token."""
     before = ""
