@@ -22,9 +22,10 @@ from caliper.lexical.text import Parsed, plural
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import MORE_GENERAL, PERSONS, STOPWORDS
 
-_PUNCTUATION = frozenset(",;:()\u2014\u2013")
+_ENDS = frozenset(word for word in STOPWORDS if len(word) > 1 or word in "a,;:()")
 _LINKS = word_set("is are was were be appears appear looks look being colored painted dyed covered")
-_OWNS = word_set("has have had with features featuring including")
+_OWNS = word_set("has have had with features featuring including whose")
+_HOLDING = word_set("filled loaded served surrounded")
 _PREPOSITIONS = word_set("""
     in on at with of by near behind under beneath beside from to over above below between against
     along around across through inside into onto toward towards next
@@ -32,8 +33,8 @@ _PREPOSITIONS = word_set("""
 _COLLECTIVES = word_set("pair group row rows set number series line pairs groups lots variety")
 _CLAUSE_ENDS = word_set("; : ( ) \u2014 \u2013 while whereas but although though")
 _RELATIVES = word_set("which that whose who")
-_SINGULAR = word_set("it its this which that whose one")
-_PLURAL = word_set("they their these both all each which that whose most one")
+_SINGULAR = word_set("it it's its this which that whose one")
+_PLURAL = word_set("they they're their these both all each which that whose most one")
 _PERSONAL = word_set("he his she her they their who")
 _BEFORE = 6
 _AFTER = 8
@@ -57,7 +58,7 @@ def _before(parsed: Parsed, head: int, low: int) -> Iterator[int]:
             if not parsed.negated[at]:
                 yield at
             found = True
-        elif word in STOPWORDS:
+        elif word in _ENDS:
             if word not in {"and", ","} or not _joins_colours(parsed, at):
                 return
         elif found and word not in SHADING:
@@ -78,7 +79,7 @@ def _after(parsed: Parsed, head: int, high: int) -> list[str]:
         elif (
             word in _CLAUSE_ENDS
             or (
-                word in STOPWORDS
+                word in _ENDS
                 and word not in {"a", "an", "of", "in"}
                 and not _joins_colours(parsed, at)
             )
@@ -111,7 +112,7 @@ def _governed(parsed: Parsed, head: int) -> bool:
             return word != "of" or parsed.words[at - 1] not in _COLLECTIVES
         if determined or (word in {",", "and"} and not _joins_colours(parsed, at)):
             return False
-        determined = word in STOPWORDS and word not in {",", "and"}
+        determined = word in _ENDS and word not in {",", "and"}
     return False
 
 
@@ -151,7 +152,7 @@ class _Colouring:
             word = self.parsed.words[place]
             if word in FAMILIES or (word in {",", "and", "or"} and self._goes_on(place)):
                 continue
-            return "" if word in STOPWORDS or word.endswith("ly") else word
+            return "" if word in _ENDS or word.endswith("ly") else word
         return ""
 
     def _goes_on(self, at: int) -> bool:
@@ -159,13 +160,15 @@ class _Colouring:
 
     def _attributed(self, at: int, low: int, noun: str) -> bool | None:
         """Whether "a white hull" is said of the object: True, False for may be, None for not."""
-        before = self.parsed.words[max(low, at - 4) : at]
-        if _OWNS.isdisjoint(before) and not (noun in SURFACES and "in" in before):
-            return None
-        subject = self._subject(low, at)
-        if subject is None:
-            return None
-        return noun in SURFACES
+        for place in range(at - 1, max(low, at - _AFTER) - 1, -1):
+            word = self.parsed.words[place]
+            if word in _OWNS or (word == "in" and noun in SURFACES):
+                holds = self.parsed.words[place - 1] in _HOLDING
+                owned = None if holds else self._subject(low, place)
+                return None if owned is None else noun in SURFACES
+            if word in _LINKS or word in _CLAUSE_ENDS:
+                return None
+        return None
 
     def _predicated(self, at: int, low: int) -> bool | None:
         """Whether "... is white", ", a bright white" is said of the object."""
@@ -251,7 +254,8 @@ def judge_colour(parsed: Parsed, element: str, named: str) -> Finding:
     if held == len(wanted) or (held and not _foreign(wanted, hues)):
         return Finding(RIGHT, f"The caption calls {named} {shown}.")
     beside = _hues([*colouring.own, *colouring.near], wanted)
-    if _covered(wanted, beside) == len(wanted) and (held or not hues):
+    confirmed = _covered(wanted, beside) == len(wanted) and (held or not hues)
+    if confirmed or (wanted == (FAMILIES["colorful"],) and len(set(beside)) > 1):
         return Finding(RIGHT, f"The caption gives {element} beside {named}.")
     if hues:
         return Finding(WRONG, f"The caption calls {named} {shown}, not {element}.")

@@ -23,6 +23,8 @@ NUMBERS |= {"duo": 2, "twin": 2, "twins": 2, "dual": 2, "trio": 3, "triplet": 3,
 NUMBERS |= {"dozen": 12, "half-dozen": 6, "hundred": 100}
 _ONE = frozenset(("a", "an", "another"))
 _BACK = frozenset(("the", "these", "those", "all"))
+_CLAUSE_ENDS = frozenset(",;:()")
+_FURTHER = frozenset(("another", "second", "third", "fourth"))
 _PEOPLE_COUNTS = frozenset(("couple", "duo", "trio", "quartet", "twins"))
 _VAGUE = word_set("""
     several some many various numerous multiple few group groups row rows stack stacks pile bunch
@@ -47,6 +49,9 @@ _PAIRED = frozenset(
 )
 _PARTIAL = word_set("prominent main notable central largest")
 _SIDES = word_set("side sides end ends hand arm wrist ear foot shoulder")
+# Numbers that measure or name a thing count none.
+_UNITS_OF = word_set("year years month months percent meters feet inches o'clock am pm")
+_NUMBERED = word_set("number platform page room gate route")
 _REACH = 5
 _FAR = 16
 
@@ -79,13 +84,13 @@ def value_at(parsed: Parsed, at: int) -> int | None:
     """The number at a token; "twenty five" is read from its last word."""
     word = parsed.words[at]
     value = number_of(word)
-    if value is None or parsed.quoted[at] or parsed.negated[at]:
+    following = parsed.words[at + 1] if at + 1 < len(parsed.words) else ""
+    names = at and parsed.words[at - 1] in _NUMBERED
+    if value is None or names or following in _UNITS_OF or parsed.quoted[at] or parsed.negated[at]:
         return None
     if at and 0 < value < 10 and parsed.words[at - 1] in _TENS:
         return value + NUMBERS[parsed.words[at - 1]]
-    if word == "one" and at + 1 < len(parsed.words) and parsed.words[at + 1] in {"of", "another"}:
-        return None
-    return value
+    return None if word == "one" and following in {"of", "another"} else value
 
 
 def count_of(parsed: Parsed, mention: Mention) -> Count | None:
@@ -153,24 +158,44 @@ def _postposed(parsed: Parsed, mention: Mention) -> Count | None:
 
 def _distributed(parsed: Parsed, mention: Mention, found: Count | None) -> Count | None:
     """A count times the owners it is given for: "three men, each with a cue", "on each side"."""
-    sentence = parsed.sentence_of[mention.head]
-    low, high = parsed.sentences[sentence]
-    words = parsed.words
-    single = found.value if found else 1
-    behind = range(mention.head + 1, min(high - 1, mention.head + _REACH + 1))
-    for at in behind:
-        if words[at] in {"each", "every", "either"}:
-            sides = words[at + 1] in _SIDES and single == 1
-            owners = 2 if sides else _stated_before(parsed, found.at if found else at, low)
-            return Count(single * owners, at, sentence) if owners else found
-    if found and found.spelled and words[found.at] not in {"one", "pair"}:
+    low, high = parsed.sentences[parsed.sentence_of[mention.head]]
+    for at in range(mention.head + 1, min(high - 1, mention.head + _REACH + 1)):
+        if _shares_out(parsed, at):
+            return _times(parsed, found, at, (low, found.at if found else at))
+    if not found and parsed.words[max(0, mention.start - 1)] in _BACK:
         return found
     for at in range(mention.start - 1, max(low, mention.start - _FAR) - 1, -1):
-        if words[at] in {"each", "all", "both"}:
-            first = parsed.sentences[sentence - 1][0] if at == low and sentence else low
-            owners = _stated_before(parsed, at, max(first, at - 2 * _FAR))
-            return Count(single * owners, at, sentence) if owners else found
+        if parsed.words[at] in _CLAUSE_ENDS:
+            return found
+        if not _shares_out(parsed, at):
+            continue
+        if found and found.spelled and parsed.words[found.at] not in {"one", "pair"}:
+            return _times(parsed, found, at, (at, found.at))
+        before = parsed.sentences[max(0, parsed.sentence_of[at] - (at == low))][0]
+        return _times(parsed, found, at, (before, at))
     return found
+
+
+def _shares_out(parsed: Parsed, at: int) -> bool:
+    word, following = parsed.words[at], parsed.words[at + 1]
+    if word == "all":
+        return following in {"of", "with", "in"} or following.endswith("ing")
+    return word in {"each", "every", "either", "both"} and following != "other"
+
+
+def _times(
+    parsed: Parsed, found: Count | None, at: int, owners_in: tuple[int, int]
+) -> Count | None:
+    """A count times the owners that "each" at a token means: a number between two tokens, or two
+    sides. The count itself where there are none.
+    """
+    value = found.value if found else 1
+    if parsed.words[at + 1] in _SIDES:
+        owners = 2 if value == 1 else 0
+    else:
+        low, end = owners_in
+        owners = _stated_before(parsed, end, max(low, end - 2 * _FAR))
+    return Count(value * owners, at, parsed.sentence_of[at]) if owners else found
 
 
 def _stated_before(parsed: Parsed, end: int, low: int) -> int:
@@ -199,7 +224,9 @@ def left_out(parsed: Parsed, mentioned: tuple[Mention, ...]) -> Iterator[Count]:
         low, high = parsed.sentences[sentence]
         for at in range(low + 1, high - 1):
             following = parsed.words[at + 1]
-            if parsed.words[at] == "another" and (following in STOPWORDS or plural(following)):
+            if parsed.words[at] in _FURTHER and (
+                following in STOPWORDS or following == "one" or plural(following)
+            ):
                 yield Count(1, at, sentence, another=True)
         for at in range(low + 1, high):
             if parsed.words[at] == "ones":

@@ -61,10 +61,9 @@ PATTERNS = frozenset(
 """Words that say that a thing has colours, not which."""
 
 SURFACES = word_set("""
-    color colors colored coloured colour hue hues tone tones toned shade shades stripe stripes
-    accents markings pattern patterns details trim finish paint surface exterior body fur coat mane
-    plumage feathers hull fabric upholstery material leather background one ones patches spots mix
-    combination touches blend
+    color colors colored coloured colour hue hues tone tones toned shade shades mix combination
+    touches blend finish paint surface exterior body fur coat mane plumage feathers hull fabric
+    upholstery material leather background one ones
 """)
 """Words whose colour is that of the thing that has them: "a white hull", "a black finish"."""
 

@@ -89,7 +89,7 @@ def words_of(text: str) -> list[str]:
 
 def plural(word: str) -> bool:
     """Whether a lower-case noun is written as a plural."""
-    return (word.endswith("s") and not word.endswith("ss")) or word in {
+    return (word.endswith("s") and not word.endswith(("ss", "us", "'s"))) or word in {
         "men", "women", "people", "children", "feet", "teeth", "mice", "geese", "policemen",
     }  # fmt: skip
 
@@ -134,10 +134,11 @@ def _compounded(words: list[str]) -> list[str]:
     return meanings
 
 
-def _negations(words: list[str], sentence_of: list[int]) -> list[bool]:
+def _negations(words: list[str], sentence_of: list[int], quoted: list[bool]) -> list[bool]:
     """Which tokens a negation reaches: to the end of its clause, nine words at most.
 
-    A noun's negation ("no cars or people") goes on over "and"; a verb's does not.
+    A noun's negation ("no cars or people") goes on over "and"; a verb's does not. A quoted word
+    negates nothing.
     """
     negated = [False] * len(words)
     if _CUES.isdisjoint(words) and "rather" not in words and "instead" not in words:
@@ -145,7 +146,7 @@ def _negations(words: list[str], sentence_of: list[int]) -> list[bool]:
     for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
         contrast = (word, following) in {("rather", "than"), ("instead", "of")}
-        if (word not in _CUES and not contrast) or following == "only":
+        if quoted[at] or (word not in _CUES and not contrast) or following == "only":
             continue
         start = at + 2 if contrast else at + 1
         noun = contrast or word in _NOUN_CUES
@@ -209,7 +210,7 @@ def parse(text: str) -> Parsed:
         meanings=tuple(meanings),
         sentence_of=tuple(sentence_of),
         quoted=tuple(quoted),
-        negated=tuple(_negations(words, sentence_of)),
+        negated=tuple(_negations(words, sentence_of, quoted)),
         sentences=tuple(zip([0, *ends[:-1]], ends, strict=True)) if ends else (),
         places={meaning: tuple(found) for meaning, found in places.items()},
         quotes=quotations(text),
