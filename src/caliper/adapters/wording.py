@@ -6,14 +6,11 @@ import re
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
+from caliper.benchmarks import lexical_agreement
 from caliper.core.report import BenchmarkReport, Estimate, Path
 from caliper.core.suspicion import Suspicious
 
 NO_DATA = "no data"
-LEXICAL_WARNING = (
-    "Judged by rules over words, without a model: for smoke runs and trends, "
-    "never for comparison with published figures."
-)
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -113,7 +110,7 @@ def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]
     loud = tuple(note for note in benchmark.notes if _LOUD.search(note))
     quiet = tuple(note for note in benchmark.notes if note not in loud)
     if not loud and any(_LEXICAL.search(model) for model in benchmark.models.values()):
-        loud = (LEXICAL_WARNING,)
+        loud = (lexical_agreement.WARNING,)
     return loud, quiet
 
 
