@@ -11,8 +11,8 @@ written by others who had not seen the rules. The rules were mended with an eye 
 so they too only guard against decay. They are no verdicts of GPT-4-Turbo.
 
 development_vectors.tsv and held_out_vectors.tsv (task, object, element, score, caption) are ours
-as well: colours and counts of the kinds that the rules got wrong against GPT-4-Turbo. Both were
-written before those rules were mended; errors in the second half were not looked at.
+as well: colours and counts of the kinds that the rules got wrong against GPT-4-Turbo. The second
+was written before those rules were mended, and its errors were not looked at.
 `pytest -s` prints the tables.
 """
 
@@ -141,4 +141,6 @@ def test_colours_and_counts_agree_with_the_hand() -> None:
             figures = f"{len(pairs):3d} {kappa(pairs):6.2f} {accuracy(pairs):6.2f}"
             lines.append(f"{task:22s} {half:12s} {figures}")
     sys.stdout.write("\n".join([*lines, ""]))
-    assert all(len(pairs) >= 25 for by_task in MENDED.values() for pairs in by_task.values())
+    for half, floor in (("development", 0.95), ("held_out", 0.8)):
+        assert all(len(pairs) >= 25 for pairs in MENDED[half].values())
+        assert all(accuracy(pairs) >= floor for pairs in MENDED[half].values())

@@ -153,7 +153,7 @@ async def test_a_lexical_judge_is_told_with_its_agreement_and_only_where_it_judg
     capability, captionqa = (await told(await a_run(), filled(VERDICTS))).benchmarks
     (note,) = (note for note in capability.notes if lexical_agreement.WARNING in note)
     assert note.endswith(
-        "measured before the rules for colors and counts were mended (Cohen's kappa): scene 0.28."
+        "measured before the rules for colours and counts were mended (Cohen's kappa): scene 0.28."
     )
     assert lexical_agreement.WARNING not in "".join(captionqa.notes)
     assert capability.models == {"judge": LEXICAL.label}

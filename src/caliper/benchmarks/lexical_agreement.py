@@ -1,7 +1,7 @@
 """How well the lexical judge agrees with a model's verdicts, where that was measured.
 
 CAPability: against the GPT-4-Turbo verdicts that its authors released, 236 media a task. Measured
-once, before the rules for colors and counts were mended (ours; docs/lexical.md).
+once, before the rules for colours and counts were mended (ours; docs/lexical.md).
 """
 
 from __future__ import annotations
@@ -65,5 +65,5 @@ def note(benchmark: str, scored: Collection[Path]) -> str:
         return WARNING
     return (
         f"{WARNING} Agreement with GPT-4-Turbo on four captioners, measured before the rules for "
-        f"colors and counts were mended (Cohen's kappa): {shown}."
+        f"colours and counts were mended (Cohen's kappa): {shown}."
     )

@@ -131,7 +131,8 @@ class _Colouring:
         self.near: list[str] = []
         sentences = {parsed.sentence_of[head] for head in self.heads}
         for number in sorted(sentences | {number + 1 for number in sentences}):
-            if number < len(parsed.sentences):
+            span = slice(*parsed.sentences[number]) if number < len(parsed.sentences) else slice(0)
+            if not FAMILIES.keys().isdisjoint(parsed.words[span]):
                 self._read(*parsed.sentences[number])
 
     def _read(self, low: int, high: int) -> None:

@@ -23,8 +23,10 @@ NUMBERS |= {"duo": 2, "twin": 2, "twins": 2, "dual": 2, "trio": 3, "triplet": 3,
 NUMBERS |= {"dozen": 12, "half-dozen": 6, "hundred": 100}
 _ONE = frozenset(("a", "an", "another"))
 _BACK = frozenset(("the", "these", "those", "all"))
+_SHARING = frozenset(("each", "every", "either", "both", "all"))
 _CLAUSE_ENDS = frozenset(",;:()")
 _FURTHER = frozenset(("another", "second", "third", "fourth"))
+_LEFT_OUT = frozenset((*_FURTHER, "ones"))
 _PEOPLE_COUNTS = frozenset(("couple", "duo", "trio", "quartet", "twins"))
 _VAGUE = word_set("""
     several some many various numerous multiple few group groups row rows stack stacks pile bunch
@@ -84,12 +86,14 @@ def value_at(parsed: Parsed, at: int) -> int | None:
     """The number at a token; "twenty five" is read from its last word."""
     word = parsed.words[at]
     value = number_of(word)
-    following = parsed.words[at + 1] if at + 1 < len(parsed.words) else ""
-    names = at and parsed.words[at - 1] in _NUMBERED
-    if value is None or names or following in _UNITS_OF or parsed.quoted[at] or parsed.negated[at]:
+    if value is None or parsed.quoted[at] or parsed.negated[at]:
         return None
-    if at and 0 < value < 10 and parsed.words[at - 1] in _TENS:
-        return value + NUMBERS[parsed.words[at - 1]]
+    before = parsed.words[at - 1] if at else ""
+    following = parsed.words[at + 1] if at + 1 < len(parsed.words) else ""
+    if before in _NUMBERED or following in _UNITS_OF:
+        return None
+    if 0 < value < 10 and before in _TENS:
+        return value + NUMBERS[before]
     return None if word == "one" and following in {"of", "another"} else value
 
 
@@ -159,11 +163,13 @@ def _postposed(parsed: Parsed, mention: Mention) -> Count | None:
 def _distributed(parsed: Parsed, mention: Mention, found: Count | None) -> Count | None:
     """A count times the owners it is given for: "three men, each with a cue", "on each side"."""
     low, high = parsed.sentences[parsed.sentence_of[mention.head]]
-    for at in range(mention.head + 1, min(high - 1, mention.head + _REACH + 1)):
+    behind = min(high - 1, mention.head + _REACH + 1)
+    nobody = _SHARING.isdisjoint(parsed.words[max(low, mention.start - _FAR) : behind])
+    if nobody or (not found and parsed.words[max(0, mention.start - 1)] in _BACK):
+        return found
+    for at in range(mention.head + 1, behind):
         if _shares_out(parsed, at):
             return _times(parsed, found, at, (low, found.at if found else at))
-    if not found and parsed.words[max(0, mention.start - 1)] in _BACK:
-        return found
     for at in range(mention.start - 1, max(low, mention.start - _FAR) - 1, -1):
         if parsed.words[at] in _CLAUSE_ENDS:
             return found
@@ -180,7 +186,7 @@ def _shares_out(parsed: Parsed, at: int) -> bool:
     word, following = parsed.words[at], parsed.words[at + 1]
     if word == "all":
         return following in {"of", "with", "in"} or following.endswith("ing")
-    return word in {"each", "every", "either", "both"} and following != "other"
+    return word in _SHARING and following != "other"
 
 
 def _times(
@@ -191,7 +197,7 @@ def _times(
     """
     value = found.value if found else 1
     if parsed.words[at + 1] in _SIDES:
-        owners = 2 if value == 1 else 0
+        owners = 2 if found and value == 1 else 0
     else:
         low, end = owners_in
         owners = _stated_before(parsed, end, max(low, end - 2 * _FAR))
@@ -222,13 +228,14 @@ def left_out(parsed: Parsed, mentioned: tuple[Mention, ...]) -> Iterator[Count]:
     sentences = dict.fromkeys(parsed.sentence_of[mention.head] for mention in mentioned)
     for sentence in sentences:
         low, high = parsed.sentences[sentence]
-        for at in range(low + 1, high - 1):
-            following = parsed.words[at + 1]
+        if _LEFT_OUT.isdisjoint(parsed.words[low:high]):
+            continue
+        for at in range(low + 1, high):
+            following = parsed.words[at + 1] if at + 1 < high else ""
             if parsed.words[at] in _FURTHER and (
                 following in STOPWORDS or following == "one" or plural(following)
             ):
                 yield Count(1, at, sentence, another=True)
-        for at in range(low + 1, high):
             if parsed.words[at] == "ones":
                 count = _before(parsed, Mention(at, at, 1.0, full=True))
                 if count:

@@ -169,14 +169,14 @@ def _more(parsed: Parsed, count: Count) -> bool:
 def _elsewhere(parsed: Parsed, counted: _Counted, number: int, named: str) -> bool:
     """Whether the number stands in or beside a sentence of the object and counts nothing else."""
     sentences = {parsed.sentence_of[mention.head] for mention, _ in counted}
-    near = {place + step for place in sentences for step in (-1, 0, 1)}
+    last = len(parsed.sentences)
+    near = {place + step for place in sentences for step in (-1, 0, 1)} & {*range(last)}
     head = phrase(named).head
     names = {*related(head), *near_things(head)}
     return any(
-        value_at(parsed, at) == number
-        and parsed.sentence_of[at] in near
-        and not _counts_another(parsed, at, names)
-        for at in range(len(parsed.words))
+        value_at(parsed, at) == number and not _counts_another(parsed, at, names)
+        for place in near
+        for at in range(*parsed.sentences[place])
     )
 
 

@@ -29,6 +29,7 @@ _CUES = word_set("""
     no not without never none neither nor cannot lack lacks lacking absence devoid isn't aren't
     wasn't weren't doesn't don't didn't can't couldn't won't hasn't haven't
 """)
+_CONTRASTS = {"rather": "than", "instead": "of"}
 _SCOPE_ENDS = word_set("""
     but however though although except in on at with from near by as while which that because
     since where when instead only just is are was were the
@@ -141,12 +142,12 @@ def _negations(words: list[str], sentence_of: list[int], quoted: list[bool]) -> 
     negates nothing.
     """
     negated = [False] * len(words)
-    if _CUES.isdisjoint(words) and "rather" not in words and "instead" not in words:
-        return negated
     for at, word in enumerate(words):
+        if (word not in _CUES and word not in _CONTRASTS) or quoted[at]:
+            continue
         following = words[at + 1] if at + 1 < len(words) else ""
-        contrast = (word, following) in {("rather", "than"), ("instead", "of")}
-        if quoted[at] or (word not in _CUES and not contrast) or following == "only":
+        contrast = _CONTRASTS.get(word) == following
+        if (word in _CONTRASTS and not contrast) or following == "only":
             continue
         start = at + 2 if contrast else at + 1
         noun = contrast or word in _NOUN_CUES
