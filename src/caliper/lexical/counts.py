@@ -90,7 +90,7 @@ def value_at(parsed: Parsed, at: int) -> int | None:
         return None
     before = parsed.words[at - 1] if at else ""
     following = parsed.words[at + 1] if at + 1 < len(parsed.words) else ""
-    if before in _NUMBERED or following in _UNITS_OF:
+    if (word.isdecimal() and before in _NUMBERED) or following in _UNITS_OF:
         return None
     if 0 < value < 10 and before in _TENS:
         return value + NUMBERS[before]
