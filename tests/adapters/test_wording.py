@@ -6,6 +6,7 @@ import pytest
 from tests.fakes import reports
 
 from caliper.adapters import wording
+from caliper.benchmarks import lexical_agreement
 from caliper.core.report import Estimate
 from caliper.core.suspicion import Suspicious
 
@@ -43,7 +44,7 @@ def test_a_headline_that_was_not_estimated_has_no_data() -> None:
 
 
 def test_a_lexical_model_is_loud_even_if_nobody_wrote_it() -> None:
-    assert wording.notes(reports.captionqa()) == ((wording.LEXICAL_WARNING,), ())
+    assert wording.notes(reports.captionqa()) == ((lexical_agreement.WARNING,), ())
     assert wording.notes(reports.capability()) == ((), ("Replies were read leniently.",))
 
 

@@ -39,10 +39,10 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     stopped = ran(*flags, "careful", "careless", "--json", "--markdown", "told.md", code=1).told
     assert stopped["decision"] == "regression"
     (finding,) = stopped["findings"]
-    assert finding["difference"]["value"] == pytest.approx(-88.1, abs=0.1)
+    assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
     told = (ran.folder / "told.md").read_text()
     assert told.startswith("### careless against careful\n\n**Regression.**")
-    assert "| capability average.f1 | critical | regression | 99.04 | 10.93 |" in told
+    assert "| capability average.f1 | critical | regression | 100.00 | 10.93 |" in told
 
 
 def test_what_cannot_be_decided(ran: Command) -> None:

@@ -6,14 +6,11 @@ import re
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
+from caliper.benchmarks import lexical_agreement
 from caliper.core.report import BenchmarkReport, Estimate, Path
 from caliper.core.suspicion import Suspicious
 
 NO_DATA = "no data"
-LEXICAL_WARNING = (
-    "Judged by rules over words, without a model: for smoke runs and trends, "
-    "never for comparison with published figures."
-)
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -114,7 +111,7 @@ def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]
     quiet = tuple(note for note in benchmark.notes if note not in loud)
     lexical = any(_LEXICAL.search(model) for model in benchmark.models.values())
     if lexical and not any(map(_forbids, loud)):
-        loud = (*loud, LEXICAL_WARNING)
+        loud = (*loud, lexical_agreement.WARNING)
     return loud, quiet
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
+from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.base import (
     BLANK_CAPTIONS,
     CAPTION_LENGTH,
@@ -23,16 +24,12 @@ from caliper.core.caption import CutShort
 from caliper.core.keys import digest, question_id
 from caliper.core.outcome import Reason, Scored, Verdict
 from caliper.core.question import Item, Question, Source
-from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, VerdictRow
+from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
 from caliper.core.suspicion import count
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger import Ledger
 
-_LEXICAL = (
-    "Judged or read by rules over words, without a model: for smoke runs and trends, "
-    "never for comparison with published figures."
-)
 _RULES = (
     "Nouns or similarities come from rules instead of spaCy and Sentence-BERT: figures are "
     "not comparable with published ones."
@@ -127,16 +124,17 @@ def declared(spec: RunSpec) -> Report:
 def _part(part: BenchmarkSpec, tally: Tally, coverage: Coverage) -> BenchmarkReport:
     chosen = benchmark(part.name)
     layout = chosen.report(tally, part.settings)
+    estimates = estimate_all(layout.figures, tally)
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
         headline=layout.headline,
-        estimates=estimate_all(layout.figures, tally),
+        estimates=estimates,
         tables=layout.tables,
         coverage=coverage,
         settings=_settings(part),
         models=_models(part),
-        notes=(*_model_notes(part), *layout.notes),
+        notes=(*_model_notes(part, estimates), *layout.notes),
     )
 
 
@@ -155,7 +153,7 @@ def _with_captions(
     blank = words.count(0) if blank_is_answer(part.settings) else 0
     if blank:
         told[BLANK_CAPTIONS] = Estimate(blank)
-    models = tuple(_model_notes(part))
+    models = tuple(_model_notes(part, found.estimates))
     return replace(
         found,
         estimates={**found.estimates, **told},
@@ -182,10 +180,11 @@ def _models(part: BenchmarkSpec) -> dict[str, str]:
     return {role: model.label for role, model in sorted(part.models.items())}
 
 
-def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
+def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Iterator[str]:
     kinds = {role: model.kind for role, model in part.models.items()}
     if "lexical" in (kinds.get("judge"), kinds.get("reader"), kinds.get("media")):
-        yield _LEXICAL
+        scored = {path for path, found in estimates.items() if found.value is not None}
+        yield lexical_agreement.note(part.name, scored)
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES
 

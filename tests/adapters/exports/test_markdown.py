@@ -7,6 +7,7 @@ from tests.fakes import reports
 
 from caliper.adapters import wording
 from caliper.adapters.exports.markdown import MarkdownExport, report_text
+from caliper.benchmarks import lexical_agreement
 from caliper.core.report import Report, Table, TableRow
 
 
@@ -35,7 +36,7 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
         "### Settings",
         "- category\\_labels: any",
         "## CaptionQA",
-        f"> **Warning.** {wording.LEXICAL_WARNING}",
+        f"> **Warning.** {lexical_agreement.WARNING}",
         "### Suspicious captions",
         wording.suspicious(reports.captionqa().suspicious),
         "## To repeat this run",
