@@ -4,7 +4,11 @@ Both runs looked at the same media, so the difference is paired: leaving a clust
 leaves it out of both runs, and what is hard about a picture for both cancels. Clusters are
 matched by name, whether one run or both have them; the interval is the jackknife's (see
 `jackknife`), and where all clusters move the difference alike, or none moves it, it is exact
-(see `exact`).
+(see `exact`). Only clusters that contribute to a figure's denominator count as observations of it,
+and of both runs those of the one that has fewer. What a part of a figure, or one of the runs,
+leaves open because none of its clusters moves it is added to the standard error.
+
+A figure over several dimensions is compared over those that both runs have.
 
 The p-value is McNemar's where every cluster has one question that is right or wrong in both
 runs, else that of the jackknife's t, and the sign test's where the jackknife has no spread. Every
@@ -22,8 +26,9 @@ from functools import partial
 from typing import NamedTuple
 
 from caliper.analysis.exact import Cells, Place, alike_bounds, sign_test
-from caliper.analysis.intervals import clipped, flat, independent
-from caliper.analysis.jackknife import Jackknifed, jackknife
+from caliper.analysis.intervals import at_bound, clipped, flat
+from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
+from caliper.analysis.observations import contributors, observations, taking_part, value_of
 from caliper.analysis.significance import (
     detectable,
     detectable_by_mcnemar,
@@ -32,7 +37,7 @@ from caliper.analysis.significance import (
     two_sided,
 )
 from caliper.core.report import Figure, Kind, Path
-from caliper.core.tally import Sums, Tally
+from caliper.core.tally import Sums, Tally, add_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +45,13 @@ class Difference:
     """A figure of two runs. `value` is second minus first, in the figure's unit.
 
     `low` and `high` bound the difference at 95 % (None without an interval); `method` is
-    jackknife, exact, or empty. `paired` of all `clusters` are in both runs. `error` is the
-    standard error, `p` the two-sided p-value of no difference, `adjusted` that among its
-    family, `detectable` the least true difference that would usually be found, `skew` that of
-    the clusters (see `jackknife`).
+    jackknife, exact, or empty. `paired` of all `clusters` that contribute to the figure do so in
+    both runs. `error` is the standard error with its `degrees` of freedom, `p` the two-sided
+    p-value of no difference, `adjusted` that among its family, `detectable` the least true
+    difference that would usually be found, `skew` that of the clusters (see `jackknife`).
+
+    Where one run lacks dimensions that the other has, all of it is `over` those that both have,
+    `without` the others; both are empty otherwise.
 
     Where all clusters tell the same there is no standard error: then `alike` is how many
     independent observations they are at least, and `most` how much the figure can differ.
@@ -64,6 +72,9 @@ class Difference:
     skew: float | None = None
     alike: float | None = None
     most: float | None = None
+    degrees: int | None = None
+    over: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def untested(self) -> str:
@@ -73,9 +84,21 @@ class Difference:
         return "no data" if self.value is None else "not tested"
 
 
-def compare(figures: Iterable[Figure], first: Tally, second: Tally) -> dict[Path, Difference]:
-    """The difference of every figure by its path, in the order of the figures."""
-    return adjusted([{figure.path: difference(figure, first, second) for figure in figures}])[0]
+def compare(
+    figures: Iterable[Figure], first: Tally, second: Tally, base: Iterable[Figure] = ()
+) -> dict[Path, Difference]:
+    """The difference of every figure by its path, in the order of the figures. `base` are those
+    of the first run, where it may have other dimensions.
+    """
+    theirs = {figure.path: figure for figure in base}
+    return adjusted(
+        [
+            {
+                figure.path: difference(figure, first, second, theirs.get(figure.path))
+                for figure in figures
+            }
+        ]
+    )[0]
 
 
 def adjusted(compared: Sequence[Mapping[Path, Difference]]) -> list[dict[Path, Difference]]:
@@ -101,15 +124,26 @@ def family(path: Path) -> Path:
     return (path[0], str(len(path)), path[-1])
 
 
-def difference(figure: Figure, first: Tally, second: Tally) -> Difference:
-    """The difference of one figure, second minus first; not adjusted for others."""
+def difference(
+    figure: Figure, first: Tally, second: Tally, base: Figure | None = None
+) -> Difference:
+    """The difference of one figure, second minus first; not adjusted for others. `base` is the
+    figure as the first run has it, where that may have other dimensions.
+    """
     tallies = (first, second)
-    before, after = (
-        _valued(figure, {cell: tally.total(cell) for cell in figure.cells}) for tally in tallies
-    )
-    names = [{name for cell in figure.cells for name in tally.clusters(cell)} for tally in tallies]
+    figure, over, without = _shared(figure, base or figure, tallies)
+    before, after = (_valued(figure, _totals(figure, tally)) for tally in tallies)
+    names = [
+        contributors([tally.clusters(cell) for cell in figure.cells], figure.divisor)
+        for tally in tallies
+    ]
     found = Difference(
-        before, after, clusters=len(names[0] | names[1]), paired=len(names[0] & names[1])
+        before,
+        after,
+        clusters=len(names[0] | names[1]),
+        paired=len(names[0] & names[1]),
+        over=over,
+        without=without,
     )
     if before is None or after is None:
         return found
@@ -124,7 +158,32 @@ def difference(figure: Figure, first: Tally, second: Tally) -> Difference:
     jackknifed = jackknife(cells, partial(_subtract, figure))
     if jackknifed is None:
         return found
-    return _tested(_bounded(found, jackknifed, figure, cells), jackknifed, figure, cells)
+    # Of two runs the one with fewer observations says how sure the difference is.
+    degrees = max(1, min(map(len, names)) - 1)
+    return _tested(_bounded(found, jackknifed, degrees, figure, cells), figure, cells)
+
+
+def _totals(figure: Figure, tally: Tally) -> dict[str, Sums]:
+    return {cell: tally.total(cell) for cell in figure.cells}
+
+
+def _shared(
+    figure: Figure, base: Figure, tallies: Sequence[Tally]
+) -> tuple[Figure, tuple[str, ...], tuple[str, ...]]:
+    """The figure over the dimensions that both runs have; which these are and which others there
+    are, where one of the runs has others.
+    """
+    sides = [
+        [part.dimension for part in one.parts if value_of(part, _totals(part, tally)) is not None]
+        for one, tally in zip((base, figure), tallies, strict=True)
+    ]
+    theirs, mine = sides
+    shared = tuple(name for name in mine if name in theirs)
+    without = tuple(name for name in dict.fromkeys(theirs + mine) if name not in shared)
+    if not without:
+        return figure, (), ()
+    kept = {cell for part in figure.parts if part.dimension in shared for cell in part.cells}
+    return replace(figure, cells=tuple(filter(kept.__contains__, figure.cells))), shared, without
 
 
 def _valued(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
@@ -133,35 +192,85 @@ def _valued(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
     return value if value is None or figure.kind is Kind.COUNT else float(value)
 
 
-def _bounded(found: Difference, by: Jackknifed, figure: Figure, cells: Cells) -> Difference:
+def _bounded(
+    found: Difference, by: Jackknifed, degrees: int, figure: Figure, cells: Cells
+) -> Difference:
     """With its standard error and interval; without where leaving one cluster out leaves no data,
     and where a figure without bounds has no spread.
     """
     most = figure.bounds[1] - figure.bounds[0]
-    if by.margin is None:
+    if by.error is None:
         return found
     if not flat(by):
-        interval = clipped(by.value, (by.value - by.margin, by.value + by.margin), (-most, most))
-        found = replace(found, low=interval[0], high=interval[1], method="jackknife")
-        return replace(found, error=by.error, skew=by.skew)
+        error = math.hypot(by.error, _left_open(figure, by, cells))
+        margin = student(degrees) * error
+        low, high = clipped(by.value, (by.value - margin, by.value + margin), (-most, most))
+        found = replace(found, low=low, high=high, method="jackknife")
+        return replace(found, error=error, degrees=degrees, skew=by.skew)
     if not math.isfinite(most):
         return found
-    seen = independent([{**cells[0, cell], **cells[1, cell]} for cell in figure.cells])
+    seen = _seen(figure, cells)
     low, high = clipped(by.value, alike_bounds(by.value, most, seen), (-most, most))
     return replace(found, low=low, high=high, method="exact", alike=seen, most=most)
 
 
-def _tested(found: Difference, by: Jackknifed, figure: Figure, cells: Cells) -> Difference:
+def _seen(figure: Figure, cells: Cells) -> float:
+    """The observations of the run that has fewer."""
+    return min(observations(side, figure.divisor) for side in _sides(figure, cells))
+
+
+def _sides(figure: Figure, cells: Cells) -> list[list[Mapping[str, Sums]]]:
+    return [[cells[run, cell] for cell in figure.cells] for run in (0, 1)]
+
+
+def _left_open(figure: Figure, by: Jackknifed, cells: Cells) -> float:
+    """The standard error of what the jackknife of the whole knows nothing of: parts, or runs, that
+    no cluster moves.
+    """
+    if not figure.weights:
+        return _unmoved(figure, by, cells) / NORMAL
+    sums = {cell: add_up(clusters.values()) for (run, cell), clusters in cells.items() if run}
+    errors = []
+    for part, weight in taking_part(figure, sums):
+        held = {(run, cell): cells[run, cell] for run in (0, 1) for cell in part.cells}
+        found = jackknife(held, partial(_subtract, part))
+        if found is not None:
+            errors.append(weight * _unmoved(part, found, held) / NORMAL)
+    return math.hypot(*errors)
+
+
+def _unmoved(figure: Figure, by: Jackknifed, cells: Cells) -> float:
+    """Half the width of the interval at 95 % of what no cluster moves: the difference itself, or
+    one of the runs at a bound. Where the clusters of both runs are the same, their differences
+    tell all there is to know.
+    """
+    most = figure.bounds[1] - figure.bounds[0]
+    if by.error is None or not math.isfinite(most):
+        return 0.0
+    if flat(by):
+        low, high = alike_bounds(by.value, most, _seen(figure, cells))
+        return max(high - by.value, by.value - low)
+    sides = _sides(figure, cells)
+    if len({frozenset(contributors(side, figure.divisor)) for side in sides}) == 1:
+        return 0.0
+    widths = []
+    for run, side in enumerate(sides):
+        value = figure.statistic({cell: add_up(cells[run, cell].values()) for cell in figure.cells})
+        interval = at_bound(value or 0.0, figure.bounds, observations(side, figure.divisor))
+        widths.append(0.0 if interval is None else interval[1] - interval[0])
+    return math.hypot(*widths)
+
+
+def _tested(found: Difference, figure: Figure, cells: Cells) -> Difference:
     """With its p-value and the least difference that would be found."""
     if (pairs := _pairs(figure, cells)) is not None:
         unit = figure.scale / pairs.questions
         least = detectable_by_mcnemar(pairs.lost + pairs.won) * unit
         return replace(found, p=mcnemar(pairs.lost, pairs.won), detectable=least)
-    if found.error is None:
+    if found.error is None or found.degrees is None or found.value is None:
         return replace(found, p=sign_test(cells, partial(_subtract, figure)))
-    degrees = by.clusters - 1
-    p = two_sided(by.value, found.error, degrees)
-    return replace(found, p=p, detectable=detectable(found.error, degrees))
+    p = two_sided(found.value, found.error, found.degrees)
+    return replace(found, p=p, detectable=detectable(found.error, found.degrees))
 
 
 class _Pairs(NamedTuple):
@@ -185,7 +294,7 @@ def _pairs(figure: Figure, cells: Cells) -> _Pairs | None:
     ]
     first, second = ({name: had for name, had in side.items() if had[1]} for side in sides)
     simple = all(had in ((0, 1), (1, 1)) for side in (first, second) for had in side.values())
-    if first.keys() != second.keys() or not simple:
+    if not first or first.keys() != second.keys() or not simple:
         return None
     pairs = [(first[name][0], second[name][0]) for name in first]
     return _Pairs(len(pairs), pairs.count((1, 0)), pairs.count((0, 1)))

@@ -70,7 +70,9 @@ def alike_beyond(value: float, limit: float, most: float, observations: float) -
 
 def alike_bounds(value: float, most: float, observations: float) -> tuple[float, float]:
     """The interval at 95 % of a mean, where all observations are `value`: what `alike_beyond`
-    does not rule out in either direction.
+    does not rule out in either direction. Without an observation nothing is.
     """
+    if not observations:
+        return -most, most
     share = math.pow(LEVEL / 2, 1 / observations)
     return share * (most + value) - most, most - share * (most - value)

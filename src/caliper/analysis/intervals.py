@@ -18,11 +18,13 @@ questions, or a figure without data, has no interval.
 
 **No false certainty.** Where no cluster differs from the others (all correct, none hit),
 the robust estimates have zero width, which says nothing about the pictures not seen. There
-the interval is Wilson's, with every cluster counted as one observation: a figure that
-averages values between its bounds varies at most as much as one that takes the bounds only.
-A RATIO gets it when its value is one of its (finite) bounds; with a value between them and
-zero width it gets no interval. Its observations are those of the mean of its cells,
-k^2 / sum(1 / n_i) for k cells of n_i clusters, and no more than there are clusters.
+the interval is Wilson's, with every cluster that contributes to the denominator counted as one
+observation (see `observations`): a figure that averages values between its bounds varies at most
+as much as one that takes the bounds only. A RATIO gets it when its value is one of its (finite)
+bounds; with a value between them and zero width it gets no interval. Where some parts of a mean
+are at a bound, the widths of their intervals, by weight, are added in squares to the jackknife's
+error: ours, after Zou and Donner, Construction of confidence limits about effect measures
+(Statistics in Medicine 27, 2008).
 
 Sums are exact and floats are added by `math.fsum`: the order in which a tally was filled
 changes no bit.
@@ -32,10 +34,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
+from caliper.analysis.observations import contributing, observations, taking_part
 from caliper.core.report import Estimate, Figure, Kind, Path
 from caliper.core.tally import Amount, Sums, Tally, add_up
 
@@ -79,18 +82,6 @@ def wilson(share: float, observations: float) -> tuple[float, float]:
     spread = share * (1 - share) / observations + square / (4 * observations)
     margin = NORMAL / (1 + square) * math.sqrt(spread)
     return max(0.0, centre - margin), min(1.0, centre + margin)
-
-
-def independent(cells: Collection[Mapping[str, Sums]]) -> float:
-    """How many independent observations the plain mean of these cells has at least."""
-    filled = [clusters for clusters in cells if clusters]
-    # Each counted in the first cell that has it: a set of a large run's takes much room.
-    union = sum(
-        not any(name in earlier for earlier in filled[:place])
-        for place, clusters in enumerate(filled)
-        for name in clusters
-    )
-    return min(float(union), len(filled) ** 2 / math.fsum(1 / len(one) for one in filled))
 
 
 def _proportion(figure: Figure, cells: Clusters) -> Estimate:
@@ -173,13 +164,33 @@ def _ratio(figure: Figure, cells: Clusters) -> Estimate:
         return Estimate(None)
     if found.error is None:
         return Estimate(found.value)
-    if not flat(found):
-        interval = _between(found.value, found.error, found.clusters, figure.bounds)
-        return _estimate(figure, found.value, interval, "jackknife")
-    interval_at_bound = at_bound(found.value, figure.bounds, independent(cells.values()))
-    if interval_at_bound is None:
+    if flat(found):
+        seen = observations(cells.values(), figure.divisor)
+        interval_at_bound = at_bound(found.value, figure.bounds, seen)
+        if interval_at_bound is None:
+            return Estimate(found.value)
+        return _estimate(figure, found.value, interval_at_bound, "wilson")
+    clusters = contributing(cells.values(), figure.divisor)
+    if clusters < 2:
         return Estimate(found.value)
-    return _estimate(figure, found.value, interval_at_bound, "wilson")
+    error = math.hypot(found.error, _left_open(figure, cells))
+    interval = _between(found.value, error, clusters, figure.bounds)
+    return _estimate(figure, found.value, interval, "jackknife")
+
+
+def _left_open(figure: Figure, cells: Clusters) -> float:
+    """The standard error of what those parts leave open that are at a bound: no cluster moves
+    them, so the jackknife of the whole knows nothing of it.
+    """
+    sums = _totals(cells) if figure.weights else {}
+    errors = []
+    for part, weight in taking_part(figure, sums):
+        held = {cell: cells[cell] for cell in part.cells}
+        value = part.statistic({cell: sums[cell] for cell in held}) or 0.0
+        seen = observations(held.values(), part.divisor)
+        if (interval := at_bound(value, part.bounds, seen)) is not None:
+            errors.append(weight * (interval[1] - interval[0]) / NORMAL)
+    return math.hypot(*errors)
 
 
 def _between(
@@ -212,7 +223,8 @@ def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[fl
     share = (value - low) / width
     if min(abs(share), abs(1 - share)) > _ROUNDING:
         return None
-    least, most = wilson(float(round(share)), seen)
+    # Without an observation it may be anything.
+    least, most = wilson(float(round(share)), seen) if seen else (0.0, 1.0)
     return low + least * width, low + most * width
 
 
