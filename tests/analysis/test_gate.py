@@ -15,7 +15,9 @@ CHECK = Check("capability", "average.f1", max_drop=1.0)
 
 def difference(value: float, error: float | None = 0.5, **changes: object) -> Difference:
     low, high = (value - 1.0, value + 1.0)
-    made = Difference(60.0, 60.0 + value, value, low, high, "jackknife", 200, 200, error)
+    made = Difference(
+        60.0, 60.0 + value, value, low, high, "jackknife", 200, 200, error, degrees=199
+    )
     return replace(made, **changes)
 
 

@@ -25,10 +25,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from caliper.analysis.exact import Cells, Place, alike_bounds, sign_test
-from caliper.analysis.intervals import at_bound, clipped, flat
-from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
-from caliper.analysis.observations import contributors, observations, taking_part, value_of
+from caliper.analysis.exact import Cells, alike_bounds, sign_test
+from caliper.analysis.intervals import clipped, flat
+from caliper.analysis.jackknife import Jackknifed, jackknife, student
+from caliper.analysis.observations import contributors, value_of
 from caliper.analysis.significance import (
     detectable,
     detectable_by_mcnemar,
@@ -36,8 +36,9 @@ from caliper.analysis.significance import (
     mcnemar,
     two_sided,
 )
+from caliper.analysis.unmoved import error_left_open, fewer_observations, subtract
 from caliper.core.report import Figure, Kind, Path
-from caliper.core.tally import Sums, Tally, add_up
+from caliper.core.tally import Sums, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def difference(
         for run, tally in enumerate(tallies)
         for cell in figure.cells
     }
-    jackknifed = jackknife(cells, partial(_subtract, figure))
+    jackknifed = jackknife(cells, partial(subtract, figure))
     if jackknifed is None:
         return found
     # Of two runs the one with fewer observations says how sure the difference is.
@@ -202,63 +203,16 @@ def _bounded(
     if by.error is None:
         return found
     if not flat(by):
-        error = math.hypot(by.error, _left_open(figure, by, cells))
+        error = math.hypot(by.error, error_left_open(figure, by, cells))
         margin = student(degrees) * error
         low, high = clipped(by.value, (by.value - margin, by.value + margin), (-most, most))
         found = replace(found, low=low, high=high, method="jackknife")
         return replace(found, error=error, degrees=degrees, skew=by.skew)
     if not math.isfinite(most):
         return found
-    seen = _seen(figure, cells)
-    low, high = clipped(by.value, alike_bounds(by.value, most, seen), (-most, most))
-    return replace(found, low=low, high=high, method="exact", alike=seen, most=most)
-
-
-def _seen(figure: Figure, cells: Cells) -> float:
-    """The observations of the run that has fewer."""
-    return min(observations(side, figure.divisor) for side in _sides(figure, cells))
-
-
-def _sides(figure: Figure, cells: Cells) -> list[list[Mapping[str, Sums]]]:
-    return [[cells[run, cell] for cell in figure.cells] for run in (0, 1)]
-
-
-def _left_open(figure: Figure, by: Jackknifed, cells: Cells) -> float:
-    """The standard error of what the jackknife of the whole knows nothing of: parts, or runs, that
-    no cluster moves.
-    """
-    if not figure.weights:
-        return _unmoved(figure, by, cells) / NORMAL
-    sums = {cell: add_up(clusters.values()) for (run, cell), clusters in cells.items() if run}
-    errors = []
-    for part, weight in taking_part(figure, sums):
-        held = {(run, cell): cells[run, cell] for run in (0, 1) for cell in part.cells}
-        found = jackknife(held, partial(_subtract, part))
-        if found is not None:
-            errors.append(weight * _unmoved(part, found, held) / NORMAL)
-    return math.hypot(*errors)
-
-
-def _unmoved(figure: Figure, by: Jackknifed, cells: Cells) -> float:
-    """Half the width of the interval at 95 % of what no cluster moves: the difference itself, or
-    one of the runs at a bound. Where the clusters of both runs are the same, their differences
-    tell all there is to know.
-    """
-    most = figure.bounds[1] - figure.bounds[0]
-    if by.error is None or not math.isfinite(most):
-        return 0.0
-    if flat(by):
-        low, high = alike_bounds(by.value, most, _seen(figure, cells))
-        return max(high - by.value, by.value - low)
-    sides = _sides(figure, cells)
-    if len({frozenset(contributors(side, figure.divisor)) for side in sides}) == 1:
-        return 0.0
-    widths = []
-    for run, side in enumerate(sides):
-        value = figure.statistic({cell: add_up(cells[run, cell].values()) for cell in figure.cells})
-        interval = at_bound(value or 0.0, figure.bounds, observations(side, figure.divisor))
-        widths.append(0.0 if interval is None else interval[1] - interval[0])
-    return math.hypot(*widths)
+    alike = fewer_observations(figure, cells)
+    low, high = clipped(by.value, alike_bounds(by.value, most, alike), (-most, most))
+    return replace(found, low=low, high=high, method="exact", alike=alike, most=most)
 
 
 def _tested(found: Difference, figure: Figure, cells: Cells) -> Difference:
@@ -268,7 +222,7 @@ def _tested(found: Difference, figure: Figure, cells: Cells) -> Difference:
         least = detectable_by_mcnemar(pairs.lost + pairs.won) * unit
         return replace(found, p=mcnemar(pairs.lost, pairs.won), detectable=least)
     if found.error is None or found.degrees is None or found.value is None:
-        return replace(found, p=sign_test(cells, partial(_subtract, figure)))
+        return replace(found, p=sign_test(cells, partial(subtract, figure)))
     p = two_sided(found.value, found.error, found.degrees)
     return replace(found, p=p, detectable=detectable(found.error, found.degrees))
 
@@ -298,10 +252,3 @@ def _pairs(figure: Figure, cells: Cells) -> _Pairs | None:
         return None
     pairs = [(first[name][0], second[name][0]) for name in first]
     return _Pairs(len(pairs), pairs.count((1, 0)), pairs.count((0, 1)))
-
-
-def _subtract(figure: Figure, sums: Mapping[Place, Sums]) -> float | None:
-    before, after = (
-        figure.statistic({cell: sums[run, cell] for cell in figure.cells}) for run in (0, 1)
-    )
-    return None if before is None or after is None else after - before

@@ -22,8 +22,8 @@ the interval is Wilson's, with every cluster that contributes to the denominator
 observation (see `observations`): a figure that averages values between its bounds varies at most
 as much as one that takes the bounds only. A RATIO gets it when its value is one of its (finite)
 bounds; with a value between them and zero width it gets no interval. Where some parts of a mean
-are at a bound, the widths of their intervals, by weight, are added in squares to the jackknife's
-error: ours, after Zou and Donner, Construction of confidence limits about effect measures
+are at a bound, the width of their joint interval is added in squares to the jackknife's on its
+side: ours, after Zou and Donner, Construction of confidence limits about effect measures
 (Statistics in Medicine 27, 2008).
 
 Sums are exact and floats are added by `math.fsum`: the order in which a tally was filled
@@ -38,7 +38,13 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
-from caliper.analysis.observations import contributing, observations, taking_part
+from caliper.analysis.observations import (
+    Unmoved,
+    contributing,
+    left_open,
+    observations,
+    taking_part,
+)
 from caliper.core.report import Estimate, Figure, Kind, Path
 from caliper.core.tally import Amount, Sums, Tally, add_up
 
@@ -173,24 +179,32 @@ def _ratio(figure: Figure, cells: Clusters) -> Estimate:
     clusters = contributing(cells.values(), figure.divisor)
     if clusters < 2:
         return Estimate(found.value)
-    error = math.hypot(found.error, _left_open(figure, cells))
-    interval = _between(found.value, error, clusters, figure.bounds)
-    return _estimate(figure, found.value, interval, "jackknife")
+    low, high = _between(found.value, found.error, clusters, figure.bounds)
+    down, up = _left_open(figure, cells)
+    if down:
+        low = found.value - math.hypot(found.value - low, down)
+    if up:
+        high = found.value + math.hypot(high - found.value, up)
+    return _estimate(figure, found.value, (low, high), "jackknife")
 
 
-def _left_open(figure: Figure, cells: Clusters) -> float:
-    """The standard error of what those parts leave open that are at a bound: no cluster moves
-    them, so the jackknife of the whole knows nothing of it.
+def _left_open(figure: Figure, cells: Clusters) -> tuple[float, float]:
+    """How far down and up those parts may be that are at a bound: no cluster moves them, so the
+    jackknife of the whole knows nothing of it.
     """
-    sums = _totals(cells) if figure.weights else {}
-    errors = []
+    if not figure.weights:
+        return 0.0, 0.0
+    sums = _totals(cells)
+    least: list[Unmoved] = []
+    greatest: list[Unmoved] = []
     for part, weight in taking_part(figure, sums):
-        held = {cell: cells[cell] for cell in part.cells}
-        value = part.statistic({cell: sums[cell] for cell in held}) or 0.0
-        seen = observations(held.values(), part.divisor)
-        if (interval := at_bound(value, part.bounds, seen)) is not None:
-            errors.append(weight * (interval[1] - interval[0]) / NORMAL)
-    return math.hypot(*errors)
+        value = part.statistic({cell: sums[cell] for cell in part.cells}) or 0.0
+        bound = bound_of(value, part.bounds)
+        if bound is not None:
+            width = weight * (part.bounds[1] - part.bounds[0])
+            seen = observations([cells[cell] for cell in part.cells], part.divisor)
+            (greatest if bound else least).append(Unmoved(width, seen))
+    return left_open(greatest, wilson_width), left_open(least, wilson_width)
 
 
 def _between(
@@ -214,18 +228,31 @@ def flat(found: Jackknifed) -> bool:
     return (found.error or 0.0) <= _ROUNDING * max(1.0, abs(found.value))
 
 
-def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[float, float] | None:
-    """Wilson's interval for a value that is one of its bounds, None for any other."""
+def bound_of(value: float, bounds: tuple[float, float]) -> int | None:
+    """0 for a value that is its least, 1 for its greatest, None for any other."""
     low, high = bounds
     width = high - low
     if not math.isfinite(width):
         return None
     share = (value - low) / width
-    if min(abs(share), abs(1 - share)) > _ROUNDING:
+    return None if min(abs(share), abs(1 - share)) > _ROUNDING else round(share)
+
+
+def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[float, float] | None:
+    """Wilson's interval for a value that is one of its bounds, None for any other."""
+    bound = bound_of(value, bounds)
+    if bound is None:
         return None
+    low, high = bounds
+    width = high - low
     # Without an observation it may be anything.
-    least, most = wilson(float(round(share)), seen) if seen else (0.0, 1.0)
+    least, most = wilson(float(bound), seen) if seen else (0.0, 1.0)
     return low + least * width, low + most * width
+
+
+def wilson_width(observations: float) -> float:
+    """The width of Wilson's interval for a share of 0 or 1."""
+    return wilson(0.0, observations)[1]
 
 
 def _estimate(figure: Figure, value: float, interval: tuple[float, float], method: str) -> Estimate:

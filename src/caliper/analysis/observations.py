@@ -8,7 +8,8 @@ where an interval comes from counting nor in the degrees of freedom.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from caliper.core.report import Figure
 from caliper.core.tally import Sums
@@ -52,6 +53,28 @@ def taking_part(figure: Figure, sums: Mapping[str, Sums]) -> Iterator[tuple[Figu
     ]
     left = math.fsum(figure.weights) / (math.fsum(weight for _, weight in known) or 1.0)
     yield from ((part, weight * left) for part, weight in known)
+
+
+class Unmoved(NamedTuple):
+    """A part that no cluster moves: `width` is how far it could move the whole, by how many
+    `observations` it is known.
+    """
+
+    width: float
+    observations: float
+
+
+def left_open(parts: Sequence[Unmoved], share: Callable[[float], float]) -> float:
+    """How far these parts together may move the whole: `share` says how much of the width so many
+    observations leave open. Those of a weighted sum are W^2 / sum(w^2 / n).
+    """
+    seen = [part for part in parts if part.observations]
+    unseen = [part.width for part in parts if not part.observations]
+    whole = math.fsum(part.width for part in seen)
+    if not whole:
+        return math.hypot(*unseen)
+    count = whole**2 / math.fsum(part.width**2 / part.observations for part in seen)
+    return math.hypot(whole * share(count), *unseen)
 
 
 def value_of(figure: Figure, sums: Mapping[str, Sums]) -> float | None:

@@ -163,6 +163,11 @@ class Report:
     def partial(self) -> bool:
         return self.state != "complete"
 
+    @property
+    def share(self) -> float:
+        """The least share of askable questions with a score, over the benchmarks."""
+        return min((part.coverage.share for part in self.benchmarks), default=0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:

@@ -26,9 +26,21 @@ from caliper.pipeline.comparisons import Pictures
 NUMBERS = st.floats(allow_nan=False) | st.none()
 COUNTS = st.integers(0, 2**40)
 TEXTS = st.text(st.characters(), max_size=5)
-DIFFERENCES = st.builds(
-    Difference, *[NUMBERS] * 5, TEXTS.map(lambda _: "jackknife"), COUNTS, COUNTS, *[NUMBERS] * 4
-)
+
+
+def differences(
+    error: st.SearchStrategy[float | None], degrees: st.SearchStrategy[int | None]
+) -> st.SearchStrategy[Difference]:
+    names = st.lists(TEXTS, max_size=2).map(tuple)
+    figures = [NUMBERS] * 5
+    jackknife = TEXTS.map(lambda _: "jackknife")
+    rest = [NUMBERS] * 6
+    return st.builds(
+        Difference, *figures, jackknife, COUNTS, COUNTS, error, *rest, degrees, names, names
+    )
+
+
+DIFFERENCES = differences(st.none(), st.none()) | differences(st.floats(allow_nan=False), COUNTS)
 WHOLE = st.builds(Difference, COUNTS, COUNTS, st.integers(-1000, 1000))
 SIDES = st.builds(
     Side,

@@ -139,7 +139,7 @@ def _column_figures(
                 cells=cells,
                 statistic=partial(over_repeats, metric.measure, combine, cells),
                 kind=Kind.PROPORTION if single else _kind(combine),
-                shares=(metric.part, *metric.denominator) if single else None,
+                shares=(metric.part, metric.denominator[0]) if single else None,
                 denominator=metric.denominator,
             )
         )
