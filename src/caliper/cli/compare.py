@@ -86,7 +86,7 @@ def _show(found: Comparison) -> None:
     names = found.names
     for name, side in zip(names, found.sides, strict=True):
         if side.state is not RunState.COMPLETE:
-            told = f"{escape(name)} is {side.state}: {percent(side.share)} of its questions scored."
+            told = f"{escape(name)} is {side.state}, not complete: coverage {percent(side.share)}."
             OUT.print(f"[yellow]{told}[/yellow]")
     for name, candidate in zip(names[1:], found.candidates, strict=True):
         _show_one((names[0], name), candidate)

@@ -148,11 +148,11 @@ def _side(run: OpenRun, wished: Wished) -> Side:
 
 
 def refuse_partial(run: str, state: str, share: float) -> None:
-    """Raise NotReady for a run that is not complete; `share` of its questions have scores."""
+    """Raise NotReady for a run that is not complete; `share` is its coverage."""
     if state != RunState.COMPLETE:
         raise NotReady(
-            f"{run} is {state}, not complete: {share:.1%} of its questions have scores. Complete "
-            "it by evaluating it again, or add --partial to compare what there is"
+            f"{run} is {state}, not complete (coverage {share:.1%}). Evaluate it again to complete "
+            "it, or add --partial to compare what there is"
         )
 
 
