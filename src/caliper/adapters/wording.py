@@ -57,9 +57,7 @@ def dimensions(found: Difference) -> str:
     """
     if not found.without:
         return ""
-    number_of = (
-        f"the {len(found.over)} that both runs have" if found.over else "none: nothing shared"
-    )
+    number_of = f"the {len(found.over)} that both have" if found.over else "none: nothing shared"
     return f"over {number_of}; without {', '.join(found.without)}"
 
 
