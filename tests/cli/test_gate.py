@@ -135,8 +135,11 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     journal = short / "state" / "journal.jsonl"
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:100]))
     ended = ran("compare", "careless", "short", code=2)
-    assert "is running; only with --partial" in " ".join(ended.err.split())
+    assert "is running, not complete (coverage 0.0%)" in " ".join(ended.err.split())
     ended = ran("compare", "careless", "short", "--partial", code=0)
-    assert "careful is running." in ended.out
+    assert "careful is running, not complete: coverage 0.00 %." in ended.out
+    told = ran("compare", "careless", "short", "--partial", "--json", code=0).told
+    assert told["candidates"][0]["state"] == "running"
+    assert set(told["candidates"][0]["coverage"]) == {"capability", "captionqa", "comprecap"}
     gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
     assert "the candidate is not complete" in " ".join(gated.out.split())

@@ -11,12 +11,13 @@ from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.benchmarks import lexical_agreement
+from caliper.core.caption import CutShort
 from caliper.core.keys import question_id
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.report import Report, VerdictRow
+from caliper.core.report import Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import Identity
 from caliper.core.suspicion import Suspicious
-from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.aggregate import declared, report, verdict_rows
 from caliper.pipeline.ledger import Ledger
 
 LEXICAL = Identity("lexical", "lexical", "1")
@@ -196,6 +197,29 @@ async def test_blank_captions_are_counted(captions: int, blank: int, *, warned: 
         other = (await report(earlier, *arguments[:3], shown)).benchmarks[0]
         assert ("blank_captions",) not in other.estimates
         assert other.notes == found.notes[1:]
+
+
+@pytest.mark.parametrize(("captions", "written"), [(None, True), ("c" * 64, False)])
+async def test_only_captions_that_a_model_wrote_can_be_truncated(
+    captions: str | None, written: bool
+) -> None:
+    part = runs.part("capability", models={"judge": LEXICAL}, captions=captions)
+    planned = await runs.planned(runs.spec(part), FOUND, MemoryStore())
+    texts = {"capability": {"scene/0000": CutShort("one two"), "scene/0001": "one two three"}}
+    ledger = Ledger(6, MemoryLog())
+    found = await report(planned.spec, planned.summary, planned.reader, ledger, texts)
+    told = found.benchmarks[0].estimates.get(("truncated_captions",))
+    assert told == (Estimate(1) if written else None)
+
+
+def test_what_a_spec_declares_has_no_figure_and_no_question() -> None:
+    found = declared(SPEC)
+    assert (found.name, found.state, found.partial) == (SPEC.name, "planning", True)
+    for part, spec in zip(found.benchmarks, SPEC.benchmarks, strict=True):
+        assert (part.name, part.headline, part.estimates, part.tables) == (spec.name, (), {}, ())
+        assert part.coverage == Coverage(0, 0)
+        assert part.models == {role: model.label for role, model in spec.models.items()}
+        assert part.settings.items() >= spec.settings.items()
 
 
 async def test_a_reader_can_repeat_the_run() -> None:

@@ -29,6 +29,13 @@ def interval(estimate: Estimate) -> str:
     return f"{number(estimate.low)} to {number(estimate.high)}"
 
 
+def standing(row: Standing) -> str:
+    """Why a checkpoint is not ranked among the others; empty where it is."""
+    told = f"partial, {percent(row.coverage)} covered" if row.partial else ""
+    lacks = f"lacks {', '.join(row.lacking)}" if row.lacking else ""
+    return "; ".join(filter(None, (told, lacks)))
+
+
 def behind(row: Standing) -> str:
     """How far a checkpoint is behind the best, with the interval; empty for the best."""
     found = row.behind
@@ -37,7 +44,18 @@ def behind(row: Standing) -> str:
     told = number(found.value)
     if found.low is not None and found.high is not None:
         told += f" ({number(found.low)} to {number(found.high)})"
-    return told if row.clear else f"{told}, not clear"
+    told = told if row.clear else f"{told}, not clear"
+    return "; ".join(filter(None, (told, dimensions(found))))
+
+
+def dimensions(found: Difference) -> str:
+    """Over which tasks or domains a difference is taken, where one of the runs lacks some; empty
+    where neither does.
+    """
+    if not found.without:
+        return ""
+    number_of = f"the {len(found.over)} that both have" if found.over else "none: nothing shared"
+    return f"over {number_of}; without {', '.join(found.without)}"
 
 
 def probability(p: float | None) -> str:

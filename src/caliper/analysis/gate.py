@@ -214,11 +214,9 @@ def _chances(finding: Finding) -> _Chances | None:
         return None
     sign = 1 if finding.better is Better.MORE else -1
     gain, skew = sign * found.value, sign * (found.skew or 0.0)
-    if found.error is not None:
-        degrees, spare = max(1, found.clusters - 1), gain + margin
-        return _Chances(
-            beyond(-spare, found.error, degrees, -skew), beyond(spare, found.error, degrees, skew)
-        )
+    if found.error is not None and found.degrees is not None:
+        error, degrees, spare = found.error, found.degrees, gain + margin
+        return _Chances(beyond(-spare, error, degrees, -skew), beyond(spare, error, degrees, skew))
     if found.alike is None or found.most is None:
         return None
     return _Chances(

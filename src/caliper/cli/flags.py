@@ -52,7 +52,7 @@ Judge = Annotated[
         "--judge",
         metavar="SPEC",
         help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
-        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR\\[#model].",
         rich_help_panel=_WHO,
     ),
 ]
@@ -62,7 +62,7 @@ Reader = Annotated[
         "--reader",
         metavar="SPEC",
         help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
-        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR\\[#model].",
         rich_help_panel=_WHO,
     ),
 ]

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
-from caliper.adapters.wording import number
+from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT, write_json
@@ -106,8 +106,9 @@ def _show(before: str, after: str, found: Gated) -> None:
 def _row(finding: Finding) -> tuple[str, ...]:
     colour, difference = _COLOURS[finding.decision], finding.difference
     told = f"[{colour}]{finding.decision}[/{colour}]"
-    if finding.reason:
-        told += f" [dim]{escape(finding.reason)}[/dim]"
+    over = "" if difference is None else dimensions(difference)
+    if reasons := "; ".join(filter(None, (finding.reason, over))):
+        told += f" [dim]{escape(reasons)}[/dim]"
     figures = ("", "", "")
     if difference is not None:
         values = (difference.first, difference.second, difference.value)

@@ -76,9 +76,15 @@ class Identity:
         return {"kind": self.kind, "name": self.name, "revision": self.revision}
 
 
-def recorded(revision: str) -> Identity:
-    """Who gives recorded replies; `revision` is the digest of the recordings."""
-    return Identity(kind="replay", name="replay", revision=revision)
+RECORDED = "replay"
+"""The kind of recorded replies, and their name where nobody says whose they are."""
+
+
+def recorded(revision: str, name: str = RECORDED) -> Identity:
+    """Who gives recorded replies: the model of that `name`, if it is known; `revision` is the
+    digest of the recordings.
+    """
+    return Identity(kind=RECORDED, name=name, revision=revision)
 
 
 @dataclass(frozen=True, slots=True)

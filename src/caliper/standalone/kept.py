@@ -123,7 +123,7 @@ class _Plan:
 
 def compare_runs(first: Kept, second: Kept) -> Differences:
     """The differences of every figure by benchmark, for the benchmarks that both ran."""
-    return differences(first.tallies, second.tallies, second.spec)
+    return differences(first.tallies, second.tallies, (first.spec, second.spec))
 
 
 def find_kept(config: RunConfig) -> RunDirectory | None:

@@ -90,10 +90,11 @@ def test_the_table_has_the_tasks_in_column_order_and_the_average_last() -> None:
     assert table.rows[-1].cells[-1] is None
 
 
-def test_recall_and_hit_rate_are_proportions_of_their_sums() -> None:
+def test_precision_recall_and_hit_rate_are_proportions_of_their_sums() -> None:
     tally = BENCHMARK.reduce(judged("event", once(1, -1, 0, 0)), {})
     for figure in layout(tally).figures:
-        is_share = figure.path in (("tasks", "event", "recall"), ("tasks", "event", "hit_rate"))
+        names = ("precision", "recall", "hit_rate")
+        is_share = figure.path in [("tasks", "event", name) for name in names]
         assert (figure.kind is Kind.PROPORTION) is is_share
         if figure.shares:
             sums = {cell: tally.total(cell) for cell in figure.cells}

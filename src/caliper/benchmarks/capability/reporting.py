@@ -23,25 +23,27 @@ Combine = Callable[[Iterable[float | None]], float | None]
 class _Metric:
     """A column: its name in report.json and in tables, the cells it is taken over, how.
 
-    `shares` is set where it is a share of questions.
+    `denominator` names the sums that it is divided by; `part` is set where it is a plain share of
+    one.
     """
 
     name: str
     title: str
     kind: str
     measure: Measure
-    shares: tuple[str, str] | None = None
+    denominator: tuple[str, ...]
+    part: str = ""
 
 
 _METRICS = (
-    _Metric("precision", "Precision", CAPTION, scoring.precision),
-    _Metric("recall", "Recall", CAPTION, scoring.recall, ("correct", "scored")),
-    _Metric("f1", "F1", CAPTION, scoring.f1_score),
-    _Metric("hit_rate", "Hit rate", CAPTION, scoring.hit_rate, ("hit", "scored")),
+    _Metric("precision", "Precision", CAPTION, scoring.precision, ("hit",), "correct"),
+    _Metric("recall", "Recall", CAPTION, scoring.recall, ("scored",), "correct"),
+    _Metric("f1", "F1", CAPTION, scoring.f1_score, ("hit", "scored")),
+    _Metric("hit_rate", "Hit rate", CAPTION, scoring.hit_rate, ("scored",), "hit"),
 )
 _QA_METRICS = (
-    _Metric("qa_accuracy", "QA accuracy", QA, scoring.qa_accuracy, ("correct", "scored")),
-    _Metric("kt_bar", "KT-bar", KT, scoring.kt_bar, ("untold", "known")),
+    _Metric("qa_accuracy", "QA accuracy", QA, scoring.qa_accuracy, ("scored",), "correct"),
+    _Metric("kt_bar", "KT-bar", KT, scoring.kt_bar, ("known",), "untold"),
 )
 _STABILITY = (
     ("range", "Range", "The greatest figure less the least, per task; averaged over the tasks."),
@@ -130,14 +132,15 @@ def _column_figures(
             continue
         # Repeats may differ in what they scored: then the mean of shares is not the share
         # of the sums, and the jackknife has to do.
-        single = metric.shares is not None and len(cells) == 1 and combine is scoring.mean
+        single = bool(metric.part) and len(cells) == 1 and combine is scoring.mean
         figures.append(
             Figure(
                 path=("tasks", task, name),
                 cells=cells,
                 statistic=partial(over_repeats, metric.measure, combine, cells),
                 kind=Kind.PROPORTION if single else _kind(combine),
-                shares=metric.shares if single else None,
+                shares=(metric.part, metric.denominator[0]) if single else None,
+                denominator=metric.denominator,
             )
         )
     if not figures:
@@ -147,6 +150,9 @@ def _column_figures(
         cells=tuple(cell for figure in figures for cell in figure.cells),
         statistic=partial(over_tasks, tuple(figure.statistic for figure in figures)),
         kind=_kind(combine),
+        denominator=metric.denominator,
+        parts=tuple(figures),
+        weights=(1 / len(figures),) * len(figures),
     )
     return [*figures, average]
 

@@ -329,7 +329,7 @@ class ComparedRow(_message.Message):
     def __init__(self, label: _Optional[str] = ..., figure: _Optional[int] = ...) -> None: ...
 
 class Difference(_message.Message):
-    __slots__ = ("path", "first", "second", "value", "low", "high", "method", "clusters", "paired", "error", "p", "adjusted", "detectable", "whole", "alike", "most", "skew")
+    __slots__ = ("path", "first", "second", "value", "low", "high", "method", "clusters", "paired", "error", "p", "adjusted", "detectable", "whole", "alike", "most", "skew", "degrees", "over", "without")
     PATH_FIELD_NUMBER: _ClassVar[int]
     FIRST_FIELD_NUMBER: _ClassVar[int]
     SECOND_FIELD_NUMBER: _ClassVar[int]
@@ -347,6 +347,9 @@ class Difference(_message.Message):
     ALIKE_FIELD_NUMBER: _ClassVar[int]
     MOST_FIELD_NUMBER: _ClassVar[int]
     SKEW_FIELD_NUMBER: _ClassVar[int]
+    DEGREES_FIELD_NUMBER: _ClassVar[int]
+    OVER_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_FIELD_NUMBER: _ClassVar[int]
     path: _containers.RepeatedScalarFieldContainer[str]
     first: float
     second: float
@@ -364,7 +367,10 @@ class Difference(_message.Message):
     alike: float
     most: float
     skew: float
-    def __init__(self, path: _Optional[_Iterable[str]] = ..., first: _Optional[float] = ..., second: _Optional[float] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., method: _Optional[str] = ..., clusters: _Optional[int] = ..., paired: _Optional[int] = ..., error: _Optional[float] = ..., p: _Optional[float] = ..., adjusted: _Optional[float] = ..., detectable: _Optional[float] = ..., whole: _Optional[bool] = ..., alike: _Optional[float] = ..., most: _Optional[float] = ..., skew: _Optional[float] = ...) -> None: ...
+    degrees: int
+    over: _containers.RepeatedScalarFieldContainer[str]
+    without: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, path: _Optional[_Iterable[str]] = ..., first: _Optional[float] = ..., second: _Optional[float] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., method: _Optional[str] = ..., clusters: _Optional[int] = ..., paired: _Optional[int] = ..., error: _Optional[float] = ..., p: _Optional[float] = ..., adjusted: _Optional[float] = ..., detectable: _Optional[float] = ..., whole: _Optional[bool] = ..., alike: _Optional[float] = ..., most: _Optional[float] = ..., skew: _Optional[float] = ..., degrees: _Optional[int] = ..., over: _Optional[_Iterable[str]] = ..., without: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Flip(_message.Message):
     __slots__ = ("before", "after", "caption_before", "caption_after")
