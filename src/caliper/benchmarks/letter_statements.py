@@ -89,8 +89,8 @@ _MENTION_AFTER = re.compile(
     r"|\b(?:because|as|since|is|and|or|but|due|given|based)\b)"
 )
 _DENIED = re.compile(
-    rf"(?i:\b(?:not|isn['\u2019]t|neither|nor|never|rather\sthan|instead\sof|except|excluding"
-    rf"|rules?\sout|eliminates?|excludes?)\s(?:option\s|answer\s|choice\s|letter\s)?)"
+    r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|rather\sthan|instead\sof|except|excluding"
+    rf"|rules?\sout|eliminates?|excludes?)\s(?:the\s)?(?:option\s|answer\s|choice\s|letter\s)?)"
     rf"\(?{_LETTER}\)?(?:(?:,|\s(?:or|nor|and))\s\(?{_LETTER}\)?){{0,8}}"
     rf"|(?:{_LETTER}(?:,\s|,?\s(?:and|or)\s)){{0,8}}{_CAPITAL.pattern}\)?"
     r"(?i:\s(?:is|are|was|were|seems?|looks?)(?:\snot\b|n['\u2019]t|\s(?:clearly\s|also\s)?"
@@ -210,6 +210,7 @@ def _is_mention(text: str, match: re.Match[str]) -> bool:
     return bool(_MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end()))
 
 
-def without_denied(text: str) -> str:
-    """The text with spaces for letters that it denies: "not B", "C is wrong"."""
-    return _DENIED.sub(lambda match: " " * len(match[0]), text)
+def without_denied(text: str) -> tuple[str, set[str]]:
+    """The text with spaces for letters that it denies ("not B", "C is wrong"), and those."""
+    denied = {letter for match in _DENIED.finditer(text) for letter in _CAPITAL.findall(match[0])}
+    return _DENIED.sub(lambda match: " " * len(match[0]), text), denied

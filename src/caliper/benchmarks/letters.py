@@ -93,28 +93,44 @@ def _statements(
     text: str, options: OptionTexts, cannot: int | None
 ) -> Iterator[Statement[int]]:
     """What the text states, letters and option texts alike."""
-    text = without_denied(without_listing(text, options.options))
+    text, denied = without_denied(without_listing(text, options.options))
     voices = Voices.of(text)
-    for given in letter_statements(text, voices):
+    lettered = letter_statements(text, voices)
+    for given in lettered:
         place = _place(given.value) if given.value else None
         in_range = place is not None and place < len(options.options)
         if options.lettered and given.mark is Mark.MENTIONED:
             continue
         if in_range or given.value is None or given.mark >= Mark.STATED:
             yield Statement(place if in_range else None, given.at, given.mark)
+    for match in _ORDINAL.finditer(text):
+        word = match[1].lower()
+        place = len(options.options) - 1 if word == "last" else _ORDINALS.index(word)
+        yield Statement(place, match.start(), Mark.MENTIONED)
     gaps = abstentions(text)
+    taken = {given.at for given in lettered if given.mark >= Mark.STATED}
+    mentions = options.mentions(text)
     named = [
         each
-        for each in options.mentions(text)
-        if not each.negated and not any(start <= each.start < end for start, end in gaps)
+        for each in mentions
+        if not each.negated
+        and each.start not in taken
+        and chr(ord("A") + each.place) not in denied
+        and not any(start <= each.start < end for start, end in gaps)
     ]
     yield from _texts(text, options, voices, named)
     yield from _called_answer(text, voices, named, [(*gap, cannot) for gap in gaps])
     if cannot is not None:
-        denied = [each.start for each in options.mentions(text) if each.negated]
+        negated = [each.start for each in mentions if each.negated]
         for start, end in gaps:
-            if not any(end <= at <= _clause_end(text, end) for at in denied):
+            if not any(end <= at <= _clause_end(text, end) for at in negated):
                 yield Statement(cannot, start, Mark.MENTIONED)
+
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_ORDINAL = re.compile(
+    rf"\bthe\s({'|'.join(_ORDINALS)}|last)\s(?:option|choice|answer)\b", re.IGNORECASE
+)
 
 
 def _texts(
@@ -141,11 +157,14 @@ _SENTENCE_START = re.compile(
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
 _OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b", re.IGNORECASE)
+_BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
 _SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!['\u2019])")
 
 
 def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
-    """Whether the text goes on to another option of the same kind: "vitamins A and C"."""
+    """Whether it is one of several: "vitamins A and C", "both the vase"."""
+    if _BOTH.search(text, max(0, mention.start - 16), mention.start):
+        return True
     last = options.exact[mention.place][-1:]
     short = bool(last) and (len(last[0]) == 1 or last[0].isdigit())
     return short and _SHARED.match(text, mention.end) is not None

@@ -17,10 +17,11 @@ _NUMBERS = (
     " fifteen sixteen seventeen eighteen nineteen twenty"
 ).split()
 _DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS)}
-_SMALL_WORDS = frozenset("a an the of to in on at it is are with by and his her its their".split())
+_SMALL_WORDS = frozenset("a an the of to in on at it is are with by his her its their un une el los las der das ein eine".split())
 _NEGATIONS = frozenset("not no never without neither nor cannot unlike except excluding".split())
 _NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 _BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
+_ANSWERS = frozenset("answer option choice letter".split())
 _ONE_OF_SEVERAL = frozenset("the no which this that each any every".split())
 _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
@@ -105,8 +106,8 @@ class OptionTexts:
             same = [at for at, exact in enumerate(self.exact) if exact == words]
         if not same and (key := self._compared(words)):
             same = [at for at, wanted in enumerate(self._keys) if wanted == key]
-        if not same and (key := self._compared(words)) and len(key) == 1 and len(key[0]) > 1:
-            same = [at for at, wanted in enumerate(self._keys) if key[0] in wanted]
+        if not same and len(words) == 1 and words[0].isdigit():
+            same = [at for at, wanted in enumerate(self._keys) if words[0] in wanted]
         return same[0] if len(same) == 1 else None
 
     def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
@@ -185,7 +186,8 @@ def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -
     if token.word == "no":
         return not re.match(r"[ \t]+\w", text[token.end : token.end + 2])
     if token.word == "right":
-        return before not in ("that's", "you're", "all", "is") or last + 1 < len(words)
+        subject = {each.word for each in words[max(0, at - 3) : at]}
+        return before not in ("that's", "you're", "all") and not subject & _ANSWERS
     if token.written.casefold() == "one":
         after = words[at + 1].word if at + 1 < len(words) else ""
         return before not in _ONE_OF_SEVERAL and after != "of"

@@ -64,7 +64,7 @@ def settled(statements: Iterable[Statement[Value]]) -> Value | None:
 
 
 _QUOTATION = re.compile(
-    r"\"[^\"\n]{3,}+\"|\u201c[^\u201c\u201d\n]{3,}+\u201d|(?<!\w)'[^'\n]{3,}+'(?!\w)"
+    r"\"(?![\s}\],:])[^\"\n]{3,}+\"(?!\s?:)|\u201c[^\u201c\u201d\n]{3,}+\u201d|(?<!\w)'[^'\n]{3,}+'(?!\w)"
     r"|\([^()\n]{3,}+\)"
 )
 _OTHERS = (
