@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from caliper.benchmarks.statements import Mark, Statement, Voices
 
@@ -34,8 +35,7 @@ _COPULA = (
     r"(?:is|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|es|est|ist|\u00e9|\u00e8|adalah)"
 )
 _CUE = re.compile(
-    r"(?i:(?:\b(?:so|therefore|thus|hence|and|but|then),?\s)?"
-    r"\b(?:(?:the|my|final|correct|right|best|most|likely|appropriate|la|a|o|die)\s){0,5}"
+    r"(?i:\b(?:(?:the|my|final|correct|right|best|most|likely|appropriate|la|a|o|die)\s){0,5}"
     r"(?:answer|ans|choice|option|response|selection|respuesta|r\u00e9ponse|antwort|risposta"
     r"|resposta|jawaban(?:nya)?|\u043e\u0442\u0432\u0435\u0442)\b"
     r"(?:\s(?:letter|key|correcta|correcte|corretta|correta)\b)?)"
@@ -62,7 +62,8 @@ _CONCLUSION = re.compile(
     r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
-_CLOSING = re.compile(r"(?<![a-z]\s):\s?[*(]{0,4}$")
+_COLON = re.compile(r":\s?[*(]{0,4}$")
+_LAST_LETTER = re.compile(rf"({_LETTER})[)*\"'.!\s]{{0,5}}$")
 _BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
 _RIGHT = (
     r"\s(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
@@ -74,7 +75,7 @@ _PREDICATED = re.compile(
 )
 _OPENING = re.compile(
     rf"[^\w\n]{{0,20}}(?P<letter>{_LETTER}|[a-z](?=\))|[b-hj-z](?=[.:)]\s))"
-    r"(?:[)\]}*\"'`]{0,4}(?:[.:;)\]*}\u3002<]|,(?=\s(?:because|as|since|the|it|which|due|based))"
+    r"(?:[)\]}*\"'`]{0,4}(?:[.:;)\]*}\u3002<]|,(?<!I,)(?=\s(?:because|as|since|the|it|which|due|based))"
     r"|\s?(?:\n|$|[-=\u2013\u2014]\s)|\s(?:because|as|since)\b))"
 )
 _ALONE_ON_LINE = re.compile(r"^[^\w\n]{0,20}([A-Z])[^\w\n]{0,20}$")
@@ -88,6 +89,8 @@ _MENTION_AFTER = re.compile(
     r"[*\"'`)\]}]{0,4}\s?(?:$|[.,;:!?\n\u2026\u2013\u2014(<-]"
     r"|\b(?:because|as|since|is|and|or|but|due|given|based)\b)"
 )
+_CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!\n](?!\.)|$)")
+_LETTER_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z][)\]*]{0,2}[.,]\s{0,3}$")
 _DENIED = re.compile(
     r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|rather\sthan|instead\sof|except|excluding"
     rf"|rules?\sout|eliminates?|excludes?)\s(?:the\s)?(?:option\s|answer\s|choice\s|letter\s)?)"
@@ -101,6 +104,9 @@ _JUDGED = re.compile(
     rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n]{{0,80}}?"
     r"\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)",
     re.MULTILINE,
+)
+_VERDICT = re.compile(
+    r"\s?(?:is\b|[:=-])\s?(?:not\b|right|correct|yes|true|wrong|incorrect|no\b|false)"
 )
 _LABEL = re.compile(r"(?:^|(?<=[\s(*]))\(?([A-Z])[.):]?[*\s]{1,3}\(?|\(([A-Z])\)\s?")
 
@@ -139,7 +145,8 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
         place = ord(letter) - ord("A")
         own = shown[place].strip() if place < len(shown) else ""
         said = text[match.end() : match.end() + len(own)]
-        if own and said.casefold() == own.casefold():
+        judged = _VERDICT.match(text, match.end() + len(own))
+        if own and said.casefold() == own.casefold() and not judged:
             found.append((match.start(), match.end() + len(own), letter))
     if len({letter for _, _, letter in found}) > 1:
         for start, end, _ in found:
@@ -149,40 +156,63 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
 
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
     """The letters that the text gives. A letter beside a rival ("B or D") has no value."""
-    found: dict[int, Statement[str]] = {}
+    marks: dict[int, Mark] = {}
+    for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
+        marks[at] = max(mark, marks.get(at, mark))
+    for at, mark in _in_sentences(text, voices):
+        marks.setdefault(at, mark)
+    return [Statement(_unrivalled(text, at), at, mark) for at, mark in marks.items()]
 
-    def add(at: int, mark: Mark) -> None:
-        if at not in found or found[at].mark < mark:
-            letter = text[at].upper()
-            rival = _RIVAL.match(text, at + 1)
-            other = rival is not None and rival[1] != letter
-            value = None if other or _OR.match(text, at + 1) else letter
-            found[at] = Statement(value, at, mark)
 
+def _unrivalled(text: str, at: int) -> str | None:
+    letter = text[at].upper()
+    rival = _RIVAL.match(text, at + 1)
+    if (rival is not None and rival[1] != letter) or _OR.match(text, at + 1):
+        return None
+    return letter
+
+
+def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+    """Letters that words call the answer."""
     for match in _BOXED.finditer(text):
-        add(match.start(1), Mark.FINAL)
+        yield match.start(1), Mark.FINAL
     for match in _PREDICATED.finditer(text):
-        add(match.start("letter"), voices.mark(match.start()))
+        yield match.start("letter"), voices.mark(match.start())
+    for cue in cues(text):
+        at = letter_at(text, cue.end)
+        if at is not None:
+            said = voices.mark(cue.start, final=cue.final)
+            yield at, said if cue.said else Mark.MENTIONED
+    at = _closing(text)
+    if at is not None:
+        yield at, Mark.QUOTED if voices.quoted(at) else Mark.OWN
+
+
+def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+    """Letters that stand by themselves: at the start, on the last line, as a clause."""
     judged = list(_JUDGED.finditer(text))
     if len({match["letter"] for match in judged}) > 1:
-        for match in judged:
-            if match["right"]:
-                add(match.start("letter"), Mark.OWN)
+        yield from ((match.start("letter"), Mark.OWN) for match in judged if match["right"])
     elif opening := _OPENING.match(text):
-        add(opening.start("letter"), Mark.FINAL)
-    last = text.rstrip().rpartition("\n")
-    if last[1] and (alone := _ALONE_ON_LINE.match(last[2])):
-        add(len(last[0]) + 1 + alone.start(1), Mark.OWN)
-    for cue in cues(text):
-        letter = letter_at(text, cue.end)
-        if letter is not None:
-            add(letter, voices.mark(cue.start, final=cue.final) if cue.said else Mark.MENTIONED)
-    for at in _closing(text):
-        add(at, Mark.QUOTED if voices.quoted(at) else Mark.OWN)
+        yield opening.start("letter"), Mark.FINAL
+    before, line_break, last = text.rstrip().rpartition("\n")
+    if line_break and (alone := _ALONE_ON_LINE.match(last)):
+        yield len(before) + 1 + alone.start(1), Mark.OWN
     for match in _CAPITAL.finditer(text):
-        if match.start() not in found and _is_mention(text, match) and not voices.reported(match.start()):
-            add(match.start(), Mark.MENTIONED)
-    return list(found.values())
+        at = match.start()
+        if _CLAUSE_END.match(text, match.end()) and voices.starts_clause(at):
+            listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
+            if not listed and not voices.reported(at):
+                yield at, voices.mark(at)
+
+
+def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+    """Letters behind words that go before one: "I think B", "probably C"."""
+    for match in _CAPITAL.finditer(text):
+        before = text[max(0, match.start() - 16) : match.start()]
+        named = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
+        if named and not voices.reported(match.start()):
+            yield match.start(), Mark.MENTIONED
 
 
 def letter_at(text: str, at: int) -> int | None:
@@ -195,19 +225,14 @@ def letter_at(text: str, at: int) -> int | None:
     return at if re.match(r"[A-Z](?:,|\.)", text[at : at + 2]) else None
 
 
-def _closing(text: str) -> Iterator[int]:
-    """The letter that ends the text behind "so", "but" or a colon."""
-    end = re.compile(rf"({_LETTER})[)*\"'.!\s]{{0,5}}$").search(text, max(0, len(text) - 10))
+def _closing(text: str) -> int | None:
+    """Where the letter stands that ends the text behind "so", "but" or a colon."""
+    end = _LAST_LETTER.search(text, max(0, len(text) - 10))
     if end is None:
-        return
+        return None
     before = text[max(0, end.start() - 40) : end.start()]
-    if _CLOSING.search(before) or any(at == len(before) for at in conclusions(before)):
-        yield end.start()
-
-
-def _is_mention(text: str, match: re.Match[str]) -> bool:
-    before = text[max(0, match.start() - 16) : match.start()]
-    return bool(_MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end()))
+    concluded = any(at == len(before) for at in conclusions(before))
+    return end.start() if concluded or _COLON.search(before) else None
 
 
 def without_denied(text: str) -> tuple[str, set[str]]:

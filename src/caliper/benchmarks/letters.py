@@ -68,20 +68,21 @@ def _values_of_object(text: str) -> list[str] | None:
 
 def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
-    if label is None or label[0].isdigit():
-        if (place := options.named_by(text)) is not None:
-            return place
+    named = None if label and label[0].isalpha() else options.named_by(text)
+    if named is not None:
+        return named
     if label is not None:
         place = _place(label[0])
-        if label[0].isdigit() and options.numbered:
+        if label[0].isdigit() and options.numbered and place < _LETTERS:
             return None
         return place if place < len(options.options) else options.named_by(text)
     return settled(_statements(_PREFIX.sub("", text), options, cannot))
 
 
+_LETTERS = 26
 _LABEL_ALONE = re.compile(r"[A-Za-z]|[1-9][0-9]?")
 _WRAPPING = " \t\r\n.,:;!?*_`\"'()[]{}<>$\u2705\u3002\u201c\u201d"
-_PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant|caption):\s{0,3}")
+_PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 
 
 def _place(label: str) -> int:
@@ -89,9 +90,7 @@ def _place(label: str) -> int:
     return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
 
 
-def _statements(
-    text: str, options: OptionTexts, cannot: int | None
-) -> Iterator[Statement[int]]:
+def _statements(text: str, options: OptionTexts, cannot: int | None) -> Iterator[Statement[int]]:
     """What the text states, letters and option texts alike."""
     text, denied = without_denied(without_listing(text, options.options))
     voices = Voices.of(text)
@@ -139,11 +138,12 @@ def _texts(
     """The options that are named: as a sentence of their own, or in one."""
     outside = any(not voices.quoted(each.start) for each in named)
     for each in named:
-        place = None if _shared(text, options, each) else each.place
+        rival = _OR.match(text, each.end) or _shared(text, options, each)
+        place = None if rival else each.place
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
         yes_no = text[each.start : each.end].casefold() in ("yes", "no")
         end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
-        if opening and end and not _OR.match(text, each.end):
+        if opening and end and not rival:
             yield Statement(place, each.start, voices.mark(opening.end("start")))
         elif voices.quoted(each.start) and outside:
             yield Statement(place, each.start, Mark.QUOTED)

@@ -16,6 +16,7 @@ _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"' r"|'([^'\\]*(?:\\.[^'\\]*)*)'
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z]+")
+_NO_OBJECT = re.compile(r"\{[^{}\"']*+\}")
 _NAMES = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _ESCAPE = re.compile(
     r"\\(?:u([0-9A-Fa-f]{4})|U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))",
@@ -51,6 +52,27 @@ def read_literal(text: str, start: int = 0, *, duplicates: bool = False) -> Lite
     except _NoLiteralError:
         return None
     return found if duplicates or not found.duplicated else None
+
+
+def objects_in(text: str) -> tuple[list[tuple[int, Literal]], str] | None:
+    """The objects in a text with their offsets, and the text with spaces in their places.
+
+    None where an object breaks off: what stands in it, or before it, may be what its writer
+    quotes. "{x}" in prose is no object; whatever else begins with a brace is one.
+    """
+    found: list[tuple[int, Literal]] = []
+    prose, end = [], 0
+    at = text.find("{")
+    while at >= 0:
+        literal = read_literal(text, at)
+        if literal is None and not _NO_OBJECT.match(text, at):
+            return None
+        if literal:
+            found.append((at, literal))
+            prose += [text[end:at], " " * (literal.end - at)]
+            end = literal.end
+        at = text.find("{", literal.end if literal else at + 1)
+    return found, "".join([*prose, text[end:]])
 
 
 def literal_list(text: str) -> list[Any] | None:

@@ -15,14 +15,52 @@ _TOKEN = re.compile(r"[0-9]++(?:[.,:][0-9]+)*+(?!\w)|[^\W_]+(?:['\u2019][^\W_]+)
 _NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     " fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
+).split()  # noqa: SIM905 - twenty strings in quotation marks are hard to read
 _DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS)}
-_SMALL_WORDS = frozenset("a an the of to in on at it is are with by his her its their un une el los las der das ein eine".split())
-_NEGATIONS = frozenset("not no never without neither nor cannot unlike except excluding".split())
+_SMALL_WORDS = frozenset(
+    (
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "it",
+        "is",
+        "are",
+        "with",
+        "by",
+        "his",
+        "her",
+        "its",
+        "their",
+        "un",
+        "une",
+        "el",
+        "los",
+        "las",
+        "der",
+        "das",
+        "ein",
+        "eine",
+    )
+)
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "without", "neither", "nor", "cannot", "unlike", "except", "excluding")
+)
 _NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 _BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
-_ANSWERS = frozenset("answer option choice letter".split())
-_ONE_OF_SEVERAL = frozenset("the no which this that each any every".split())
+_NEVER_ON_A_SIDE = frozenset(("answer", "option", "choice", "letter", "you"))
+_NO_NOUN = re.compile(
+    r"(?![ \t]{1,3}\w)|\s(?:because|since|as|it|there|the|he|she|they|this|that)\b", re.IGNORECASE
+)
+_ONE_OF_SEVERAL = frozenset(("the", "no", "which", "this", "that", "each", "any", "every"))
+_DENIED_BEFORE = re.compile("[\u4e0d\u6ca1\u975e]")
+_DENIED_BEHIND = re.compile(
+    "(?:\u3067\u306f|\u3058\u3083)(?:\u306a\u3044|\u3042\u308a\u307e\u305b\u3093)"
+)
 _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 
@@ -86,7 +124,9 @@ class OptionTexts:
         found = [tokens(option) for option in options]
         self.exact = [tuple(token.word for token in each) for each in found]
         self.numbered = any(token.word[0].isdigit() for each in found for token in each)
-        self.lettered = any(len(option.strip()) == 1 and option.strip().isalpha() for option in options)
+        self.lettered = any(
+            len(option.strip()) == 1 and option.strip().isalpha() for option in options
+        )
         keys = [_key(words) for words in self.exact]
         singular = [tuple(map(_singular, key)) for key in keys]
         # Where "dog" and "dogs" are two options, the ending tells them apart.
@@ -146,6 +186,8 @@ class OptionTexts:
             reach = 4 if len(wanted) > 2 else 2
             ahead = compared[last + 1 : last + reach]
             step = ahead.index(wanted) + 1 if wanted in ahead else None
+            if step and any(map(_denies, ahead[: step - 1])):
+                return None
             if step is None:
                 return None
             last += step
@@ -155,7 +197,11 @@ class OptionTexts:
         for place, option in enumerate(self.options):
             if option.strip()[:1] >= _FIRST_UNSPACED_SCRIPT:
                 for match in re.finditer(re.escape(option.strip()), text):
-                    yield Mention(place, match.start(), match.end())
+                    before, after = text[max(0, match.start() - 3) : match.start()], match.end()
+                    negated = bool(
+                        _DENIED_BEFORE.search(before) or _DENIED_BEHIND.match(text, after)
+                    )
+                    yield Mention(place, match.start(), match.end(), negated)
 
 
 def _key(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,7 +218,11 @@ def _key(words: tuple[str, ...]) -> tuple[str, ...]:
 def _negates(words: Sequence[Token], at: int) -> bool:
     word = words[at].word
     pair = (word, words[at + 1].word) if at + 1 < len(words) else ()
-    return word in _NEGATIONS or word.endswith("n't") or pair in _NEGATED_PAIRS
+    return _denies(word) or pair in _NEGATED_PAIRS
+
+
+def _denies(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith("n't")
 
 
 def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -> bool:
@@ -184,10 +234,10 @@ def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -
     if len(token.written) == 1 and token.written.isalpha():
         return token.written == option.strip()[-1:]
     if token.word == "no":
-        return not re.match(r"[ \t]+\w", text[token.end : token.end + 2])
+        return _NO_NOUN.match(text, token.end) is not None
     if token.word == "right":
         subject = {each.word for each in words[max(0, at - 3) : at]}
-        return before not in ("that's", "you're", "all") and not subject & _ANSWERS
+        return before not in ("that's", "you're", "all") and not subject & _NEVER_ON_A_SIDE
     if token.written.casefold() == "one":
         after = words[at + 1].word if at + 1 < len(words) else ""
         return before not in _ONE_OF_SEVERAL and after != "of"

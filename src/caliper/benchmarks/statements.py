@@ -71,7 +71,7 @@ _OTHERS = (
     r"\b(?:(?:caption|sentence|text|description|phrase|it|which|that|who)\s(?:\w{1,20}\s){0,2}?"
     r"(?:(?:order|ask|want|claim|demand|instruct|contain|include|embed|carrie|state|quote|inject"
     r"|request|try|trie|end|read|repeat|show)(?:s|ed|d)?|says?|said|tells?|told|holds?|held)"
-    r"|(?:injected|embedded|planted|hidden|fake|quoted|inserted)\s\w)\b"
+    r"|injected|embedded|planted|hidden|fake|quoted|inserted)\b"
 )
 _REPORTED = re.compile(
     _OTHERS + r"(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*+",
@@ -84,7 +84,17 @@ _OWN_OBJECT = re.compile(
     r"|output|rating|assessment|decision|result|response|reply)(?:\s(?:is|as follows))?$",
     re.IGNORECASE,
 )
-_CLAUSE_START = re.compile(r"(?:^|[.!?,;\n\u3002\uff0c\uff01])[\s*\"'`#>_~()\u2705-]{0,12}$")
+_QUOTED_OBJECT = re.compile(
+    _OTHERS + r"(?:\s(?:an?|the|this|me|us|for|to|with|is|was|order|instruction|object|text|json"
+    r"|verdict|output|give|write|return|answer|reply|score|line|words?))*+$"
+    r"|\b(?:user|human|caption|text|sentence|input)$",
+    re.IGNORECASE,
+)
+_CLAUSE_START = re.compile(
+    r"(?:^|[.!?,;\n\u3002\uff0c\uff01]|\b(?:but|so|hence|therefore|thus)(?=\s))"
+    r"[\s*\"'`#>_~()\u2705-]{0,12}$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +122,17 @@ class Voices:
         """Whether the offset lies in a quotation, or in what another text is said to say."""
         return self.quoted(at) or _inside(at, self.reports)
 
+    def starts_clause(self, at: int) -> bool:
+        """Whether a sentence or clause begins at the offset."""
+        return _CLAUSE_START.search(self.text, max(0, at - 40), at) is not None
+
     def mark(self, at: int, *, final: bool = False) -> Mark:
         """The mark of a statement whose words begin at `at`; `final` if it calls itself so."""
         if not any(character.isalnum() for character in self.text[:at]):
             return Mark.FINAL
         if self.reported(at):
             return Mark.QUOTED
-        if not _CLAUSE_START.search(self.text, max(0, at - 40), at):
+        if not self.starts_clause(at):
             return Mark.STATED
         return Mark.FINAL if final else Mark.OWN
 
@@ -128,7 +142,7 @@ class Voices:
         before = before.removesuffix("json").rstrip(_BEFORE_OBJECT)
         if at <= 200 and not any(character.isalnum() for character in before):
             return Mark.FINAL
-        if any(match.end() == len(before) for match in _REPORTED.finditer(before)):
+        if _QUOTED_OBJECT.search(before):
             return Mark.QUOTED
         if own := _OWN_OBJECT.search(before):
             return Mark.FINAL if "final" in own[0].lower() else Mark.OWN
