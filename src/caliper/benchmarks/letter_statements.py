@@ -35,7 +35,7 @@ _COPULA = (
     r"(?:is|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|es|est|ist|\u00e9|\u00e8|adalah)"
 )
 _CUE = re.compile(
-    r"(?i:\b(?:(?:the|my|final|correct|right|best|most|likely|appropriate|la|a|o|die)\s){0,5}"
+    r"(?i:\b(?:(?:the|my|final|correct|right|best|most|likely|appropriate|la|die)\s){0,4}"
     r"(?:answer|ans|choice|option|response|selection|respuesta|r\u00e9ponse|antwort|risposta"
     r"|resposta|jawaban(?:nya)?|\u043e\u0442\u0432\u0435\u0442)\b"
     r"(?:\s(?:letter|key|correcta|correcte|corretta|correta)\b)?)"
@@ -74,7 +74,7 @@ _PREDICATED = re.compile(
     rf"(?:\s\([^()\n]{{1,60}}\))?(?i:{_RIGHT})"
 )
 _OPENING = re.compile(
-    rf"[^\w\n]{{0,20}}(?P<letter>{_LETTER}|[a-z](?=\))|[b-hj-z](?=[.:)]\s))"
+    rf"\A[^\w\n]{{0,20}}+(?P<letter>{_LETTER}|[a-z](?=\))|[b-hj-z](?=[.:)]\s))"
     r"(?:[)\]}*\"'`]{0,4}(?:[.:;)\]*}\u3002<]|,(?<!I,)(?=\s(?:because|as|since|the|it|which|due|based))"
     r"|\s?(?:\n|$|[-=\u2013\u2014]\s)|\s(?:because|as|since)\b))"
 )
@@ -101,7 +101,7 @@ _DENIED = re.compile(
     r"[^.,;\n]{0,60}"
 )
 _JUDGED = re.compile(
-    rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n]{{0,80}}?"
+    rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n:()-]{{0,60}}?"
     r"\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)",
     re.MULTILINE,
 )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from caliper.benchmarks.abstention import abstentions
@@ -23,7 +24,7 @@ from caliper.benchmarks.letter_statements import (
 from caliper.benchmarks.literals import read_literal
 from caliper.benchmarks.option_texts import Mention, OptionTexts
 from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.statements import Mark, Statement, Voices, settled
+from caliper.benchmarks.statements import Mark, Statement, Voices, settled, within
 
 
 def chosen(reply: str, shown: Sequence[str], cannot: int | None = None) -> int | None:
@@ -91,39 +92,54 @@ def _place(label: str) -> int:
 
 
 def _statements(text: str, options: OptionTexts, cannot: int | None) -> Iterator[Statement[int]]:
-    """What the text states, letters and option texts alike."""
+    """What the text states, letters, option texts and abstentions alike."""
     text, denied = without_denied(without_listing(text, options.options))
     voices = Voices.of(text)
-    lettered = letter_statements(text, voices)
-    for given in lettered:
-        place = _place(given.value) if given.value else None
-        in_range = place is not None and place < len(options.options)
-        if options.lettered and given.mark is Mark.MENTIONED:
-            continue
-        if in_range or given.value is None or given.mark >= Mark.STATED:
-            yield Statement(place if in_range else None, given.at, given.mark)
+    letters = letter_statements(text, voices)
+    yield from _lettered(letters, options)
     for match in _ORDINAL.finditer(text):
         word = match[1].lower()
         place = len(options.options) - 1 if word == "last" else _ORDINALS.index(word)
         yield Statement(place, match.start(), Mark.MENTIONED)
     gaps = abstentions(text)
-    taken = {given.at for given in lettered if given.mark >= Mark.STATED}
     mentions = options.mentions(text)
+    taken = {given.at for given in letters if given.mark >= Mark.STATED}
     named = [
         each
         for each in mentions
         if not each.negated
         and each.start not in taken
         and chr(ord("A") + each.place) not in denied
-        and not any(start <= each.start < end for start, end in gaps)
+        and not within(each.start + 1, gaps)
     ]
     yield from _texts(text, options, voices, named)
-    yield from _called_answer(text, voices, named, [(*gap, cannot) for gap in gaps])
     if cannot is not None:
-        negated = [each.start for each in mentions if each.negated]
-        for start, end in gaps:
-            if not any(end <= at <= _clause_end(text, end) for at in negated):
-                yield Statement(cannot, start, Mark.MENTIONED)
+        negated = [each for each in mentions if each.negated]
+        kept = [start for start, end in gaps if not _between(negated, end, _clause_end(text, end))]
+        yield from (Statement(cannot, start, Mark.MENTIONED) for start in kept)
+        named += [Mention(cannot, start, start) for start, _ in gaps]
+        named.sort(key=_start)
+    yield from _called_answer(text, voices, named)
+
+
+def _lettered(letters: Iterable[Statement[str]], options: OptionTexts) -> Iterator[Statement[int]]:
+    """The letters as places. One beyond the options matters only where it is the answer."""
+    for given in letters:
+        place = _place(given.value) if given.value else None
+        in_range = place is not None and place < len(options.options)
+        if given.mark is Mark.MENTIONED and (options.lettered or not (in_range or place is None)):
+            continue
+        yield Statement(place if in_range else None, given.at, given.mark)
+
+
+def _start(mention: Mention) -> int:
+    return mention.start
+
+
+def _between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
+    """Those of the mentions, in their order, that begin from `start` and before `end`."""
+    first = bisect_left(mentions, start, key=_start)
+    return mentions[first : bisect_left(mentions, end, lo=first, key=_start)]
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -152,7 +168,7 @@ def _texts(
 
 
 _SENTENCE_START = re.compile(
-    r"(?P<start>^|[.!?:\n]\s{0,3})[\"'*(#>\s]{0,4}(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
+    r"(?P<start>^|[.!?:\n])[\"'*(#>\s]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
 )
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
@@ -170,32 +186,27 @@ def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
     return short and _SHARED.match(text, mention.end) is not None
 
 
-def _clause_end(text: str, at: int) -> int:
-    found = _CLAUSE_END.search(text, at)
-    return found.start() if found else len(text)
-
-
 _CLAUSE_END = re.compile(r"[;,\n]|\.(?![0-9])")
+_LONGEST_CLAUSE = 200
 
 
-def _called_answer(
-    text: str,
-    voices: Voices,
-    named: Sequence[Mention],
-    gaps: Sequence[tuple[int, int, int | None]],
-) -> Iterator[Statement[int]]:
+def _clause_end(text: str, at: int) -> int:
+    found = _CLAUSE_END.search(text, at, at + _LONGEST_CLAUSE)
+    return found.start() if found else at + _LONGEST_CLAUSE
+
+
+def _called_answer(text: str, voices: Voices, named: Sequence[Mention]) -> Iterator[Statement[int]]:
     """The option that a clause calls the answer, or concludes."""
     for cue in cues(text):
         if not cue.said or letter_at(text, cue.end) is not None:
             continue
-        end = _clause_end(text, cue.end)
-        places = {each.place for each in named if cue.end <= each.start < end}
-        places |= {
-            cannot for start, _, cannot in gaps if cannot is not None and 0 <= start - cue.end < 4
+        inside = _between(named, cue.end, _clause_end(text, cue.end))
+        # An abstention is the answer only right behind the cue: "the answer is not given".
+        places = {
+            each.place for each in inside if each.end > each.start or each.start < cue.end + 4
         }
         if len(places) == 1:
             yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
     for at in conclusions(text):
-        for each in named:
-            if 0 <= each.start - at <= 12 and each.start < _clause_end(text, at):
-                yield Statement(each.place, each.start, Mark.STATED)
+        for each in _between(named, at, min(at + 13, _clause_end(text, at))):
+            yield Statement(each.place, each.start, Mark.STATED)

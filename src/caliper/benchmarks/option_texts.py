@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _TOKEN = re.compile(r"[0-9]++(?:[.,:][0-9]+)*+(?!\w)|[^\W_]+(?:['\u2019][^\W_]+)*+")
-_NUMBERS = (
+_NUMBERS = (  # noqa: SIM905 - twenty quoted strings are harder to read
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     " fifteen sixteen seventeen eighteen nineteen twenty"
-).split()  # noqa: SIM905 - twenty strings in quotation marks are hard to read
+).split()
 _DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS)}
 _SMALL_WORDS = frozenset(
     (

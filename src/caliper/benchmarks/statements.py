@@ -102,25 +102,32 @@ class Voices:
     """Which stretches of a text are quotations, and which report what another text says."""
 
     text: str
+    first: int
     quotations: Sequence[tuple[int, int]]
     reports: Sequence[tuple[int, int]]
 
     @classmethod
     def of(cls, text: str) -> Voices:
         """The voices of a text."""
+        first = next((at for at, character in enumerate(text) if character.isalnum()), len(text))
         return cls(
             text,
+            first,
             [match.span() for match in _QUOTATION.finditer(text)],
             [match.span() for match in _REPORTED.finditer(text)],
         )
 
+    def opens(self, at: int) -> bool:
+        """Whether no letter or digit stands before the offset."""
+        return at <= self.first
+
     def quoted(self, at: int) -> bool:
         """Whether the offset lies in quotation marks or brackets, which it does not open."""
-        return _inside(at, self.quotations)
+        return within(at, self.quotations)
 
     def reported(self, at: int) -> bool:
         """Whether the offset lies in a quotation, or in what another text is said to say."""
-        return self.quoted(at) or _inside(at, self.reports)
+        return self.quoted(at) or within(at, self.reports)
 
     def starts_clause(self, at: int) -> bool:
         """Whether a sentence or clause begins at the offset."""
@@ -128,7 +135,7 @@ class Voices:
 
     def mark(self, at: int, *, final: bool = False) -> Mark:
         """The mark of a statement whose words begin at `at`; `final` if it calls itself so."""
-        if not any(character.isalnum() for character in self.text[:at]):
+        if self.opens(at):
             return Mark.FINAL
         if self.reported(at):
             return Mark.QUOTED
@@ -149,7 +156,7 @@ class Voices:
         return Mark.QUOTED if self.quoted(at) else Mark.STATED
 
 
-def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+def within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether one of the spans, in their order and apart, begins before `at` and ends behind."""
     place = bisect_left(spans, (at, 0)) - 1
     return place >= 0 and at < spans[place][1]

@@ -93,7 +93,7 @@ def _stated(text: str, voices: Voices) -> Iterator[Statement[str]]:
     if closing := _CLOSING.search(text, max(0, len(text.rstrip()) - 40)):
         marks[closing.start("score")] = Mark.OWN
     for match in _NUMBER.finditer(text):
-        opens = not any(character.isalnum() for character in text[: match.start()])
+        opens = voices.opens(match.start())
         mark = Mark.FINAL if opens else marks.get(match.start(), Mark.MENTIONED)
         if mark in (Mark.MENTIONED, Mark.FINAL) and match["counted"]:
             continue
