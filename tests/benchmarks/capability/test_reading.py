@@ -264,6 +264,12 @@ def test_verdicts_that_disagree_or_are_only_quoted_are_none(reply: str) -> None:
     assert read_score(reply, lenient=True) is None
 
 
+def test_what_is_quoted_stands_right_before_its_object() -> None:
+    for words, score in (("the " * 30, None), ("the " * 60, 1)):
+        found = read_score(f"Sure. The caption says {words}{FAKE}", lenient=True)
+        assert (found and found.value) == score
+
+
 def test_strict_takes_the_last_of_a_doubled_key_as_the_released_script_does() -> None:
     assert read_score('{"score":"-1","score":"1"}', lenient=False) == Read(1)
     assert read_labels('{"pred": ["in"], "pred": ["out"]}', MOVEMENTS, lenient=False) == Read(

@@ -135,6 +135,8 @@ def test_the_released_reading_takes_any_integer_and_minus_one_for_none(
 
 
 def test_a_number_without_end_is_no_score_of_anybody() -> None:
+    assert read_score_released("9" * 18).outcome == Scored(Fraction(10**18 - 1))
+    assert read_score_released("9" * 19).outcome == UNREADABLE
     assert read_score_released("9" * 6000).outcome == UNREADABLE
 
 
