@@ -14,7 +14,8 @@ from caliper.core.question import Answer, Ask, Failure
 class Reading:
     """What a reply was read as: an outcome, and how it was come by.
 
-    An `Unscored(unreadable)` reading makes `ask_and_read` ask once more.
+    An `Unscored(unreadable)` reading makes `ask_and_read` ask once more, unless the reply was
+    cut off, or was blank: then it is Unscored(truncated) or Unscored(no_reply).
     """
 
     outcome: Outcome
@@ -54,12 +55,12 @@ def ask_and_read(
 def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
     if isinstance(answer, Failure):
         return Unscored(answer.reason), Evidence(explanation=answer.detail)
-    if not answer.text.strip():
-        return Unscored(Reason.NO_REPLY), Evidence(explanation="the reply was empty")
     reading = read(ask, answer.text)
     outcome = reading.outcome
     if outcome == UNREADABLE and answer.truncated:
         outcome = Unscored(Reason.TRUNCATED)
+    elif outcome == UNREADABLE and not answer.text.strip():
+        return Unscored(Reason.NO_REPLY), Evidence(explanation="the reply was empty")
     return outcome, Evidence(answer.text, reading.explanation, reading.repaired)
 
 

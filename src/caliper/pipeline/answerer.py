@@ -61,14 +61,17 @@ class PromptingAnswerer:
         return Request(messages, sampling(ask, self._seed), ask.schema)
 
     async def answer(self, ask: Ask) -> Answer:
-        """The model's reply, or a Failure when it refused or wrote nothing.
+        """The model's reply, or a Failure when it refused or called a tool.
 
-        Raises what `request` and the model raise.
+        A blank reply is one: the benchmark's reading decides what it is worth. Raises what
+        `request` and the model raise.
         """
         request = self.request(ask)
         completion = await self._model.complete(
             request.messages, request.decoding, request.schema, affinity_of(ask.item)
         )
+        if not completion.text.strip() and completion.finish not in REFUSALS | _CALLS:
+            return Reply("", truncated=completion.finish == "length")
         return read_completion(completion)
 
     async def close(self) -> None:

@@ -153,6 +153,8 @@ def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) ->
 
 
 def _read_media(payload: MediaQuestion, text: str, *, lenient: bool) -> Reading:
+    if not text.strip():
+        return Reading(UNREADABLE)
     if not payload.options:
         right = open_answer_right(payload.task, payload.answer, text)
         return Reading(Scored(CORRECT if right else MEDIA_WRONG))
