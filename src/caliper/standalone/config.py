@@ -26,7 +26,7 @@ class _Strict(BaseModel):
 class BenchmarkConfig(_Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
 
-    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]`,
+    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model[@revision]]`,
     `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the
     folder that the dataset's media paths are relative to, by default that of the data.
     `qa` has the captioner asked questions from the media: the dataset in question form, or
@@ -102,7 +102,8 @@ class RunConfig(_Strict):
     """A run over one or more benchmarks.
 
     `name` is the checkpoint's label, `limit` draws that many items a task or domain by
-    `seed`, `out` the run's directory and `store` where replies are kept between runs.
+    `seed`, `out` the run's directory and `store` where replies are kept between runs;
+    `share_replies` shares those of models without a revision, too.
     `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` are known
     captions that are judged beside it; see runtime.anchors.
     """
@@ -112,6 +113,7 @@ class RunConfig(_Strict):
     seed: int = Field(default=0, ge=0)
     limit: int | None = Field(default=None, ge=1)
     replicate: int = Field(default=0, ge=0)
+    share_replies: bool = False
     coverage_floor: float = Field(default=0.99, ge=0, le=1)
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
