@@ -81,7 +81,7 @@ async def test_every_question_is_asked_once_and_never_again(tmp_path: Path) -> N
         assert [told["calls"] for told in spent.values()] == [30]
 
         server.requests.clear()
-        assert "Nothing was missing" in (await run(tmp_path, server)).out
+        assert "nothing was asked" in (await run(tmp_path, server)).out
         # Another reading of the same replies, and the same run in another directory.
         await run(tmp_path, server, "--set", "reply_reading=strict", out="strict")
         await run(tmp_path, server, out="again")
