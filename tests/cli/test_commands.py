@@ -128,7 +128,7 @@ def test_a_flag_beats_set_beats_the_file_beats_the_default(caliper: Command, con
         (("--set", "max_tokens=many"), "max_tokens: expected a"),
         (("--set", "capability.shuffle=question"), "unknown setting"),
         (("--prompt", "detailed"), "'detailed'; known: simple, short, long, taxonomy"),
-        (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, tgi:URL[,URL...][#model[@revision]], "),
+        (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, tgi:URL[,URL...][#model[@rev"),
         (("--reader", "tgi:ftp://host"), "must start with http"),
         (("--captioner", "tgi:http://localhost:1"), "exactly one of captions and captioner"),
         (("--judge", "lexical"), "No such option"),

@@ -123,7 +123,9 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
         server.from_now_on(by_number({1: fake.status(500)}))
         await run(tmp_path, server, "--replicate", "1", out="finished", code=1)
     # A complete run is found by its run.yaml, one that is not has to be asked on.
-    assert (await run(tmp_path, server, "--json")).out == before
+    found = (await run(tmp_path, server, "--json")).told
+    assert found.pop("already_ended")
+    assert found == json.loads(before)
     for out, more in (("cut", ()), ("finished", ("--replicate", "1")), ("new", ())):
         ended = await run(tmp_path, server, *more, out=out, code=4)
         assert ended.err.startswith("Error: 127.0.0.1:")

@@ -214,7 +214,9 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
     """
     here = Path.cwd()
     absolute = relative_to(config, here)
-    written = absolute.model_dump(mode="json", exclude=_OF_ONE_TIME)
+    # Left out where it is off, as before there was such a thing.
+    unshared = set() if config.share_replies else {"share_replies"}
+    written = absolute.model_dump(mode="json", exclude=_OF_ONE_TIME | unshared)
     for name, part in absolute.benchmarks.items():
         written["benchmarks"][name]["media"] = str(here / part.media_root)
     return written
