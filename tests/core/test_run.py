@@ -129,6 +129,13 @@ def test_a_spec_from_before_origins_has_them_as_revisions() -> None:
         assert judged_by(known).by_origin == judged_by(known)
 
 
+def test_the_model_that_a_spec_means() -> None:
+    live = Identity("tgi", "judge", "", origin="o")
+    assert all(live.meant_by(named) for named in (live, live.by_origin, replace(live, origin="")))
+    for other in (replace(live, origin="p"), replace(live, revision="p"), JUDGE):
+        assert not live.meant_by(other)
+
+
 def test_a_newer_schema_is_refused_by_name() -> None:
     newer = {**SPEC.to_json(), "schema": SCHEMA + 1}
     with pytest.raises(NewerSchema, match=rf"run.yaml: schema: written with schema {SCHEMA + 1}"):

@@ -91,6 +91,12 @@ class Identity:
             return self
         return replace(self, revision=self.origin, origin="")
 
+    def meant_by(self, named: Identity) -> bool:
+        """Whether a spec that names `named` was resolved with this model. Earlier commits have the
+        origin as the revision, or leave it out.
+        """
+        return named in (self, self.by_origin, replace(self, origin=""))
+
 
 def _short(revision: str) -> str:
     return _HASH.sub(lambda found: found[0][:12], revision)

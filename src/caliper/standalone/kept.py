@@ -48,11 +48,10 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         ledger = Ledger.resume(summary.questions, journal)
         plan = _Plan(directory, summary)
         found = await report(spec, summary, plan, ledger, captions)
-        found = replace(found, reuse=directory.reuse)
         if write:
             await write_outputs(
                 sinks(captions, thumbnails_below(media_of(directory))),
-                found,
+                replace(found, reuse=directory.reuse),
                 lambda: verdict_rows(spec, plan, ledger),
                 directory.path,
             )
