@@ -59,6 +59,17 @@ def test_a_run_over_there_has_the_report_of_one_here(
     assert (tmp_path / "files" / "report.json").read_text("utf-8") == here.out
 
 
+def test_a_complete_run_over_there_says_since_when(server: str, pushing: Command) -> None:
+    asked = (*EVALUATE, "--coverage-floor", 0, "--server", server)
+    first = pushing(*asked, "--json", code=0).told
+    again = pushing(*asked, "--json", code=0).told
+    since = again.pop("already_ended")
+    assert again == first
+    told = f"Already complete since {since[:10]} {since[11:16]} UTC; nothing was asked."
+    assert told in pushing(*asked, code=0).out
+    assert pushing(*asked, "--quiet", code=0).out == ""
+
+
 def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     server: str, pushing: Command, tmp_path: Path
 ) -> None:

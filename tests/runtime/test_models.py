@@ -48,7 +48,7 @@ def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
 
 @pytest.mark.parametrize("spec", ["http://me:secret@h/v1", "vllm:https://me:secret@h"])
 def test_a_url_without_its_kind_is_not_repeated(spec: str) -> None:
-    with pytest.raises(InvalidInput, match=r"tgi:URL\[,URL...\]\[#model\]") as caught:
+    with pytest.raises(InvalidInput, match=r"tgi:URL\[,URL...\]\[#model\[@revision\]\]") as caught:
         split_spec(spec)
     assert "secret" not in str(caught.value)
 

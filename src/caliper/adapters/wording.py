@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
-from caliper.core.report import BenchmarkReport, Estimate, Path
+from caliper.core.report import BenchmarkReport, Estimate, Path, Reuse
 from caliper.core.suspicion import Suspicious
 
 NO_DATA = "no data"
@@ -90,6 +91,24 @@ def suspicious(found: Suspicious) -> str:
         f"{found.captions:,} of {found.examined:,} captions look as if they were written for the "
         f"judge ({signs}). No figure was changed for it."
     )
+
+
+def reuse(found: Reuse | None) -> str:
+    """How much of a run rests on replies of earlier runs; nothing where nothing does."""
+    if found is None:
+        return ""
+    counts = (
+        (found.captions, found.of_captions, "captions"),
+        (found.verdicts, found.of_verdicts, "verdicts"),
+    )
+    parts = [f"{count:,} of {of:,} {what}" for count, of, what in counts if count]
+    told = " and ".join(parts)
+    return f"{told} reuse replies of earlier runs; use --replicate to ask again."
+
+
+def unasked(state: str, since: datetime) -> str:
+    """That a run had ended before, so that nothing was asked."""
+    return f"Already {state} since {since:%Y-%m-%d %H:%M} UTC; nothing was asked."
 
 
 def state(name: str) -> str:

@@ -145,8 +145,8 @@ def _cut(text: str) -> str:
 
 def _matters(found: Distinction, alone: Collection[str]) -> bool:
     """Whether it is neither of the checkpoint nor of a benchmark that one run alone has."""
-    if found.name == "coverage_floor":
-        # It moves no figure: it says which run is complete.
+    if found.name in ("coverage_floor", "share_replies"):
+        # They move no figure: they say which run is complete, and whose replies it may take.
         return False
     of_checkpoint = found.kind == "model" and found.name in _ROLES_OF_THE_CHECKPOINT
     of_one_run = found.kind == "benchmark" or any(part in alone for part in found.name.split("."))

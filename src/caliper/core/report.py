@@ -113,6 +113,11 @@ class Coverage:
     unscored: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def known(self) -> int:
+        """How many have an outcome."""
+        return self.scored + sum(self.unscored.values())
+
+    @property
     def askable(self) -> int:
         return self.planned - self.unscored.get("bad_ground_truth", 0)
 
@@ -145,8 +150,21 @@ class BenchmarkReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Reuse:
+    """How many of the captions that a model wrote, and of the verdicts, rest on replies that
+    earlier runs asked for.
+    """
+
+    captions: int = 0
+    of_captions: int = 0
+    verdicts: int = 0
+    of_verdicts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """What a run found. Depends on the resolved spec, the plan and the outcomes only.
+    """What a run found. Depends on the resolved spec, the plan and the outcomes only, but for
+    `reuse`, which people are shown and report.json leaves out; None where nothing was reused.
 
     `state` is a run state (`complete`, or `finished` under the coverage floor; any other
     state makes it a partial report). `spec` is the part of the resolved spec that a reader
@@ -158,6 +176,7 @@ class Report:
     benchmarks: tuple[BenchmarkReport, ...]
     spec: Mapping[str, Any] = field(default_factory=dict)
     schema: int = 1
+    reuse: Reuse | None = None
 
     @property
     def partial(self) -> bool:

@@ -70,7 +70,7 @@ class PromptingAnswerer:
         completion = await self._model.complete(
             request.messages, request.decoding, request.schema, affinity_of(ask.item)
         )
-        if not completion.text.strip() and completion.finish not in REFUSALS | _CALLS:
+        if not completion.text.strip() and completion.finish not in REFUSALS | CALLS:
             return Reply("", truncated=completion.finish == "length")
         return read_completion(completion)
 

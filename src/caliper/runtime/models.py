@@ -34,7 +34,12 @@ from caliper.runtime.addresses import Address, refuse_plaintext
 from caliper.runtime.metering import MeteredChatModel, MeteredEmbedder, Spent
 
 _Pool = TypeVar("_Pool", bound=Replicas[Any])
-KINDS = ("lexical", "tgi:URL[,URL...][#model]", f"triton:{SYNTAX}", "replay:DIR[#model]")
+KINDS = (
+    "lexical",
+    "tgi:URL[,URL...][#model[@revision]]",
+    f"triton:{SYNTAX}",
+    "replay:DIR[#model]",
+)
 TAGGERS = ("rules", "spacy:MODEL")
 EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 
@@ -64,7 +69,7 @@ def split_spec(spec: str) -> tuple[str, str]:
     """
     kind, _, rest = spec.partition(":")
     if rest.startswith("//"):
-        raise InvalidInput("a model behind a URL is written tgi:URL[,URL...][#model]")
+        raise InvalidInput(f"a model behind a URL is written {KINDS[1]}")
     if kind not in ("lexical", "tgi", "triton", "replay") or (kind != "lexical") != bool(rest):
         raise UnknownName("model", kind if "//" in rest else spec, KINDS)
     return kind, rest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as File
 
 from caliper.benchmarks.registry import benchmark
@@ -51,7 +51,7 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         if write:
             await write_outputs(
                 sinks(captions, thumbnails_below(media_of(directory))),
-                found,
+                replace(found, reuse=directory.reuse),
                 lambda: verdict_rows(spec, plan, ledger),
                 directory.path,
             )

@@ -28,6 +28,8 @@ def report_text(report: Report) -> str:
     blocks = [f"# {plain(report.name)}", wording.state(report.state)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
+    if told := wording.reuse(report.reuse):
+        blocks.append(plain(told))
     for benchmark in report.benchmarks:
         blocks.extend(_benchmark(benchmark))
     if report.spec:

@@ -66,6 +66,8 @@ async def check_model(
     model = await room.chat_model(spec)
     seen = _Seen([model.identity.label], {"model": model.identity.name})
     seen.facts["revision"] = model.identity.revision
+    if not model.identity.revision:
+        seen.note("its server reports no revision: name one in the SPEC to share its replies")
     await _write(model, clock, seen)
     if JUDGE in wanted or ENDPOINT in wanted:
         await _obey(model, seen)
