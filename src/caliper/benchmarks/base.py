@@ -13,6 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
+from caliper.core.keys import text_digest
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
 from caliper.core.report import Figure, Path, Table
@@ -77,9 +78,10 @@ CAPTION_FENCE = Setting(
 """A choice that every benchmark has which asks about captions."""
 
 
-def fenced(settings: Settings) -> bool:
-    """Whether the settings want captions between marks."""
-    return settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
+def fence(settings: Settings, caption: str) -> str:
+    """The digest of the caption for `Ask.fence`; empty where the settings want no marks."""
+    on = settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
+    return text_digest(caption) if on else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.asking import UNREADABLE, Reader, Reading, ask_and_read
-from caliper.benchmarks.base import Settings, fenced
+from caliper.benchmarks.base import Settings, fence
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
 from caliper.benchmarks.capability.choices import chosen
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
@@ -63,7 +63,7 @@ def _ask(item: Item, question: Question[Any], repeat: int, caption: str, setting
         fields,
         schema=schema,
         untrusted="caption" if "caption" in fields else "",
-        fenced=fenced(settings),
+        fence=fence(settings, caption),
     )
 
 
