@@ -87,5 +87,5 @@ async def test_of_a_caption_without_end_no_model_and_no_tagger_sees_more_than_it
     model, tagger = ScriptedModel(lambda text, before: "3"), CountingTagger()
     models = Models({"comprecap/judge": PromptingAnswerer(model, PACK)}, tagger, CountingEmbedder())
     await Examiner(spec, models).examine(job)
-    assert tagger.asked == [(text[:LONGEST],)]
+    assert tagger.asked == [(text[:LONGEST].strip(),)]
     assert all("sleeps" not in asked for asked in model.texts)
