@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
-from caliper.core.report import BenchmarkReport, Estimate, Path
-from caliper.core.suspicion import Suspicious
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report
+from caliper.core.suspicion import STUFFING, Suspicious
 
 NO_DATA = "no data"
 LEXICAL_WARNING = (
@@ -70,11 +71,28 @@ def suspicious(found: Suspicious) -> str:
         return ""
     if not found.captions:
         return f"None of {found.examined:,} captions looks as if it were written for the judge."
-    signs = ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items())
     return (
         f"{found.captions:,} of {found.examined:,} captions look as if they were written for the "
-        f"judge ({signs}). No figure was changed for it."
+        f"judge ({_signs(found, found.signs)}). Scores are unchanged."
     )
+
+
+def stuffed(report: Report) -> tuple[str, ...]:
+    """What must be said before any figure: benchmarks in which more than a few captions have
+    signs of stating everything.
+    """
+    return tuple(
+        f"Signs of stuffing in {part.title}: {part.suspicious.stuffed:,} of "
+        f"{part.suspicious.examined:,} captions ({_signs(part.suspicious, STUFFING)}). Whoever "
+        "lists everything is scored for all of it. Compare these scores with no others; "
+        "`caliper gate` does not pass them."
+        for part in report.benchmarks
+        if part.suspicious.stuffing
+    )
+
+
+def _signs(found: Suspicious, wanted: Collection[str]) -> str:
+    return ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items() if sign in wanted)
 
 
 def state(name: str) -> str:

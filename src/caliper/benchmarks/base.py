@@ -122,6 +122,8 @@ class ReportLayout:
 class Benchmark(Protocol):
     """One benchmark. `role` says who answers questions about a caption: judge or reader.
     `caption_prompts` names what `caption_prompt` knows, `labels` all words that `label` has.
+    `alternatives` are groups of names, lower case, of which one is right about a sample: a caption
+    that states nearly all of a group has a sign of stuffing.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Benchmark(Protocol):
     qa_replies: Layout | None
     needs_language: bool
     labels: tuple[str, ...]
+    alternatives: tuple[tuple[str, ...], ...]
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the rows, `first` left at 0.

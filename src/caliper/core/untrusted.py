@@ -34,7 +34,8 @@ _HIDDEN = re.compile(
 # The two joiners shape Persian, the scripts of India and emoji: kept between such characters,
 # to which the full-width forms of brackets and letters do not belong.
 _JOINED = "[\u0600-\u1fff\u2190-\ufe0f\U00010000-\U0010ffff]"
-_LOOSE_JOINER = re.compile(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})")
+_JOINER = "[\u200c\u200d]"
+_LOOSE_JOINER = re.compile(f"{_JOINER}(?:(?<!{_JOINED}{_JOINER})|(?!{_JOINED}))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 

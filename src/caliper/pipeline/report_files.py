@@ -56,7 +56,7 @@ class ReportFiles:
             async with self.reductions.turn:
                 stack.enter_context(spending)
                 _, figures = await self.reductions.figures(run)
-            found = with_captions(figures, run.spec, captions)
+            found = await with_captions(figures, run.spec, run.plan, captions)
             if ending is not RunState.FINISHED:
                 found = replace(found, state=str(ending))
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="caliper-report-")))

@@ -28,6 +28,7 @@ def report_text(report: Report) -> str:
     blocks = [f"# {plain(report.name)}", wording.state(report.state)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
+    blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffed(report))
     for benchmark in report.benchmarks:
         blocks.extend(_benchmark(benchmark))
     if report.spec:

@@ -77,6 +77,7 @@ def _environment() -> Environment:
         headline=wording.headline,
         notes=wording.notes,
         suspicious=wording.suspicious,
+        stuffed=wording.stuffed,
         chart_scale=chart_scale,
         bar=charts.bar,
     )
