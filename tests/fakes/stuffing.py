@@ -12,7 +12,7 @@ from caliper.lexical.colours import FAMILIES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _LISTS = (vocabulary.KINDS, near.THINGS, near.DEEDS, synonyms.SYNONYMS)
-_NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBERS = re.findall("[a-z]+", "one two three four five six seven eight nine ten eleven twelve")
 
 
 def stuffed() -> str:

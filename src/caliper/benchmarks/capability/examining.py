@@ -131,7 +131,8 @@ def _read_category(payload: ElementQuestion, text: str, *, lenient: bool, severa
     if found is None:
         return Reading(UNREADABLE)
     score = category_score(payload.element, found.value, several=several)
-    return Reading(Scored(score), found.reason, found.repaired)
+    labels = len(set(found.value)) if score != NOT_MENTIONED else 0
+    return Reading(Scored(score, labels=labels), found.reason, found.repaired)
 
 
 def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) -> Fraction:
