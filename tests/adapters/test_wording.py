@@ -73,3 +73,11 @@ def test_suspicious_captions() -> None:
     told = wording.suspicious(Suspicious(3, 1200, {"instruction": 2, "hidden": 1}))
     assert told.startswith("3 of 1,200 captions ")
     assert "(instruction 2, hidden 1)" in told
+
+
+def test_stuffing_is_said_for_each_benchmark() -> None:
+    few = Suspicious(10, 100, {"instruction": 6, "long": 5}, 5)
+    many = Suspicious(10, 100, {"instruction": 6, "long": 6, "list": 2}, 6)
+    parts = [dataclasses.replace(reports.captionqa(), suspicious=found) for found in (few, many)]
+    (said,) = wording.stuffed(dataclasses.replace(reports.report(), benchmarks=tuple(parts)))
+    assert said.startswith("Signs of stuffing in CaptionQA: 6 of 100 captions (long 6, list 2). ")

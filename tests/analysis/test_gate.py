@@ -159,6 +159,16 @@ def test_every_benchmark_that_the_candidate_lacks_is_a_critical_finding_by_name(
         assert len(told.findings) == 1 + extra
 
 
+def test_captions_that_list_everything_decide_nothing() -> None:
+    stuffed = replace(WHOLE, stuffed={"capability": 0.5})
+    why = "50.0% of the captions of the candidate show signs of stuffing"
+    for drop in (9.0, -9.0):
+        assert decided(difference(drop), candidate=stuffed) == (Decision.INCONCLUSIVE, why)
+    assert decided(difference(9.0), base=stuffed)[1] == why.replace("candidate", "base")
+    elsewhere = replace(WHOLE, stuffed={"captionqa": 0.5})
+    assert decided(difference(9.0), candidate=elsewhere)[0] is Decision.PASSED
+
+
 def test_what_is_missing_never_passes() -> None:
     for side in ({"base": Side(True, {})}, {"candidate": Side(True, {})}):
         assert decided(difference(9.0), **side)[0] is Decision.INCONCLUSIVE

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.fakes.command import Command
+from tests.fakes.stuffing import stuff, stuffed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
@@ -143,3 +144,18 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     assert set(told["candidates"][0]["coverage"]) == {"capability", "captionqa", "comprecap"}
     gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
     assert "the candidate is not complete" in " ".join(gated.out.split())
+
+
+def test_a_caption_that_lists_everything_is_not_gated(ran: Command) -> None:
+    config = stuff(ran.folder, stuffed())
+    shown = ran("evaluate", "--config", config, "--out", "runs/stuffed", code=0)
+    said = " ".join(shown.out.split())
+    assert said.startswith("Not for comparison. Signs of stuffing in CAPability: 113 of 113")
+    assert said.count("Signs of stuffing in") == 3
+    gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "stuffed", code=3)
+    why = "100.0% of the captions of the candidate show signs of stuffing"
+    assert why in " ".join(gated.out.split())
+    told = json.loads((ran.folder / "runs" / "stuffed" / "report.json").read_text())
+    styles = told["benchmarks"]["capability"]["tasks"]["style"]
+    assert (styles["f1"], styles["f1_one"], styles["labels"]) == (100.0, 0.0, 9.0)
+    assert "Not for comparison" in (ran.folder / "runs" / "stuffed" / "report.html").read_text()

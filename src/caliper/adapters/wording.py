@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
-from caliper.core.report import BenchmarkReport, Estimate, Path, Reuse
-from caliper.core.suspicion import Suspicious
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Reuse
+from caliper.core.suspicion import STUFFING, Suspicious
 
 NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"
@@ -86,10 +87,9 @@ def suspicious(found: Suspicious) -> str:
         return ""
     if not found.captions:
         return f"None of {found.examined:,} captions looks as if it were written for the judge."
-    signs = ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items())
     return (
         f"{found.captions:,} of {found.examined:,} captions look as if they were written for the "
-        f"judge ({signs}). No figure was changed for it."
+        f"judge ({_signs(found, found.signs)}). Scores are unchanged."
     )
 
 
@@ -109,6 +109,24 @@ def reuse(found: Reuse | None) -> str:
 def unasked(state: str, since: datetime) -> str:
     """That a run had ended before, so that nothing was asked."""
     return f"Already {state} since {since:%Y-%m-%d %H:%M} UTC; nothing was asked."
+
+
+def stuffed(report: Report) -> tuple[str, ...]:
+    """What must be said before any figure: benchmarks in which more than a few captions have
+    signs of stating everything.
+    """
+    return tuple(
+        f"Signs of stuffing in {part.title}: {part.suspicious.stuffed:,} of "
+        f"{part.suspicious.examined:,} captions ({_signs(part.suspicious, STUFFING)}). Whoever "
+        "lists everything is scored for all of it. Compare these scores with no others; "
+        "`caliper gate` does not pass them."
+        for part in report.benchmarks
+        if part.suspicious.stuffing
+    )
+
+
+def _signs(found: Suspicious, wanted: Collection[str]) -> str:
+    return ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items() if sign in wanted)
 
 
 def state(name: str) -> str:

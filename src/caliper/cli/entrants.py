@@ -12,12 +12,13 @@ from caliper.analysis.likeness import Distinction, told_apart
 from caliper.cli.comparing import refuse_unlike
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
+from caliper.core.suspicion import Suspicious
 from caliper.pipeline.aggregate import declared
 from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished, refuse_partial
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
 from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import compare_runs, read_run
+from caliper.standalone.kept import compare_runs, read_run, read_suspicions
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,6 @@ def _refuse_partial(report: Report, run: str, wished: Wished) -> None:
 def _there(runs: Sequence[str], server: str, wished: Wished) -> Entrants:
     target = read_settings(ClientSettings).gateway(server)
 
-    async def fetched() -> list[Report]:
-        async with RemoteGateway(target) as gateway:
-            texts = [(await gateway.report(run, partial=True)).decode() for run in runs]
-        return [read_report(text, run) for text, run in zip(texts, runs, strict=True)]
-
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
         found: dict[int, Differences] = {}
@@ -100,11 +96,33 @@ def _there(runs: Sequence[str], server: str, wished: Wished) -> Entrants:
                     found[number] = {part.name: dict(part.figures) for part in candidate.parts}
         return found
 
-    reports = asyncio.run(fetched())
+    reports = _reports(runs, server)
     differing = _alike(reports, wished)
     for report, run in zip(reports, runs, strict=True):
         _refuse_partial(report, run, wished)
     return Entrants(_named(reports, runs), differing, lambda place: asyncio.run(compared(place)))
+
+
+def suspicions(runs: Sequence[str], server: str | None) -> list[Mapping[str, Suspicious]]:
+    """The signs of the captions of each run by benchmark, here or of an installation.
+
+    Raises InvalidInput for what is no run, and what `RemoteGateway` raises.
+    """
+    if server is None:
+        return [asyncio.run(read_suspicions(find_run(name))) for name in runs]
+    reports = _reports(runs, server)
+    return [{part.name: part.suspicious for part in report.benchmarks} for report in reports]
+
+
+def _reports(runs: Sequence[str], server: str) -> list[Report]:
+    target = read_settings(ClientSettings).gateway(server)
+
+    async def fetched() -> list[bytes]:
+        async with RemoteGateway(target) as gateway:
+            return [await gateway.report(run, partial=True) for run in runs]
+
+    texts = asyncio.run(fetched())
+    return [read_report(text.decode(), run) for text, run in zip(texts, runs, strict=True)]
 
 
 def _named(reports: Sequence[Report], runs: Sequence[str]) -> tuple[Report, ...]:

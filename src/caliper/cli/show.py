@@ -12,12 +12,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.wording import NO_DATA, number, reuse, suspicious
+from caliper.adapters.wording import NO_DATA, number, reuse, stuffed, suspicious
 from caliper.core.report import BenchmarkReport, Estimate, Report, Reuse, Table
 
 
 def show_report(report: Report, console: Console) -> None:
     """Print the tables of every benchmark, their coverage and their notes."""
+    for note in stuffed(report):
+        console.print(f"\n[bold red]Not for comparison.[/bold red] {escape(note)}")
     for part in report.benchmarks:
         console.print()
         headline = shown(part.estimates.get(part.headline))

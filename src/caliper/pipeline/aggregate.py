@@ -26,7 +26,7 @@ from caliper.core.outcome import Reason, Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
-from caliper.core.suspicion import count
+from caliper.core.suspicion import MANY_MEDIA, Suspicious, count, repeated
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger import Ledger
 
@@ -64,7 +64,8 @@ async def report(
     reaches the floor and no cap left anything out; `finished` when only the first holds, else
     `running`.
     """
-    return with_captions(await figures(spec, summary, plan, ledger), spec, captions)
+    found = await figures(spec, summary, plan, ledger)
+    return await with_captions(found, spec, plan, captions)
 
 
 async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
@@ -77,13 +78,29 @@ async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger:
     return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
 
 
-def with_captions(found: Report, spec: RunSpec, captions: Captions) -> Report:
+async def with_captions(
+    found: Report, spec: RunSpec, plan: PlanReader, captions: Captions
+) -> Report:
     """The report that `figures` gave, with what it tells of captions."""
-    parts = (
-        _with_captions(part, spec.benchmark(part.name), captions.get(part.name, {}))
-        for part in found.benchmarks
-    )
-    return replace(found, benchmarks=tuple(parts))
+    parts = {part.name: part for part in found.benchmarks}
+    for name, part in parts.items():
+        if texts := captions.get(name):
+            signs = await suspicious(name, plan, texts)
+            parts[name] = _with_captions(part, spec.benchmark(name), texts, signs)
+    return replace(found, benchmarks=tuple(parts.values()))
+
+
+async def suspicious(name: str, plan: PlanReader, texts: Mapping[str, str]) -> Suspicious:
+    """The signs of captions by sample, those of one caption on many media among them."""
+    alike = repeated(texts)
+    media: dict[str, set[str]] = {text: set() for text in alike.values()}
+    if alike:
+        async for items in plan():
+            for item in items:
+                if item.benchmark == name and item.sample in alike:
+                    media[alike[item.sample]].add(item.cluster)
+    on_many = {sample for sample, text in alike.items() if len(media[text]) >= MANY_MEDIA}
+    return count(texts, benchmark(name).alternatives, on_many)
 
 
 def standing(
@@ -139,10 +156,8 @@ def _part(part: BenchmarkSpec, tally: Tally, coverage: Coverage) -> BenchmarkRep
 
 
 def _with_captions(
-    found: BenchmarkReport, part: BenchmarkSpec, texts: Mapping[str, str]
+    found: BenchmarkReport, part: BenchmarkSpec, texts: Mapping[str, str], signs: Suspicious
 ) -> BenchmarkReport:
-    if not texts:
-        return found
     words, cut = array("q"), 0
     for text in texts.values():
         words.append(len(text.split()))
@@ -163,7 +178,7 @@ def _with_captions(
             *_cut_notes(cut, len(words)),
             *found.notes[len(models) :],
         ),
-        suspicious=count(texts.values()),
+        suspicious=signs,
     )
 
 

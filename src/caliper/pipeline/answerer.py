@@ -48,7 +48,7 @@ class PromptingAnswerer:
         Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
         for a question about the media: asked without its picture, a model would guess.
         """
-        messages = render_ask(self._pack.template(ask.prompt), ask)
+        messages = render_ask(self._pack, ask)
         if ask.item.source is Source.MEDIA:
             images = self._shown.get(ask.item.media)
             if images is None:

@@ -25,6 +25,7 @@ from caliper.core.question import (
     Vector,
 )
 from caliper.core.run import RunSpec
+from caliper.core.untrusted import bounded
 from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
 from caliper.ports.codec import ExamineJob, Verdicts
@@ -97,7 +98,7 @@ class Examiner:
         return found, next(iter(outside.troubles), None)
 
     async def _item(self, item: Item, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
-        caption = job.caption.text if job.caption else None
+        caption = bounded(job.caption.text) if job.caption else None
         settings = self._spec.benchmark(job.benchmark).settings
         try:
             return await drive(benchmark(job.benchmark).examine(item, caption, settings), outside)

@@ -57,7 +57,7 @@ class ReportFiles:
             async with self.reductions.turn:
                 stack.enter_context(spending)
                 _, figures = await self.reductions.figures(run)
-            found = with_captions(figures, run.spec, captions)
+            found = await with_captions(figures, run.spec, run.plan, captions)
             found = await with_reuse(found, run.spec, captions, run.store)
             run.reuse = found.reuse
             if ending is not RunState.FINISHED:

@@ -6,10 +6,12 @@
         "intervals": {<path...>: {"low", "high", "method"}},
         "title", "headline": [path...], "coverage": {...}, "settings", "models", "notes",
         "tables": [{"title", "columns", "note", "chart", "rows": [{"label", "cells": [path...]}]}],
-        "suspicious": {"captions", "examined", "signs": {<sign>: count}}}}}
+        "suspicious": {"captions", "examined", "signs": {<sign>: count},
+                       "stuffed"}}}}
 
 Figures have full precision and the unit of the papers; those without an interval are not
-under `intervals`; `tables` say how the benchmark itself sets them out. The bytes depend on the
+under `intervals`; `tables` say how the benchmark itself sets them out; `stuffed` is left out where
+it is 0. The bytes depend on the
 report's values only.
 """
 
@@ -71,6 +73,7 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
             "captions": benchmark.suspicious.captions,
             "examined": benchmark.suspicious.examined,
             "signs": dict(benchmark.suspicious.signs),
+            **({"stuffed": stuffed} if (stuffed := benchmark.suspicious.stuffed) else {}),
         },
         "tables": [asdict(table) for table in benchmark.tables],
         "intervals": nested(

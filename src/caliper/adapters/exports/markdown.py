@@ -28,6 +28,7 @@ def report_text(report: Report) -> str:
     blocks = [f"# {plain(report.name)}", wording.state(report.state)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
+    blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffed(report))
     if told := wording.reuse(report.reuse):
         blocks.append(plain(told))
     for benchmark in report.benchmarks:

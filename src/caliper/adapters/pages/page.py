@@ -78,6 +78,7 @@ def _environment() -> Environment:
         notes=wording.notes,
         suspicious=wording.suspicious,
         reuse=wording.reuse,
+        stuffed=wording.stuffed,
         chart_scale=chart_scale,
         bar=charts.bar,
     )

@@ -49,6 +49,7 @@ class CaptionQA:
     qa_replies: Layout | None = Layout(FileFormat.OBJECT_FOLDER)
     needs_language = False
     labels = scoring.LABELS
+    alternatives: tuple[tuple[str, ...], ...] = ()
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the dataset, each followed by its copy on the image if asked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from caliper.benchmarks.base import Settings, fenced
+from caliper.benchmarks.base import Settings, fence
 from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
@@ -62,7 +62,7 @@ def ask(
             max_tokens=max_tokens(settings),
         ),
         untrusted="" if on_image else "caption",
-        fenced=fenced(settings),
+        fence="" if on_image else fence(settings, caption or ""),
     )
 
 

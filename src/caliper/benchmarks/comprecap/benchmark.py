@@ -42,6 +42,7 @@ class CompreCap:
     qa_replies: Layout | None = Layout(FileFormat.TABLE, tuple(STEMS))
     needs_language = True
     labels = LABELS
+    alternatives: tuple[tuple[str, ...], ...] = ()
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """One item a picture, then one a picture with CompreQA questions."""
