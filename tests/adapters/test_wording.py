@@ -53,6 +53,19 @@ def test_a_written_warning_is_not_said_twice() -> None:
     assert wording.notes(part) == ((note,), ("Another.",))
 
 
+def test_many_blank_captions_are_loud_beside_a_lexical_model() -> None:
+    note = "25 of 100 captions are blank: they count as answers that mention nothing."
+    many = f"{note} Check how they were made before you trust a figure."
+    part = dataclasses.replace(reports.captionqa(), notes=(many,))
+    assert wording.notes(part) == ((many, wording.LEXICAL_WARNING), ())
+    assert [wording.heading(loud) for loud in (many, wording.LEXICAL_WARNING)] == [
+        "Warning",
+        "Not for comparison",
+    ]
+    few = dataclasses.replace(reports.capability(), notes=(note,))
+    assert wording.notes(few) == ((), (note,))
+
+
 def test_suspicious_captions() -> None:
     assert wording.suspicious(Suspicious()) == ""
     assert wording.suspicious(Suspicious(0, 1200)).startswith("None of 1,200 captions ")

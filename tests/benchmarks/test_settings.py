@@ -13,6 +13,18 @@ def test_settings_that_nobody_gives_have_their_defaults(name: str) -> None:
     assert found == {setting.name: setting.default for setting in benchmark(name).settings}
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_runs_without_a_setting_mean_is_left_out(name: str) -> None:
+    """A run from before `blank_caption` and one with `unscored` are the same run."""
+    assert resolved_settings(name, {})["blank_caption"] == "answer"
+    before = resolved_settings(name, {"blank_caption": "unscored"})
+    assert before == {
+        setting.name: setting.default
+        for setting in benchmark(name).settings
+        if setting.name != "blank_caption"
+    }
+
+
 def test_given_settings_stand() -> None:
     found = resolved_settings("captionqa", {"max_tokens": "64", "overall": "questions"})
     assert (found["max_tokens"], found["overall"], found["reading"]) == (

@@ -20,6 +20,8 @@ from caliper.ports.codec import CaptionJob, Verdicts
 from caliper.ports.models import Completion, Image
 
 SPEC = runs.spec(runs.part(captions=None, models={"reader": runs.JUDGE, "captioner": runs.JUDGE}))
+BEFORE = replace(SPEC, benchmarks=(replace(SPEC.benchmarks[0], settings={}),))
+"""A run from before blank captions were answers."""
 
 
 class Pictures:
@@ -176,13 +178,42 @@ async def test_a_taxonomy_of_its_own_is_what_the_prompt_lists() -> None:
     ("completion", "reason"),
     [
         (Completion("I cannot help with that", "refusal"), Reason.REFUSED),
-        (Completion("The image shows", "content_filter"), Reason.REFUSED),
         (Completion("x", "tool_calls"), Reason.NO_CAPTION),
         (Completion(" \n"), Reason.NO_CAPTION),
         (Completion("", "length"), Reason.TRUNCATED),
     ],
 )
-async def test_what_is_no_caption_is_not_kept(completion: Completion, reason: Reason) -> None:
+async def test_a_completion_without_text_is_a_blank_caption(
+    completion: Completion, reason: Reason
+) -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: completion)
+    for _ in range(2):
+        blank = Caption("nat_000", "", truncated=completion.finish == "length")
+        assert await captioned(model, store) == blank
+    assert len(model.calls) == 1
+    # A run that leaves blank captions unscored asks, and keeps nothing.
+    kept = dict(store.objects)
+    for count in (2, 3):
+        found = await captioned(model, store, BEFORE)
+        assert isinstance(found, Failure)
+        assert found.reason is reason
+        assert len(model.calls) == count
+    assert store.objects == kept
+
+
+@pytest.mark.parametrize(
+    ("completion", "reason"),
+    [
+        (Completion("The image shows", "content_filter"), Reason.REFUSED),
+        (Completion("", "content_filter"), Reason.REFUSED),
+        # A server that was only told to load its model, and one that gave no choice.
+        (Completion("", "load"), Reason.NO_CAPTION),
+        (Completion("", ""), Reason.NO_CAPTION),
+    ],
+)
+async def test_what_the_model_did_not_end_is_no_caption(
+    completion: Completion, reason: Reason
+) -> None:
     store, model = MemoryStore(), ScriptedModel(lambda text, before: completion)
     found = await captioned(model, store)
     assert isinstance(found, Failure)

@@ -28,9 +28,8 @@ class Example:
         self.dataset = open_dataset(data.get(name, folder))
         self.rows = list(self.dataset.rows(chosen.data))
         supplied = open_dataset(EXAMPLES / "captions" / "careful" / captions)
-        self.captions: Mapping[str, str] = dict(
-            chosen.read_captions(supplied.rows(chosen.captions))
-        )
+        captions = chosen.read_captions(supplied.rows(chosen.captions))
+        self.captions: Mapping[str, str] = {key: text for key, text in captions if text is not None}
 
     def texts(self) -> list[str]:
         return [json.dumps(dict(row.fields), ensure_ascii=False) for row in self.rows]

@@ -1,5 +1,5 @@
-"""Whole runs whose checkpoint writes no caption of some samples: these are Unscored for what it
-did, and nothing that it said instead is ever taken for a caption.
+"""Whole runs whose checkpoint writes no caption of some samples: blank captions, unless somebody
+else kept it from writing. Nothing that it said instead is ever taken for a caption.
 """
 
 import json
@@ -40,12 +40,13 @@ def captioning(trouble: Step) -> Step:
     return step
 
 
-async def run(server: ChatServer, folder: Path) -> Finished:
+async def run(server: ChatServer, folder: Path, blank: str) -> Finished:
     rows = [tiny.element("scene", f"s{number:05}", "a park") for number in range(SAMPLES)]
     tiny.lines(folder / "data" / "scene.jsonl", rows)
     for number, row in enumerate(rows):
         Image.new("RGB", (40, 30), (20 * number, 99, 0)).save(folder / "data" / row["file_path"])
-    part = {"data": str(folder / "data"), "captioner": f"tgi:{server.url}"}
+    chosen = {"blank_caption": blank}
+    part = {"data": str(folder / "data"), "captioner": f"tgi:{server.url}", "set": chosen}
     places = {"out": str(folder / "out"), "store": str(folder / "store")}
     config = checked({"benchmarks": {"capability": part}, "concurrency": 2, **places})
     prepared = await prepare(config, Access(timeout=5.0, retry_budget=5.0), SystemClock())
@@ -57,25 +58,65 @@ async def run(server: ChatServer, folder: Path) -> Finished:
 
 UNWRITTEN: dict[str, tuple[Step, str]] = {
     "refusal": (fake.answer(None, refusal="I cannot help with that"), "refused"),
-    "content filter": (fake.answer("The image shows", "content_filter"), "refused"),
     "tool calls": (fake.answer("The image shows", "tool_calls"), "no_caption"),
     "empty": (fake.answer(""), "no_caption"),
     "null": (fake.answer(None), "no_caption"),
     "only thoughts": (fake.answer("", "length"), "truncated"),
 }
+WITHHELD: dict[str, tuple[Step, str]] = {
+    "content filter": (fake.answer("The image shows", "content_filter"), "refused"),
+    "filter that says so": (fake.answer(None, "content_filter", refusal="Blocked"), "refused"),
+    "no choices": (fake.raw(b'{"choices": []}'), "no_caption"),
+}
+
+
+WRITTEN = ["A park with trees."] * (SAMPLES - BROKEN)
+
+
+def scores(folder: Path) -> list[tuple[float | None, str]]:
+    rows = tiny.read_lines(folder / "out" / "verdicts.jsonl")
+    return sorted((row["score"], row["reason"]) for row in rows if row["score"] != 1)
+
+
+def captions(folder: Path) -> list[str]:
+    found = [row["caption"] for row in tiny.read_lines(folder / "out" / "captions.jsonl")]
+    stored = (folder / "store" / "captions").rglob("*.json")
+    assert {json.loads(path.read_text())["text"] for path in stored} == set(found)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("name", UNWRITTEN | WITHHELD)
+async def test_an_unscored_blank_caption(tmp_path: Path, name: str) -> None:
+    trouble, reason = (UNWRITTEN | WITHHELD)[name]
+    async with ChatServer(otherwise=captioning(trouble)) as server:
+        found = await run(server, tmp_path, "unscored")
+        assert len(server.requests) == SAMPLES
+    assert found.report.state == "finished"
+    assert scores(tmp_path) == [(None, reason)]
+    assert captions(tmp_path) == WRITTEN
 
 
 @pytest.mark.parametrize("name", UNWRITTEN)
-async def test_what_is_no_caption_scores_nothing(tmp_path: Path, name: str) -> None:
-    trouble, reason = UNWRITTEN[name]
-    async with ChatServer(otherwise=captioning(trouble)) as server:
-        found = await run(server, tmp_path)
+async def test_a_blank_caption_is_an_answer(tmp_path: Path, name: str) -> None:
+    async with ChatServer(otherwise=captioning(UNWRITTEN[name][0])) as server:
+        found = await run(server, tmp_path, "answer")
         assert len(server.requests) == SAMPLES
+        assert (await run(server, tmp_path, "answer")).worked == 0
+        assert len(server.requests) == SAMPLES
+    assert found.report.state == "complete"
+    assert scores(tmp_path) == [(0, "")]
+    assert captions(tmp_path) == ["", *WRITTEN]
+    (part,) = found.report.benchmarks
+    assert part.estimates[("blank_captions",)].value == BROKEN
+    assert part.notes[0].startswith(f"{BROKEN} of {SAMPLES} captions are blank: they count as")
+
+
+@pytest.mark.parametrize("name", WITHHELD)
+async def test_what_is_withheld_from_us_is_no_answer(tmp_path: Path, name: str) -> None:
+    trouble, reason = WITHHELD[name]
+    async with ChatServer(otherwise=captioning(trouble)) as server:
+        found = await run(server, tmp_path, "answer")
     assert found.report.state == "finished"
-    verdicts = tiny.read_lines(tmp_path / "out" / "verdicts.jsonl")
-    unscored = [row for row in verdicts if row["score"] is None]
-    assert [row["reason"] for row in unscored] == [reason]
-    captions = tiny.read_lines(tmp_path / "out" / "captions.jsonl")
-    assert [row["caption"] for row in captions] == ["A park with trees."] * (SAMPLES - BROKEN)
-    stored = list((tmp_path / "store" / "captions").rglob("*.json"))
-    assert {json.loads(path.read_text())["text"] for path in stored} == {"A park with trees."}
+    assert scores(tmp_path) == [(None, reason)]
+    assert captions(tmp_path) == WRITTEN
+    assert ("blank_captions",) not in found.report.benchmarks[0].estimates

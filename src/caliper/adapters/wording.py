@@ -107,15 +107,26 @@ def headline(benchmark: BenchmarkReport) -> Estimate:
 def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The notes that must not be overlooked, and the others.
 
-    Loud are those that forbid a comparison with published figures; where a model is lexical
-    one of them is there even if nobody wrote it.
+    Loud are those that forbid a comparison with published figures, and that of many blank
+    captions; where a model is lexical one of the former is there even if nobody wrote it.
     """
-    loud = tuple(note for note in benchmark.notes if _LOUD.search(note))
+    loud = tuple(note for note in benchmark.notes if _forbids(note) or _MANY_BLANK.search(note))
     quiet = tuple(note for note in benchmark.notes if note not in loud)
-    if not loud and any(_LEXICAL.search(model) for model in benchmark.models.values()):
-        loud = (LEXICAL_WARNING,)
+    lexical = any(_LEXICAL.search(model) for model in benchmark.models.values())
+    if lexical and not any(map(_forbids, loud)):
+        loud = (*loud, LEXICAL_WARNING)
     return loud, quiet
 
 
-_LOUD = re.compile(r"\bcompar(able|ison) with published\b")
+def heading(note: str) -> str:
+    """The words in front of a loud note."""
+    return "Not for comparison" if _forbids(note) else "Warning"
+
+
+def _forbids(note: str) -> bool:
+    return _UNPUBLISHED.search(note) is not None
+
+
+_UNPUBLISHED = re.compile(r"\bcompar(able|ison) with published\b")
+_MANY_BLANK = re.compile(r"\bcaptions are blank: .* Check\b")
 _LEXICAL = re.compile(r"\blexical\b")

@@ -27,6 +27,8 @@ TRUNCATED_CAPTIONS: Path = ("truncated_captions",)
 """How many captions ran into the limit of output tokens: aggregation adds it where a model wrote
 them.
 """
+BLANK_CAPTIONS: Path = ("blank_captions",)
+"""How many captions are blank: aggregation adds it where they count as answers."""
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
 
@@ -57,7 +59,8 @@ class Setting:
     """One protocol choice: its name, what it may be, what it is when nobody says.
 
     `choices` is empty for a number, whose least and greatest value are in `range`; it has to
-    be whole where the default is.
+    be whole where the default is. `absent` is what a stored spec without the setting means, where
+    that is not the default: specs leave the setting out then.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Setting:
     help: str
     choices: tuple[str, ...] = ()
     range: tuple[float, float] | None = None
+    absent: str | None = None
 
 
 CAPTION_FENCE = Setting(
@@ -80,6 +84,31 @@ CAPTION_FENCE = Setting(
 def fenced(settings: Settings) -> bool:
     """Whether the settings want captions between marks."""
     return settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
+
+
+BLANK_CAPTION = Setting(
+    name="blank_caption",
+    default="answer",
+    help="a blank caption is the checkpoint's answer, which mentions nothing; or its questions are"
+    " unscored",
+    choices=("answer", "unscored"),
+    absent="unscored",
+)
+"""A setting of every benchmark that asks about captions."""
+
+
+def blank_is_answer(settings: Settings) -> bool:
+    """Whether a blank caption counts as an answer."""
+    return settings.get(BLANK_CAPTION.name, BLANK_CAPTION.absent) == "answer"
+
+
+def lacks_caption(item: Item, caption: str | None, settings: Settings) -> bool:
+    """Whether the item's questions are Unscored(no_caption): they are about a caption, and nobody
+    gave one, or it is blank and blank captions are no answers.
+    """
+    if item.source is not Source.CAPTION:
+        return False
+    return caption is None or (not caption.strip() and not blank_is_answer(settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +177,10 @@ class Benchmark(Protocol):
         """The task or domain that `--limit` counts in."""
         ...
 
-    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
-        """(sample id, text) of supplied captions. Raises InvalidInput naming file and line."""
+    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
+        """(sample id, text) of supplied captions, None for null, which is no caption. Raises
+        InvalidInput naming file and line.
+        """
         ...
 
     def caption_may_be_unused(self, sample: str) -> bool:

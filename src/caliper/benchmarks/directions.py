@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from caliper.benchmarks.base import CAPTION_LENGTH, TRUNCATED_CAPTIONS
+from caliper.benchmarks.base import BLANK_CAPTIONS, CAPTION_LENGTH, TRUNCATED_CAPTIONS
 from caliper.benchmarks.stability import SPREADS
 from caliper.core.report import Path
 
@@ -37,6 +37,7 @@ _BY_NAME: Mapping[str, Better] = {
     **dict.fromkeys(("n_scored", "n_unscored", "qa_n_scored", "qa_n_unscored"), Better.NEITHER),
     CAPTION_LENGTH[-1]: Better.NEITHER,
     TRUNCATED_CAPTIONS[-1]: Better.NEITHER,
+    BLANK_CAPTIONS[-1]: Better.NEITHER,
 }
 _BY_GROUP: Mapping[str, Better] = {
     # What is lost from the picture to the caption (CaptionQA, paper 5).

@@ -12,7 +12,8 @@ from caliper.core.errors import InvalidInput, UnknownName
 
 
 def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Every protocol choice of a benchmark: those given, else the defaults.
+    """Every protocol choice of a benchmark: those given, else the defaults. A setting whose value
+    is what specs without it mean is left out, so that runs from before it are the same runs.
 
     Raises UnknownName for a setting or a value that is on no list, InvalidInput for a
     number out of its range.
@@ -28,7 +29,7 @@ def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
         if setting.range is not None:
             _check_range(setting, value, setting.range)
         settings[key] = value
-    return settings
+    return {key: value for key, value in settings.items() if value != known[key].absent}
 
 
 def _check_range(setting: Setting, value: str, bounds: tuple[float, float]) -> None:

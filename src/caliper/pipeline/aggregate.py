@@ -12,7 +12,12 @@ from dataclasses import replace
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
-from caliper.benchmarks.base import CAPTION_LENGTH, TRUNCATED_CAPTIONS
+from caliper.benchmarks.base import (
+    BLANK_CAPTIONS,
+    CAPTION_LENGTH,
+    TRUNCATED_CAPTIONS,
+    blank_is_answer,
+)
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
 from caliper.core.keys import digest, question_id
@@ -32,6 +37,9 @@ _RULES = (
     "Nouns or similarities come from rules instead of spaCy and Sentence-BERT: figures are "
     "not comparable with published ones."
 )
+_FEW_BLANK = 0.03
+"""The share of blank captions up to which a note of them is an ordinary one (ours)."""
+_MANY_BLANK = " Check how they were made before you trust a figure."
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
@@ -144,11 +152,19 @@ def _with_captions(
     told = {CAPTION_LENGTH: Estimate(fsum(words) / len(words))}
     if part.captions is None:
         told[TRUNCATED_CAPTIONS] = Estimate(cut)
+    blank = words.count(0) if blank_is_answer(part.settings) else 0
+    if blank:
+        told[BLANK_CAPTIONS] = Estimate(blank)
     models = tuple(_model_notes(part))
     return replace(
         found,
         estimates={**found.estimates, **told},
-        notes=(*models, *_cut_notes(cut, len(words)), *found.notes[len(models) :]),
+        notes=(
+            *_blank_notes(blank, len(words)),
+            *models,
+            *_cut_notes(cut, len(words)),
+            *found.notes[len(models) :],
+        ),
         suspicious=count(texts.values()),
     )
 
@@ -172,6 +188,14 @@ def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
         yield _LEXICAL
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES
+
+
+def _blank_notes(blank: int, captions: int) -> Iterator[str]:
+    if blank:
+        yield (
+            f"{blank:,} of {captions:,} captions are blank: they count as answers that mention "
+            "nothing." + (_MANY_BLANK if blank > _FEW_BLANK * captions else "")
+        )
 
 
 def _cut_notes(cut: int, captions: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ from caliper.ports.prompts import PromptPack
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 """How a completion ends that a model, or a filter behind it, refused to write."""
-_CALLS = frozenset({"tool_calls", "function_call"})
+CALLS = frozenset({"tool_calls", "function_call"})
 """How one ends that is a call of a tool: nobody offered it any."""
 
 
@@ -97,7 +97,7 @@ def read_completion(completion: Completion) -> Answer:
     truncated = completion.finish == "length"
     if completion.finish in REFUSALS:
         return Failure(Reason.REFUSED, completion.text or "the model refused to answer")
-    if completion.finish in _CALLS:
+    if completion.finish in CALLS:
         return Failure(Reason.NO_REPLY, "the model called a tool instead of writing")
     if completion.text.strip():
         return Reply(completion.text, truncated)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from caliper.benchmarks.base import blank_is_answer
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
@@ -17,7 +18,7 @@ from caliper.core.outcome import Reason
 from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding, Failure
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.answerer import PromptingAnswerer, affinity_of, read_completion
+from caliper.pipeline.answerer import CALLS, PromptingAnswerer, affinity_of, read_completion
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.rendering import messages_json, render, with_images
@@ -27,6 +28,11 @@ from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, StageTelemetry
+
+_BY_THE_MODEL = frozenset({"stop", "length", "refusal", *CALLS})
+"""How a completion ends that the model ended, or the limit of its tokens: if it holds no text, the
+caption is blank. What a content filter or something unknown ended is no answer of the model.
+"""
 
 
 class Captioner:
@@ -49,7 +55,8 @@ class Captioner:
         self._telemetry = telemetry
 
     async def caption(self, job: CaptionJob) -> Caption | Failure:
-        """The caption of a sample, or why the model wrote none. Only captions are kept.
+        """The caption of a sample, or why there is none. Only captions are kept; so are blank
+        ones where the settings count them as answers.
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
@@ -78,11 +85,14 @@ class Captioner:
         )
         written = await self._store.get(key)
         kept = None if written is None else _read(written, key, job.sample)
+        blank = blank_is_answer(part.settings)
+        if kept is not None and not (kept.text or blank):
+            kept = None
         self._telemetry.replied(cached=kept is not None)
         if kept is not None:
             return kept
         completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
-        found = read_caption(job.sample, completion)
+        found = read_caption(job.sample, completion, blank=blank)
         if isinstance(found, Caption):
             await self._store.put(key, _write(found))
         return found
@@ -103,11 +113,15 @@ class Captioner:
             return await examiner.conclude(asked)
 
 
-def read_caption(sample: str, completion: Completion) -> Caption | Failure:
-    """A completion as a caption of the sample: what is no answer of a judge is no caption."""
+def read_caption(sample: str, completion: Completion, *, blank: bool) -> Caption | Failure:
+    """A completion as a caption of the sample. What is no answer of a judge is no caption, but
+    with `blank` one that the model ended without text is a blank caption.
+    """
     read = read_completion(completion)
     if not isinstance(read, Failure):
         return Caption(sample, read.text.strip(), read.truncated)
+    if blank and completion.finish in _BY_THE_MODEL:
+        return Caption(sample, "", completion.finish == "length")
     if read.reason is Reason.NO_REPLY:
         return Failure(Reason.NO_CAPTION, read.detail)
     return read

@@ -58,7 +58,7 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         words, decoding = self._words(request), _decoding(request)
         messages = with_images(words, await self._images(request.media))
         completion = await self._model.complete(messages, decoding)
-        found = read_caption("", completion)
+        found = read_caption("", completion, blank=False)
         if isinstance(found, Failure):
             return captioner_pb2.CaptionResponse(
                 unscored=encode_reason(found.reason), explanation=to_wire(found.detail)

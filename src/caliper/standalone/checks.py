@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from caliper.benchmarks.base import blank_is_answer
 from caliper.benchmarks.registry import benchmark
 from caliper.core.outcome import Reason
 from caliper.core.question import Source
+from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import PlanReader
 
 _LISTED = 10
 
 
 async def warnings(
-    captions: Mapping[str, Mapping[str, str]], plan: PlanReader, *, drawn: bool
+    spec: RunSpec, captions: Mapping[str, Mapping[str, str]], plan: PlanReader
 ) -> list[str]:
     """Sentences for people, the first ten of each kind listed.
 
-    `captions` are the supplied ones by benchmark. With `drawn` (`--limit`) captions that
-    nobody asked for are expected and not told.
+    `captions` are the supplied ones by benchmark. With a limit of items, captions that nobody
+    asked for are expected and not told.
     """
     samples: dict[str, dict[str, None]] = {}
     unusable: dict[str, list[str]] = {}
@@ -32,7 +34,8 @@ async def warnings(
                 if question.unscored in (Reason.BAD_INPUT, Reason.BAD_GROUND_TRUTH)
             )
     return [
-        *_about_captions(captions, samples, drawn=drawn),
+        *_about_captions(captions, samples, drawn=spec.limit is not None),
+        *_about_blanks(spec, captions, samples),
         *(
             f"{name}: {len(notes)} questions cannot be used ({_listed(notes, '; ')})"
             for name, notes in unusable.items()
@@ -64,6 +67,19 @@ def _about_captions(
         extra = [sample for sample in texts if sample not in planned and not allowed(sample)]
         if extra and not drawn:
             yield f"{name}: {len(extra)} captions of unknown samples ignored ({_listed(extra)})"
+
+
+def _about_blanks(
+    spec: RunSpec,
+    captions: Mapping[str, Mapping[str, str]],
+    samples: Mapping[str, Mapping[str, None]],
+) -> Iterator[str]:
+    for name, texts in captions.items():
+        blank = [sample for sample in samples.get(name, {}) if not texts.get(sample, "-").strip()]
+        if blank:
+            answers = blank_is_answer(spec.benchmark(name).settings)
+            what = "answers that mention nothing" if answers else "Unscored(no_caption)"
+            yield f"{name}: {len(blank)} blank captions ({_listed(blank)}): {what}"
 
 
 def _listed(names: Sequence[str], separator: str = ", ") -> str:

@@ -197,7 +197,7 @@ def _captions(name: str, part: BenchmarkConfig) -> dict[str, str] | None:
         return None
     chosen = benchmark(name)
     rows = open_dataset(part.captions).rows(chosen.captions)
-    captions = dict(chosen.read_captions(rows))
+    captions = {key: text for key, text in chosen.read_captions(rows) if text is not None}
     if not captions:
         raise InvalidInput("no captions", file=str(part.captions))
     return captions

@@ -74,8 +74,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
         with closing(directory.journal(prepared.spec.run_id)) as journal:
             ledger = Ledger.resume(summary.questions, journal)
             run = _Run(prepared, directory, summary, ledger)
-            drawn = prepared.spec.limit is not None
-            for text in await warnings(prepared.captions, run.plan, drawn=drawn):
+            for text in await warnings(prepared.spec, prepared.captions, run.plan):
                 watcher.warned(text)
             for planned in summary.benchmarks:
                 scored, unscored = ledger.count(planned.first, planned.questions)

@@ -26,7 +26,9 @@ from caliper.standalone.prepare import answering_spec
 
 @dataclass(frozen=True, slots=True)
 class Valid:
-    """What was found in a path. `problems`: rows that would end Unscored, or what a run lacks."""
+    """What was found in a path. `problems`: rows that would end Unscored, blank captions, or what
+    a run lacks.
+    """
 
     kind: str
     summary: str
@@ -130,5 +132,9 @@ def _problems(item: Item) -> Iterator[str]:
 def _captions(path: Path, name: str) -> Valid:
     chosen = benchmark(name)
     captions = dict(chosen.read_captions(open_dataset(path).rows(chosen.captions)))
-    problems = tuple(f"{key}: empty" for key, text in captions.items() if not text.strip())
+    problems = tuple(
+        f"{key}: {'null, which is no caption' if text is None else 'blank'}"
+        for key, text in captions.items()
+        if not (text or "").strip()
+    )
     return Valid("captions", f"{name} captions: {len(captions):,}", problems)

@@ -14,6 +14,7 @@ from caliper.core.question import Answer, Ask, Failure, Item, Reply
 from caliper.core.sample import Row
 
 RIGHT, WRONG, SILENT = (Scored(Fraction(score)) for score in (1, -1, 0))
+SILENT_WITHOUT_A_CALL = Scored(Fraction(0), mentioned=False)
 
 
 def item(task: str, annotation: object, repeats: int = 1) -> Item:
@@ -73,12 +74,32 @@ def test_the_judge_of_a_category_does_not_see_the_annotation(
     assert ask.schema["properties"]["pred"].get("type") == kind
 
 
-@pytest.mark.parametrize("caption", [None, "", " \n\t"])
-def test_without_a_caption_nothing_is_asked(caption: str | None) -> None:
-    asked, verdicts = examined(item("event", "x", repeats=2), caption)
+@pytest.mark.parametrize(
+    ("caption", "settings", "outcome"),
+    [
+        (None, {}, Unscored(Reason.NO_CAPTION)),
+        (None, {"blank_caption": "answer"}, Unscored(Reason.NO_CAPTION)),
+        # As runs have it that were made before the setting.
+        ("", {}, Unscored(Reason.NO_CAPTION)),
+        (" \n\t", {"blank_caption": "unscored"}, Unscored(Reason.NO_CAPTION)),
+        ("", {"blank_caption": "answer"}, SILENT_WITHOUT_A_CALL),
+        (" \n\t", {"blank_caption": "answer"}, SILENT_WITHOUT_A_CALL),
+    ],
+)
+def test_without_a_caption_nothing_is_asked(
+    caption: str | None, settings: dict[str, str], outcome: Outcome
+) -> None:
+    asked, verdicts = examined(item("event", "x", repeats=2), caption, settings=settings)
     assert asked == []
-    assert outcomes(verdicts) == [Unscored(Reason.NO_CAPTION)] * 2
+    assert outcomes(verdicts) == [outcome] * 2
     assert [verdict.index for verdict in verdicts] == [0, 1]
+
+
+def test_a_blank_caption_changes_nothing_about_an_unusable_annotation() -> None:
+    about = item("dynamic_object_number", {"table": "four", "chair": 2})
+    asked, verdicts = examined(about, "", settings={"blank_caption": "answer"})
+    assert asked == []
+    assert outcomes(verdicts) == [Unscored(Reason.BAD_INPUT), SILENT_WITHOUT_A_CALL]
 
 
 def test_an_unusable_annotation_is_not_asked_and_keeps_its_place() -> None:

@@ -19,7 +19,7 @@ def rows(task: str, *fields: Mapping[str, object]) -> list[Row]:
 
 def test_captions_are_known_by_task_and_file_id() -> None:
     given = rows("event", {"file_id": "e1", "caption": "A dog."}, {"file_id": 2, "caption": None})
-    assert list(BENCHMARK.read_captions(given)) == [("event/e1", "A dog."), ("event/2", "")]
+    assert list(BENCHMARK.read_captions(given)) == [("event/e1", "A dog."), ("event/2", None)]
 
 
 @pytest.mark.parametrize(

@@ -110,14 +110,33 @@ def test_max_tokens_must_be_a_whole_number(written: str) -> None:
         drive(caption, "green", choosing_first, max_tokens=written)
 
 
-@pytest.mark.parametrize("caption", [None, "", " \n"])
-def test_no_caption_is_unscored_without_a_call(caption: str | None) -> None:
+@pytest.mark.parametrize(
+    ("caption", "settings"),
+    [
+        (None, {"blank_caption": "answer"}),
+        ("", {}),
+        (" \n", {}),
+        (" \n", {"blank_caption": "unscored"}),
+    ],
+)
+def test_no_caption_is_unscored_without_a_call(
+    caption: str | None, settings: dict[str, str]
+) -> None:
     item, _ = items(COLOUR, BAD, YES_NO)
-    verdicts, batches = drive(item, caption, choosing_first)
+    verdicts, batches = drive(item, caption, choosing_first, **settings)
     assert batches == []
     reasons = [verdict.outcome.reason for verdict in verdicts]
     assert reasons == [Reason.NO_CAPTION, Reason.BAD_GROUND_TRUTH, Reason.NO_CAPTION]
     assert [verdict.index for verdict in verdicts] == [10, 11, 12]
+
+
+@pytest.mark.parametrize("caption", ["", " \n"])
+def test_the_reader_is_asked_with_a_blank_caption(caption: str) -> None:
+    item, _ = items(COLOUR, BAD)
+    verdicts, ((ask,),) = drive(item, caption, choosing_first, blank_caption="answer")
+    assert (ask.fields["caption"], ask.untrusted) == ("", "caption")
+    assert isinstance(verdicts[0].outcome, Scored)
+    assert verdicts[1].outcome == Unscored(Reason.BAD_GROUND_TRUTH)
 
 
 def test_what_planning_knows_is_told_in_its_place() -> None:

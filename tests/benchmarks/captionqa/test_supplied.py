@@ -30,7 +30,7 @@ def test_captions() -> None:
     assert list(BENCHMARK.read_captions(given)) == [
         ("nat_1", "A cat."),
         ("nat_2", ""),
-        ("nat_3", ""),
+        ("nat_3", None),
     ]
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.comprecap.examining import examine
 from caliper.benchmarks.comprecap.planning import plan
+from caliper.benchmarks.comprecap.scoring import reduce
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import (
     Ask,
@@ -115,12 +116,38 @@ def test_what_is_not_mentioned_is_scored_zero_without_a_call(item: Item) -> None
     assert "no piece of the caption mentions dog" in verdicts[1].evidence.explanation
 
 
-@pytest.mark.parametrize("caption", [None, "", " \n"])
-def test_a_missing_or_blank_caption_is_unscored(item: Item, caption: str | None) -> None:
-    batches, verdicts = run(examine(item, caption, {}), [])
+@pytest.mark.parametrize(
+    ("caption", "settings"),
+    [
+        (None, {"blank_caption": "answer"}),
+        ("", {}),
+        (" \n", {}),
+        (" \n", {"blank_caption": "unscored"}),
+    ],
+)
+def test_a_missing_or_unscored_blank_caption(
+    item: Item, caption: str | None, settings: dict[str, str]
+) -> None:
+    batches, verdicts = run(examine(item, caption, settings), [])
     assert batches == []
     assert {verdict.outcome for verdict in verdicts} == {Unscored(Reason.NO_CAPTION)}
     assert len(verdicts) == item.size
+
+
+@pytest.mark.parametrize("caption", ["", " \n"])
+def test_a_blank_caption_mentions_nothing(item: Item, caption: str) -> None:
+    settings = {"blank_caption": "answer"}
+    batches, verdicts = run(examine(item, caption, settings), [])
+    assert batches == []
+    objects, *phrases = verdicts
+    assert objects.outcome == Scored(Fraction(0))
+    assert {verdict.outcome for verdict in phrases} == {Scored(Fraction(0), mentioned=False)}
+    places = [(question.ordinal, repeat) for _, question, repeat in item.positions()]
+    found = dict(zip(places, (verdict.outcome for verdict in verdicts), strict=True))
+    tally = reduce([(item, found)], settings)
+    for cell in ("objects", "attribute/0", "relation/0", "coverage/0"):
+        assert tally.total(cell)["sum"] == 0
+        assert tally.total(cell)["n"] == 1
 
 
 def test_what_planning_settled_is_not_asked(item: Item) -> None:

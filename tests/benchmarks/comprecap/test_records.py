@@ -17,13 +17,13 @@ def caption(key: str, value: Any, line: int = 1) -> Row:
 
 
 def test_captions_are_texts_by_picture() -> None:
-    rows = [caption("a.jpg", "A dog."), caption("b.jpg", "")]
-    assert list(read_captions(rows)) == [("a.jpg", "A dog."), ("b.jpg", "")]
+    texts = {"a.jpg": "A dog.", "b.jpg": "", "c.jpg": None}
+    assert dict(read_captions(caption(name, text) for name, text in texts.items())) == texts
 
 
 def test_a_caption_that_is_no_text_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"captions.json:3: a.jpg: expected a caption"):
-        list(read_captions([caption("a.jpg", None, line=3)]))
+        list(read_captions([caption("a.jpg", 5, line=3)]))
 
 
 def test_two_captions_of_one_picture_are_refused() -> None:

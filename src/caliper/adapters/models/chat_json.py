@@ -51,13 +51,15 @@ def read_completion(output: ChatCompletionOutput) -> Completion:
         raise TypeError("it holds no list of choices")
     usage, model = _usage(output.usage), str(output.model or "")
     if not choices:
-        return Completion("", usage=usage, model=model)
+        return Completion("", "", usage, model)
     message: Any = getattr(choices[0], "message", None)
     if not isinstance(message, dict):
         raise TypeError("its choice holds no message")
-    if refusal := message.get("refusal"):
-        return Completion(str(refusal), "refusal", usage, model)
     finish, text = choices[0].finish_reason, message.get("content")
+    if refusal := message.get("refusal"):
+        # A filter behind the model may use the same field.
+        end = finish if finish == "content_filter" else "refusal"
+        return Completion(str(refusal), end, usage, model)
     if finish in _BROKEN_OFF:
         raise BackendUnavailable("the endpoint broke its own answer off")
     if text is not None and not isinstance(text, str):

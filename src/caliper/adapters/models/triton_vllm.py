@@ -112,14 +112,15 @@ class VllmShape:
         self, messages: Sequence[Message], decoding: Decoding, guide: Mapping[str, str]
     ) -> Completion:
         inputs = self._inputs(messages, _sampling(decoding, guide))
-        written, reason, usage = b"", b"stop", Usage()
+        # Nothing at all has no end.
+        written, reason, usage = b"", b"", Usage()
         async with aclosing(self._client.stream(inputs)) as answers:
             async for answer in answers:
                 written += text_of(answer, "text_output")
                 if len(written) > _BYTES_A_TOKEN * decoding.max_tokens:
                     raise BackendUnavailable("the model does not stop at the limit of its tokens")
-                if "return_finish_reason" in self._counts:
-                    reason = text_of(answer, "finish_reason")
+                told = "return_finish_reason" in self._counts
+                reason = text_of(answer, "finish_reason") if told else b"stop"
                 usage = Usage(
                     number_of(answer, "num_input_tokens"),
                     usage.completion + number_of(answer, "num_output_tokens"),

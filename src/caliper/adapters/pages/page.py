@@ -85,6 +85,7 @@ def _environment() -> Environment:
         interval=wording.interval,
         percent=wording.percent,
         chance=wording.chance,
+        heading=wording.heading,
     )
     return environment
 

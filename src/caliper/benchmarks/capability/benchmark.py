@@ -55,7 +55,7 @@ class Capability:
         """The task, for captions and media alike."""
         return item.key.removeprefix("qa/").split("/", 1)[0]
 
-    def read_captions(self, captions: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    def read_captions(self, captions: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
         """(`task/file_id`, text) of {file_id, caption} rows. Raises InvalidInput."""
         return rows.read_captions(captions)
 

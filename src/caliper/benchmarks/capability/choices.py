@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.benchmarks.base import CAPTION_FENCE, Setting, Settings
+from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, Settings
 
 SETTINGS = (
     Setting(
@@ -20,6 +20,7 @@ SETTINGS = (
         choices=("any", "one"),
     ),
     CAPTION_FENCE,
+    BLANK_CAPTION,
 )
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 _NOTES = {

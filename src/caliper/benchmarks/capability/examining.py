@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.asking import UNREADABLE, Reader, Reading, ask_and_read
-from caliper.benchmarks.base import Settings, fenced
+from caliper.benchmarks.base import Settings, fenced, lacks_caption
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
 from caliper.benchmarks.capability.choices import chosen
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
 from caliper.benchmarks.capability.reading import read_labels, read_score
 from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Ask, Examination, Item, Question, Source
 
 CORRECT, WRONG, NOT_MENTIONED = Fraction(1), Fraction(-1), Fraction(0)
@@ -23,14 +23,16 @@ MEDIA_WRONG = Fraction(0)
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     """Ask everything about the item at once; what is unreadable is asked once more.
 
-    A missing or blank caption makes its questions Unscored(no_caption) without a call.
+    Nothing is asked about a caption that is missing, which makes its questions
+    Unscored(no_caption), or blank, which scores 0 (not mentioned) unless the settings leave it
+    unscored. The published replies of the judge to blank captions say the same.
     """
     verdicts: dict[int, Verdict] = {}
     asks: dict[int, Ask] = {}
     for index, question, repeat in item.positions():
-        reason, note = _no_need_to_ask(item, question, caption)
-        if reason is not None:
-            verdicts[index] = Verdict(index, Unscored(reason), Evidence(explanation=note))
+        settled = _settled(item, question, caption, settings)
+        if settled is not None:
+            verdicts[index] = Verdict(index, *settled)
         else:
             asks[index] = _ask(item, question, repeat, caption or "", settings)
     results = yield from ask_and_read(tuple(asks.values()), reader(settings))
@@ -39,14 +41,18 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     return tuple(verdicts[index] for index, _, _ in item.positions())
 
 
-def _no_need_to_ask(
-    item: Item, question: Question[Any], caption: str | None
-) -> tuple[Reason | None, str]:
+def _settled(
+    item: Item, question: Question[Any], caption: str | None, settings: Settings
+) -> tuple[Outcome, Evidence] | None:
+    """The outcome of a question that needs no judge."""
     if question.unscored is not None:
-        return question.unscored, question.note
-    if item.source is Source.CAPTION and not (caption or "").strip():
-        return Reason.NO_CAPTION, "there is no caption" if caption is None else "it is blank"
-    return None, ""
+        return Unscored(question.unscored), Evidence(explanation=question.note)
+    if item.source is Source.MEDIA or (caption or "").strip():
+        return None
+    why = Evidence(explanation="there is no caption" if caption is None else "it is blank")
+    if lacks_caption(item, caption, settings):
+        return Unscored(Reason.NO_CAPTION), why
+    return Scored(NOT_MENTIONED, mentioned=False), why
 
 
 def _ask(item: Item, question: Question[Any], repeat: int, caption: str, settings: Settings) -> Ask:

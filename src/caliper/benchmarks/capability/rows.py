@@ -57,11 +57,11 @@ def claim(row: Row, seen: Seen, task: Task, field: str) -> str:
     return found
 
 
-def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
     """(`task/file_id`, caption) of rows {file_id, caption} (README, "Inference").
 
-    A null caption is an empty one. Raises InvalidInput for an unknown task, a missing or
-    duplicate file_id, and a caption that is missing or no text.
+    Raises InvalidInput for an unknown task, a missing or duplicate file_id, and a caption that
+    is missing or no text; null stands for none.
     """
     seen: Seen = set()
     for row in rows:
@@ -72,7 +72,7 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
         caption = row.fields["caption"]
         if not isinstance(caption, str | None):
             raise row.wrong("caption", f"expected text, found {caption!r:.60}")
-        yield f"{task.name}/{file_id}", caption or ""
+        yield f"{task.name}/{file_id}", caption
 
 
 def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:

@@ -59,7 +59,7 @@ class CaptionQA:
         domain: str = item.questions[0].payload.domain
         return domain
 
-    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
         """(id, text) of `{id: text}`."""
         return supplied.read_captions(rows)
 

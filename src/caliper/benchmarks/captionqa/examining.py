@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from caliper.benchmarks.asking import UNREADABLE, Reading, ask_and_read, verdicts_of
-from caliper.benchmarks.base import Settings
+from caliper.benchmarks.base import Settings, lacks_caption
 from caliper.benchmarks.captionqa import settings as choices
 from caliper.benchmarks.captionqa.prompting import ask
 from caliper.benchmarks.captionqa.reading import READERS
 from caliper.benchmarks.captionqa.scoring import WRONG, score
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.question import Ask, Examination, Item, Source
+from caliper.core.question import Ask, Examination, Item
 
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     """Ask every question of the item at once, and return their verdicts in index order.
 
-    A blank or missing caption makes each question Unscored(no_caption), without a call.
+    A missing caption makes each question Unscored(no_caption), without a call. A blank one goes
+    to the reader (released script) unless the settings leave it unscored.
     """
-    no_caption = item.source is Source.CAPTION and not (caption and caption.strip())
+    no_caption = lacks_caption(item, caption, settings)
     verdicts: list[Verdict] = []
     indices: list[int] = []
     asks: list[Ask] = []

@@ -47,6 +47,8 @@ def ask(
     share a prefix and the server's prefix cache serves it.
     """
     payload = question.payload
+    # One prompt for all blank captions.
+    text = caption if caption and caption.strip() else ""
     fields = {"question": payload.question, "options": lettered(payload.shown)}
     on_image = item.source is Source.MEDIA
     return Ask(
@@ -54,7 +56,7 @@ def ask(
         question=question,
         repeat=repeat,
         prompt=READER_ON_IMAGE if on_image else READER,
-        fields=fields if on_image else {"caption": caption or "", **fields},
+        fields=fields if on_image else {"caption": text, **fields},
         decoding=Decoding(
             temperature=float(settings.get(TEMPERATURE.name, TEMPERATURE.default)),
             max_tokens=max_tokens(settings),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.benchmarks.base import CAPTION_FENCE, Setting, Settings
+from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, Settings
 from caliper.core.errors import InvalidInput, UnknownName
 
 _TOKEN_RANGE = (1, 1_000_000)
@@ -52,6 +52,7 @@ SETTINGS: tuple[Setting, ...] = (
     MAX_TOKENS,
     TEMPERATURE,
     CAPTION_FENCE,
+    BLANK_CAPTION,
 )
 
 

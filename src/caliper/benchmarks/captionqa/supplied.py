@@ -12,8 +12,8 @@ from caliper.core.question import Item, Question
 from caliper.core.sample import Row
 
 
-def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    """(id, text) of a caption file `{id: text}`. A null stands for an empty caption.
+def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
+    """(id, text) of a caption file `{id: text}`; null stands for none.
 
     Raises InvalidInput for a caption that is no text, and for an id that appears twice.
     """
@@ -25,7 +25,7 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
         if text is not None and not isinstance(text, str):
             raise row.wrong(sample, f"expected a caption, found {text!r:.60}")
         seen.add(sample)
-        yield sample, text or ""
+        yield sample, text
 
 
 def recorded(rows: Iterable[Row]) -> Iterator[tuple[RecordKey, str]]:

@@ -51,7 +51,7 @@ class CompreCap:
         """Pictures count together; so do pictures with CompreQA questions."""
         return "compreqa" if item.source is Source.MEDIA else "pictures"
 
-    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
         """Captions of a JSON object `{image_name: caption}`."""
         return records.read_captions(rows)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.asking import Reader, Reading, ask_and_read
-from caliper.benchmarks.base import Settings, fenced
+from caliper.benchmarks.base import Settings, fenced, lacks_caption
 from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
@@ -54,14 +54,15 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     """Ask all questions of an item; those that planning settled are not asked.
 
     A caption's questions need nouns, then embeddings, then the judge's scores. What a caption
-    does not mention is scored 0 without a call.
+    does not mention is scored 0 without a call; a blank caption mentions nothing, unless the
+    settings leave it unscored (ours: the released script skips its picture).
     """
     results: dict[int, Result] = {}
     open_positions: list[tuple[int, Question[Any], int]] = []
     for index, question, repeat in item.positions():
         if question.unscored is not None:
             results[index] = Unscored(question.unscored), Evidence(explanation=question.note)
-        elif item.source is Source.CAPTION and not (caption or "").strip():
+        elif lacks_caption(item, caption, settings):
             results[index] = Unscored(Reason.NO_CAPTION), Evidence()
         else:
             open_positions.append((index, question, repeat))

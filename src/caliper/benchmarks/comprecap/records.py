@@ -11,15 +11,15 @@ from caliper.core.question import Item, Question, Source
 from caliper.core.sample import Row
 
 
-def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    """(picture's name, caption) of a JSON object `{image_name: caption}`.
+def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
+    """(picture's name, caption) of a JSON object `{image_name: caption}`; null stands for none.
 
     Raises InvalidInput for a caption that is no text and for a name that comes twice.
     """
     seen = set()
     for row in rows:
         name, caption = row.text("key"), row.fields.get("value")
-        if not isinstance(caption, str):
+        if not isinstance(caption, str | None):
             raise row.wrong(name, f"expected a caption as text, found {caption!r:.60}")
         if name in seen:
             raise row.wrong(name, "this picture has two captions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.benchmarks.base import CAPTION_FENCE, Setting, Settings
+from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, Settings
 
 SETTINGS = (
     Setting(
@@ -63,6 +63,7 @@ SETTINGS = (
     Setting("temperature", "0.6", "the judge's temperature (released)", range=(0.0, 2.0)),
     Setting("top_p", "0.9", "the judge's nucleus of probability (released)", range=(0.0, 1.0)),
     CAPTION_FENCE,
+    BLANK_CAPTION,
 )
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
