@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
-from caliper.core.report import Figure, Path, Table
+from caliper.core.report import Figure, Generation, Path, Table
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -205,6 +205,12 @@ class Benchmark(Protocol):
 
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """Ask all questions of the item. `caption` is None for items asked from the media."""
+        ...
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """How questions from `source` are asked: their templates, their decoding, and how many
+        times each, where the run says `repeats`.
+        """
         ...
 
     def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:

@@ -6,10 +6,13 @@
         "intervals": {<path...>: {"low", "high", "method"}},
         "title", "headline": [path...], "coverage": {...}, "settings", "models", "notes",
         "tables": [{"title", "columns", "note", "chart", "rows": [{"label", "cells": [path...]}]}],
-        "suspicious": {"captions", "examined", "signs": {<sign>: count}}}}}
+        "suspicious": {"captions", "examined", "signs": {<sign>: count}},
+        "generation": {<role>: {"prompts", "temperature", "top_p", "max_tokens", "seed",
+                                "repeats"}}}}}
 
 Figures have full precision and the unit of the papers; those without an interval are not
-under `intervals`; `tables` say how the benchmark itself sets them out. The bytes depend on the
+under `intervals`; `tables` say how the benchmark itself sets them out;
+`generation` is left out where no chat model was asked. The bytes depend on the
 report's values only.
 """
 
@@ -24,6 +27,9 @@ from typing import Any
 from caliper.adapters.files import write_text
 from caliper.core.report import BenchmarkReport, Report, VerdictRow
 from caliper.core.report import Path as FigurePath
+
+SENT = ("temperature", "top_p", "max_tokens", "seed")
+"""What of a decoding is told."""
 
 
 class JsonExport:
@@ -72,6 +78,7 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
             "examined": benchmark.suspicious.examined,
             "signs": dict(benchmark.suspicious.signs),
         },
+        **_generation(benchmark),
         "tables": [asdict(table) for table in benchmark.tables],
         "intervals": nested(
             {
@@ -85,6 +92,18 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
     if taken := sorted(about.keys() & figures.keys()):
         raise ValueError(f"{benchmark.name}: figures cannot be called {', '.join(taken)}")
     return figures | about
+
+
+def _generation(benchmark: BenchmarkReport) -> dict[str, Any]:
+    told = {
+        role: {
+            "prompts": list(found.prompts),
+            **{name: getattr(found.decoding, name) for name in SENT},
+            "repeats": found.repeats,
+        }
+        for role, found in benchmark.generation.items()
+    }
+    return {"generation": told} if told else {}
 
 
 def nested(values: Mapping[FigurePath, Any]) -> dict[str, Any]:

@@ -112,6 +112,7 @@ def _complete(part: BenchmarkReport, said: Report) -> BenchmarkReport:
         part,
         settings=known.settings,
         models=known.models,
+        generation=known.generation,
         tables=_tables(part),
         estimates={path: _counted(path, found) for path, found in part.estimates.items()},
     )

@@ -23,6 +23,7 @@ from caliper.benchmarks.capability.tasks import NAMES, TASKS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Examination, Item, Question, Source
+from caliper.core.report import Generation
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -86,6 +87,10 @@ class Capability:
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """One call a question and repeat; none without a caption or a usable annotation."""
         return examining.examine(item, caption, settings)
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """Templates and decoding of what `examine` asks."""
+        return examining.generation(source, settings, repeats)
 
     def recorded(self, replies: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
         """Recorded replies by key. Raises InvalidInput for a broken file."""

@@ -29,6 +29,7 @@ from caliper.benchmarks.captionqa import (
 from caliper.benchmarks.captionqa.settings import SETTINGS
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
+from caliper.core.report import Generation
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -82,6 +83,10 @@ class CaptionQA:
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """Ask the reader for a letter a question."""
         return examining.examine(item, caption, settings)
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """Templates and decoding of what `examine` asks."""
+        return prompting.generation(source, settings, repeats)
 
     def recorded(
         self,

@@ -23,6 +23,7 @@ from caliper.benchmarks.comprecap.settings import SETTINGS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
+from caliper.core.report import Generation
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -77,6 +78,10 @@ class CompreCap:
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """Nouns, embeddings, then the judge's scores of what the caption mentions."""
         return examining.examine(item, caption, settings)
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """Templates and decoding of what `examine` asks."""
+        return examining.generation(source, settings, repeats)
 
     def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
         """Recorded replies of the judge, or of the model to CompreQA."""
