@@ -6,7 +6,7 @@ import pytest
 from tests.fakes import reports
 
 from caliper.adapters import wording
-from caliper.core.report import Estimate
+from caliper.core.report import Coverage, Estimate, Report
 from caliper.core.suspicion import Suspicious
 
 
@@ -25,10 +25,22 @@ def test_an_interval_is_both_ends_or_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(1.0, "100.00 %"), (0.99999, "99.99 %"), (0.985, "98.50 %"), (0.0, "0.00 %")],
+    [(1.0, "100.00%"), (0.99999, "99.99%"), (0.985, "98.50%"), (0.0, "0.00%")],
 )
 def test_all_is_said_of_all_only(share: float, text: str) -> None:
     assert wording.percent(share) == text
+
+
+def test_an_incomplete_report_says_what_it_lacks() -> None:
+    short = dataclasses.replace(reports.capability(), coverage=Coverage(118, 88, {"no_reply": 30}))
+    lacking = Report("run", "finished", (short, reports.captionqa()), {"coverage_floor": 0.99})
+    assert wording.state(lacking) == (
+        "Incomplete: CAPability: 88 of 118 questions scored (74.58%, 99% needed). "
+        "`caliper gate` will not accept this run."
+    )
+    capped = dataclasses.replace(lacking, benchmarks=(reports.captionqa(),))
+    assert "Incomplete: a cap left questions out. `caliper gate`" in wording.state(capped)
+    assert "Incomplete: the run is running;" in wording.state(reports.report("running"))
 
 
 def test_a_figure_is_named_by_its_table_or_its_path() -> None:

@@ -11,7 +11,6 @@ import uvloop
 from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
-from caliper.cli.anchors import show_anchors
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
@@ -74,7 +73,6 @@ def _tell(finished: Finished, shown: Shown) -> None:
         show_report(finished.report, OUT)
         for model, spent in finished.spent.items():
             OUT.print(f"[dim]{escape(_cost(model, spent))}[/dim]", highlight=False)
-        show_anchors(finished.anchors, OUT)
         if finished.worked == 0:
             OUT.print("[dim]Nothing was missing: no question was asked.[/dim]")
         show_place(finished.directory / "report.html", OUT)

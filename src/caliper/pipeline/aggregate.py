@@ -37,7 +37,7 @@ from caliper.core.tally import Tally
 from caliper.pipeline.ledger import Ledger
 
 _LEXICAL = (
-    "Judged or read by rules over words, without a model: for smoke runs and trends, "
+    "Scored by the built-in lexical judge (no model): for smoke runs and trends, "
     "never for comparison with published figures."
 )
 _RULES = (

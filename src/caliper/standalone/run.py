@@ -35,7 +35,7 @@ from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
-from caliper.standalone.anchored import Sittings, kept_sittings, sit
+from caliper.standalone.anchored import kept_sittings, sit, with_checks
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
@@ -46,14 +46,13 @@ from caliper.standalone.stages import Stages
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a run ended: its report, where it is kept, how many jobs it still had to do, and what
-    they cost by model. `anchors` are those that were judged beside it.
+    they cost by model.
     """
 
     report: Report
     directory: Path
     worked: int
     spent: Mapping[str, Spent] = field(default_factory=dict)
-    anchors: Sittings = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -82,12 +81,12 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             await run.cut()
             missing = await run.missing()
             if missing == 0 and run.written:
-                kept = kept_sittings(directory)
-                return Finished(await run.report(), directory.path, 0, anchors=kept)
+                found = with_checks(await run.report(), kept_sittings(directory))
+                return Finished(found, directory.path, 0)
             sittings = await sit(prepared, watcher)
             await run.work(watcher, clock)
             journal.sync()
-            found = await run.report()
+            found = with_checks(await run.report(), sittings)
             await run.write(found)
         directory.write_execution(
             {
@@ -103,7 +102,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, missing, prepared.room.spent, sittings)
+    return Finished(found, directory.path, missing, prepared.room.spent)
 
 
 def run_directory(prepared: Prepared) -> RunDirectory:
