@@ -128,7 +128,7 @@ def test_captions_that_are_empty_or_endless(caliper: Command, tmp_path: Path) ->
     tiny.lines(tmp_path / "captions" / "scene.jsonl", captions)
     caliper(*CAPABILITY, "--coverage-floor", "0.5", code=0)
     told = [(row["outcome"], row["reason"]) for row in rows(tmp_path)]
-    assert told == [("unscored", "no_caption")] * 2 + [("correct", "")] * 2
+    assert told == [("not mentioned", "")] * 2 + [("correct", "")] * 2
     page = (tmp_path / "run" / "report.html").read_text()
     assert len(page) < 2_000_000
 

@@ -1,4 +1,4 @@
-"""Silence must not pay: blank captions in the place of those that were not right, on the examples."""
+"""Silence must not pay: blank captions for those that were not right, on the example data."""
 
 import json
 from pathlib import Path

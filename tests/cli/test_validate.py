@@ -31,6 +31,16 @@ def test_validate_knows_what_it_is_given(caliper: Command, config: Path) -> None
     assert "no such file" in caliper("validate", "nowhere.json", code=2).err
 
 
+def test_validate_lists_captions_without_text(caliper: Command, config: Path) -> None:
+    captions = {"nat_1": " \n", "doc_1": None, "doc_2": "A letter."}
+    (caliper.folder / "captions" / "captionqa.json").write_text(json.dumps(captions))
+    told = ["nat_1: blank", "doc_1: null, which is no caption"]
+    ended = caliper("validate", "captions/captionqa.json", "--json", code=1)
+    assert ended.told["problems"] == told
+    whole = caliper("validate", config, "--json", code=1)
+    assert whole.told["problems"][1:] == told
+
+
 def test_validate_names_what_is_broken(caliper: Command, config: Path) -> None:
     questions = (caliper.folder / "captionqa.json").read_bytes()
     (caliper.folder / "marked.json").write_bytes(b"\xef\xbb\xbf" + questions)

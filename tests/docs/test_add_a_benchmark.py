@@ -94,6 +94,12 @@ def test_without_a_caption_nothing_is_asked(benchmark: Benchmark, caption: str |
     assert [verdict.outcome for verdict in verdicts] == [Unscored(Reason.NO_CAPTION)] * 4
 
 
+def test_a_blank_caption_is_asked_about(benchmark: Benchmark) -> None:
+    item = planned(benchmark, row(["dog"]))
+    (verdict,) = examined(benchmark, item, " ", [Reply("no")], blank_caption="answer")
+    assert verdict.outcome == Scored(0)
+
+
 def test_a_broken_row_is_unscored_and_a_broken_file_is_refused(benchmark: Benchmark) -> None:
     item = planned(benchmark, row(None))
     assert item.questions[0].unscored is Reason.BAD_INPUT

@@ -161,6 +161,29 @@ async def test_caption_length_is_the_mean_of_words() -> None:
     assert ("caption_length",) not in captionqa.estimates
 
 
+@pytest.mark.parametrize(
+    ("captions", "blank", "warned"),
+    [(100, 3, False), (100, 4, True), (4, 4, True)],
+)
+async def test_blank_captions_are_counted(captions: int, blank: int, *, warned: bool) -> None:
+    planned = await a_run()
+    texts = {f"scene/{place:04}": " \n" if place < blank else "a" for place in range(captions)}
+    arguments = (planned.summary, planned.reader, filled(VERDICTS), {"capability": texts})
+    found = (await report(planned.spec, *arguments)).benchmarks[0]
+    assert found.estimates["blank_captions",].value == blank
+    told = f"{blank} of {captions} captions are blank: they count as answers that mention nothing."
+    assert found.notes[0].startswith(told)
+    assert (len(found.notes[0]) > len(told)) is warned
+    # Neither without one, nor in a run from before they were answers.
+    none = {"capability": dict.fromkeys(texts, "a")}
+    parts = tuple(replace(part, settings={}) for part in planned.spec.benchmarks)
+    before = replace(planned.spec, benchmarks=parts)
+    for other_spec, given in ((planned.spec, none), (before, {"capability": texts})):
+        other = (await report(other_spec, *arguments[:3], given)).benchmarks[0]
+        assert ("blank_captions",) not in other.estimates
+        assert other.notes == found.notes[1:]
+
+
 async def test_a_reader_can_repeat_the_run() -> None:
     found = await told(await a_run(), filled(VERDICTS))
     assert (found.spec["seed"], found.spec["pack"]) == (0, "p" * 64)

@@ -112,7 +112,7 @@ async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str]
             if len(set(texts.values())) > 1:
                 raise InvalidInput(
                     f"its captions of {name} differ; those that tell nothing are one text, such "
-                    "as a full stop, for every picture",
+                    "as the empty one, for every picture",
                     file=str(directory.path),
                     field="--blank",
                 )

@@ -112,11 +112,15 @@ async def test_a_caption_cut_in_the_middle_of_a_character(triton: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rest", "prompt"), [("trouble", "empty"), (VLLM, "[empty]"), (VLLM, "[nothing]")]
+    ("rest", "prompt", "finish"),
+    [("trouble", "empty", "stop"), (VLLM, "[empty]", "stop"), (VLLM, "[nothing]", "")],
 )
-async def test_an_empty_answer_stays_empty(triton: str, rest: str, prompt: str) -> None:
+async def test_an_empty_answer_stays_empty(
+    triton: str, rest: str, prompt: str, finish: str
+) -> None:
     async with model_at(triton, rest) as model:
-        assert (await ask(model, prompt)).text == ""
+        completion = await ask(model, prompt)
+        assert (completion.text, completion.finish) == ("", finish)
 
 
 async def test_a_slow_model_meets_the_deadline(triton: str) -> None:
