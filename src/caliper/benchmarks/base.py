@@ -112,6 +112,41 @@ def lacks_caption(item: Item, caption: str | None, settings: Settings) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Ingredient:
+    """One value of a recipe, and the source that states it: a paper's section, "code" for the
+    released script, "README".
+
+    `key` is a setting of the benchmark, or a key of a run file: prompt, repeats, caption_tokens,
+    or `preparation.` and one of its own. `needs` is "captions" or "captioner" where only a run
+    with supplied captions, or with a captioner, can have the value.
+    """
+
+    key: str
+    value: str
+    source: str
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeGap:
+    """What a recipe cannot set, as a sentence; `needs` as for an ingredient."""
+
+    text: str
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolRecipe:
+    """How known figures of a benchmark were made. `models` names who worked in each role, by a
+    part of the model's name.
+    """
+
+    ingredients: tuple[Ingredient, ...]
+    models: Mapping[str, str]
+    gaps: tuple[RecipeGap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRequest:
     """What planning depends on beside the rows.
 
@@ -149,6 +184,7 @@ class ReportLayout:
 class Benchmark(Protocol):
     """One benchmark. `role` says who answers questions about a caption: judge or reader.
     `caption_prompts` names what `caption_prompt` knows, `labels` all words that `label` has.
+    `recipes` say by name how known figures were made.
     """
 
     name: str
@@ -163,6 +199,7 @@ class Benchmark(Protocol):
     qa_replies: Layout | None
     needs_language: bool
     labels: tuple[str, ...]
+    recipes: Mapping[str, ProtocolRecipe]
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the rows, `first` left at 0.

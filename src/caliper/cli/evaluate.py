@@ -16,6 +16,7 @@ from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
+from caliper.cli.recipes import show_gaps
 from caliper.cli.remote import evaluate_there
 from caliper.cli.show import show_place, show_report
 from caliper.core.errors import BackendError
@@ -53,6 +54,7 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
     clock = SystemClock()
     prepared = await prepare(config, access(config.concurrency, config.max_tokens), clock)
     prepared.decoders = decoders()
+    show_gaps(config, prepared.spec, shown)
     try:
         with _watcher(prepared, shown) as watcher:
             return await evaluate(prepared, watcher, clock)

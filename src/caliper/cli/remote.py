@@ -17,6 +17,7 @@ from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
+from caliper.cli.recipes import show_gaps
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
@@ -46,6 +47,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     store = open_store(settings) if settings.store else None
     async with RemoteGateway(settings.gateway(server)) as gateway:
         begun = await send(config, gateway, store)
+        show_gaps(config, begun.spec, shown)
         try:
             ended = await _watch(gateway, begun.spec.run_id, shown)
         except (BackendUnavailable, BackendTimeout) as error:

@@ -19,6 +19,7 @@ from caliper.benchmarks.base import (
 from caliper.benchmarks.capability import encoding, examining, planning, reducing, reporting, rows
 from caliper.benchmarks.capability.choices import SETTINGS
 from caliper.benchmarks.capability.payloads import MediaQuestion
+from caliper.benchmarks.capability.recipes import RECIPES
 from caliper.benchmarks.capability.tasks import NAMES, TASKS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome, Scored
@@ -47,6 +48,7 @@ class Capability:
     qa_replies: Layout | None = _FOLDER
     needs_language = False
     labels = (*_CAPTION_LABELS.values(), "unscored")
+    recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items about captions, then about media. Raises InvalidInput for a broken file."""

@@ -26,6 +26,7 @@ from caliper.benchmarks.captionqa import (
     scoring,
     supplied,
 )
+from caliper.benchmarks.captionqa.recipes import RECIPES
 from caliper.benchmarks.captionqa.settings import SETTINGS
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
@@ -50,6 +51,7 @@ class CaptionQA:
     qa_replies: Layout | None = Layout(FileFormat.OBJECT_FOLDER)
     needs_language = False
     labels = scoring.LABELS
+    recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the dataset, each followed by its copy on the image if asked."""

@@ -19,6 +19,7 @@ from caliper.benchmarks.base import (
 from caliper.benchmarks.comprecap import codec, examining, planning, records, reporting, scoring
 from caliper.benchmarks.comprecap.compreqa import STEMS
 from caliper.benchmarks.comprecap.describing import LABELS, describe, label, scores
+from caliper.benchmarks.comprecap.recipes import RECIPES
 from caliper.benchmarks.comprecap.settings import SETTINGS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome
@@ -43,6 +44,7 @@ class CompreCap:
     qa_replies: Layout | None = Layout(FileFormat.TABLE, tuple(STEMS))
     needs_language = True
     labels = LABELS
+    recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """One item a picture, then one a picture with CompreQA questions."""
