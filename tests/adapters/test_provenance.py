@@ -43,7 +43,7 @@ def judged() -> BenchmarkReport:
 
 def test_a_model_is_told_with_what_it_was_sent() -> None:
     assert told(judged()) == {
-        "Captions": "1,200 supplied, 6 blank (0.50%); caption prompt, as stated: simple",
+        "Captions": "1,200 supplied, 6 blank (0.50%); caption prompt recorded as simple",
         "Judge": "llama (tgi, 0123456789ab)",
         "Judge: prompts": "OCR, style_labels (pack abababababab)",
         "Judge: decoding": "temperature 0.6, top-p 0.9, at most 4,096 tokens, seed 7; each asked"

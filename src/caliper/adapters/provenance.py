@@ -80,7 +80,7 @@ def _captions(part: BenchmarkReport, *, supplied: bool) -> str:
         told += f", {blank:,} blank ({percent(blank / examined)})" if blank else ", none blank"
     if supplied:
         # Nobody checks which prompt supplied captions were written with.
-        return f"{told}; caption prompt, as stated: {part.settings.get('prompt', 'none')}"
+        return f"{told}; caption prompt recorded as {part.settings.get('prompt', 'none')}"
     return told
 
 
