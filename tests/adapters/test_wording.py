@@ -7,7 +7,7 @@ from tests.fakes import reports
 
 from caliper.adapters import wording
 from caliper.benchmarks import lexical_agreement
-from caliper.core.report import Estimate
+from caliper.core.report import Coverage, Estimate, Report
 from caliper.core.suspicion import Suspicious
 
 
@@ -26,10 +26,22 @@ def test_an_interval_is_both_ends_or_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(1.0, "100.00 %"), (0.99999, "99.99 %"), (0.985, "98.50 %"), (0.0, "0.00 %")],
+    [(1.0, "100.00%"), (0.99999, "99.99%"), (0.985, "98.50%"), (0.0, "0.00%")],
 )
 def test_all_is_said_of_all_only(share: float, text: str) -> None:
     assert wording.percent(share) == text
+
+
+def test_an_incomplete_report_says_what_it_lacks() -> None:
+    short = dataclasses.replace(reports.capability(), coverage=Coverage(118, 88, {"no_reply": 30}))
+    lacking = Report("run", "finished", (short, reports.captionqa()), {"coverage_floor": 0.99})
+    assert wording.state(lacking) == (
+        "Incomplete: CAPability: 88 of 118 questions scored (74.58%, 99% needed). "
+        "`caliper gate` will not accept this run."
+    )
+    capped = dataclasses.replace(lacking, benchmarks=(reports.captionqa(),))
+    assert "Incomplete: a cap left questions out. `caliper gate`" in wording.state(capped)
+    assert "Incomplete: the run is running;" in wording.state(reports.report("running"))
 
 
 def test_a_figure_is_named_by_its_table_or_its_path() -> None:
@@ -58,8 +70,8 @@ def test_many_blank_captions_are_loud_beside_a_lexical_model() -> None:
     note = "25 of 100 captions are blank: they count as answers that mention nothing."
     many = f"{note} Check how they were made before you trust a figure."
     part = dataclasses.replace(reports.captionqa(), notes=(many,))
-    assert wording.notes(part) == ((many, wording.LEXICAL_WARNING), ())
-    assert [wording.heading(loud) for loud in (many, wording.LEXICAL_WARNING)] == [
+    assert wording.notes(part) == ((many, lexical_agreement.WARNING), ())
+    assert [wording.heading(loud) for loud in (many, lexical_agreement.WARNING)] == [
         "Warning",
         "Not for comparison",
     ]

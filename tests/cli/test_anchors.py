@@ -48,12 +48,12 @@ async def test_they_are_asked_in_every_run_and_change_no_figure(tmp_path: Path) 
             ended = await run(tmp_path, server, out)
             # The run's own replies come from the store; the anchors' never do.
             assert len(server.requests) == ANCHORS
-            assert f"of {ANCHORS} (" in ended.out
+            assert f"of {ANCHORS} known answers judged correctly (" in ended.out
         server.requests.clear()
         ended = await run(tmp_path, server, "second")
         assert server.requests == []
-        assert "Anchors of capability" in ended.out
-    for file in ("report.json", "verdicts.jsonl", "report.md"):
+        assert "Judge check: " in ended.out
+    for file in ("report.json", "verdicts.jsonl"):
         plain = (tmp_path / "plain" / file).read_bytes()
         assert (tmp_path / "second" / file).read_bytes() == plain
     assert execution(tmp_path, "plain")["anchors"] == {}
@@ -122,7 +122,7 @@ async def test_an_endpoint_in_trouble_leaves_them_without_a_verdict(tmp_path: Pa
 
     async with ChatServer(otherwise=busy_about_anchors) as server:
         ended = await run(tmp_path, server, "run")
-    assert f"0 of 0 judged as known, {ANCHORS} without a verdict" in ended.out
+    assert f"0 of 0 known answers judged correctly, {ANCHORS} without a verdict" in ended.out
     assert execution(tmp_path, "run")["anchors"]["capability"]["agreement"] is None
 
 

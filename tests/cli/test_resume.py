@@ -84,7 +84,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
 def test_a_run_that_was_cut_short_has_a_partial_report(root: Path, run: Path) -> None:
     end(started(root, run, 300), signal.SIGKILL)
     shown = Command(root)("report", run.name, code=1)
-    assert "Partial report: the run is running, not complete" in shown.out
+    assert "Incomplete: the run is running;" in shown.out
     assert json.loads((run / "report.json").read_text())["partial"] is True
     assert "the run is running, not complete" in Command(root)("validate", run.name, code=1).err
     Command(root)(*FLAGS, run.name, code=0)

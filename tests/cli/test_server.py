@@ -37,9 +37,12 @@ def pushing(tmp_path: Path) -> Command:
 def test_a_run_over_there_has_the_report_of_one_here(
     server: str, pushing: Command, tmp_path: Path
 ) -> None:
-    here = pushing(*EVALUATE, "--out", "here", "--json")
-    there = pushing(*EVALUATE, "--server", server, "--out", "elsewhere", "--json")
+    wanted = (*EVALUATE, "--recipe", "published")
+    here = pushing(*wanted, "--out", "here", "--json")
+    there = pushing(*wanted, "--server", server, "--out", "elsewhere", "--json")
     assert there.out == here.out, there.err
+    assert "published figures were judged by GPT-4-Turbo" in there.err
+    assert there.told["benchmarks"]["comprecap"]["settings"]["weights"] == "table2"
     assert there.code == here.code
     written = (tmp_path / "elsewhere" / "report.json").read_text("utf-8")
     assert written == here.out

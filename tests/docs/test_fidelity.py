@@ -63,3 +63,39 @@ def test_the_settings_behind_published_figures_exist(name: str) -> None:
             resolved_settings(name, {key: value})
         else:
             Preparation.of({"frames": 8, key: value})
+
+
+FLAG = re.compile(r"--(prompt|repeats|caption-tokens) (\w+)")
+PREPARED = re.compile(r"--preparation (\w+)=(\w+)")
+
+
+def rows_of(name: str) -> list[tuple[str, str]]:
+    """The cells "source" and "in Caliper" of what published figures were made with."""
+    table = section(benchmark(name).title, PUBLISHED).split("\n| data |", 1)[1].split("\n\n", 1)[0]
+    cells = (line.strip("|").split("|") for line in table.splitlines()[1:])
+    return [(source.strip(), here.strip()) for *_, source, here in cells]
+
+
+def values_in(name: str, here: str) -> set[tuple[str, str]]:
+    """What a cell says to set, by the keys of recipes."""
+    known = {setting.name for setting in benchmark(name).settings}
+    found = {pair for code in CODE.findall(here) for pair in PAIR.findall(code) if pair[0] in known}
+    for code in CODE.findall(here):
+        found |= {(key.replace("-", "_"), value) for key, value in FLAG.findall(code)}
+        found |= {(f"preparation.{key}", value) for key, value in PREPARED.findall(code)}
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_recipe_and_the_table_say_the_same(name: str) -> None:
+    recipe = benchmark(name).recipes["published"]
+    rows = rows_of(name)
+    written = set().union(*(values_in(name, here) for _, here in rows))
+    assert written == {(one.key, one.value) for one in recipe.ingredients}
+    for one in recipe.ingredients:
+        sources = [source for source, here in rows if (one.key, one.value) in values_in(name, here)]
+        assert any(all(part in source for part in one.source.split("; ")) for source in sources), (
+            one
+        )
+    told = section(benchmark(name).title, PUBLISHED).casefold()
+    assert all(model.casefold() in told for model in recipe.models.values())

@@ -73,10 +73,10 @@ def chance(found: Difference) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage that never rounds up to all: 99.996 % is not 100 %."""
+    """A share as a percentage that never rounds up to all: 99.996% is not 100%."""
     whole = 100 * share
     text = f"{whole:.2f}"
-    return f"{'99.99' if text == '100.00' and whole < 100 else text} %"
+    return f"{'99.99' if text == '100.00' and whole < 100 else text}%"
 
 
 def suspicious(found: Suspicious) -> str:
@@ -129,17 +129,21 @@ def _signs(found: Suspicious, wanted: Collection[str]) -> str:
     return ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items() if sign in wanted)
 
 
-def state(name: str) -> str:
-    """What the state of a run means for whoever reads its report."""
-    return _STATES.get(
-        name, f"Partial: the run is {name}; figures cover what has a verdict so far."
+def state(report: Report) -> str:
+    """Whether a run is complete, and what it lacks."""
+    if report.state == "complete":
+        return "Complete: every planned question has an outcome, coverage is over the floor."
+    if report.state != "finished":
+        return f"Incomplete: the run is {report.state}; figures cover what has a verdict so far."
+    floor = report.spec.get("coverage_floor", 0.0)
+    lacking = "; ".join(
+        f"{part.title}: {part.coverage.scored:,} of {part.coverage.askable:,} questions scored "
+        f"({percent(part.coverage.share)}, {floor:.0%} needed)"
+        for part in report.benchmarks
+        if part.coverage.share < floor
     )
-
-
-_STATES = {
-    "complete": "Complete: every planned question has an outcome, coverage is over the floor.",
-    "finished": "Partial: every question has an outcome, but coverage is under the floor.",
-}
+    lacking = lacking or "a cap left questions out"
+    return f"Incomplete: {lacking}. `caliper gate` will not accept this run."
 
 
 def label(benchmark: BenchmarkReport, path: Path) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from caliper.core.keys import text_digest
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
-from caliper.core.report import Figure, Path, Table
+from caliper.core.report import Figure, Generation, Path, Table
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -114,6 +114,41 @@ def lacks_caption(item: Item, caption: str | None, settings: Settings) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Ingredient:
+    """One value of a recipe, and the source that states it: a paper's section, "code" for the
+    released script, "README".
+
+    `key` is a setting of the benchmark, or a key of a run file: prompt, repeats, caption_tokens,
+    or `preparation.` and one of its own. `needs` is "captions" or "captioner" where only a run
+    with supplied captions, or with a captioner, can have the value.
+    """
+
+    key: str
+    value: str
+    source: str
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeGap:
+    """What a recipe cannot set, as a sentence; `needs` as for an ingredient."""
+
+    text: str
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolRecipe:
+    """How known figures of a benchmark were made. `models` names who worked in each role, by a
+    part of the model's name.
+    """
+
+    ingredients: tuple[Ingredient, ...]
+    models: Mapping[str, str]
+    gaps: tuple[RecipeGap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRequest:
     """What planning depends on beside the rows.
 
@@ -153,6 +188,7 @@ class Benchmark(Protocol):
     `caption_prompts` names what `caption_prompt` knows, `labels` all words that `label` has.
     `alternatives` are groups of names, lower case, of which one is right about a sample: a caption
     that states nearly all of a group has a sign of stuffing.
+    `recipes` say by name how known figures were made.
     """
 
     name: str
@@ -168,6 +204,7 @@ class Benchmark(Protocol):
     needs_language: bool
     labels: tuple[str, ...]
     alternatives: tuple[tuple[str, ...], ...]
+    recipes: Mapping[str, ProtocolRecipe]
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the rows, `first` left at 0.
@@ -210,6 +247,12 @@ class Benchmark(Protocol):
 
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """Ask all questions of the item. `caption` is None for items asked from the media."""
+        ...
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """How questions from `source` are asked: their templates, their decoding, and how many
+        times each, where the run says `repeats`.
+        """
         ...
 
     def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:

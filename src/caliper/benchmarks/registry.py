@@ -15,6 +15,11 @@ _MODULES = {
 NAMES = tuple(_MODULES)
 
 
+def recipe_names() -> tuple[str, ...]:
+    """The recipes that any benchmark has."""
+    return tuple(sorted({recipe for name in NAMES for recipe in benchmark(name).recipes}))
+
+
 def benchmark(name: str) -> Benchmark:
     """The benchmark of that name, imported when first asked for.
 

@@ -1,31 +1,17 @@
-"""Anchors on the terminal: how a run's judges did, and where two runs' judges differ."""
+"""Anchors on the terminal: where two runs' judges differ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.markup import escape
 
 from caliper.analysis.drift import Sitting
 from caliper.cli.console import ERR
-from caliper.standalone.anchored import Drifted, Sittings, drifted
+from caliper.standalone.anchored import Drifted, drifted
 from caliper.standalone.directory import find_run
 
 _SHOWN = 5
-
-
-def show_anchors(sittings: Sittings, console: Console) -> None:
-    """One line a benchmark: how many anchors got the verdict that they deserve."""
-    for name, sitting in sittings.items():
-        lost = len(sitting.verdicts) - sitting.scored
-        unscored = f", {lost} without a verdict" if lost else ""
-        console.print(
-            f"[dim]Anchors of {name}: {_agreed(sitting)} judged as known{unscored} by "
-            f"{escape(sitting.judge)}[/dim]",
-            highlight=False,
-            soft_wrap=True,
-        )
 
 
 def warn_of_drift(runs: Sequence[str]) -> None:

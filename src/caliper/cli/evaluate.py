@@ -12,12 +12,12 @@ from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
 from caliper.adapters.wording import unasked
-from caliper.cli.anchors import show_anchors
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
+from caliper.cli.recipes import show_gaps
 from caliper.cli.remote import evaluate_there
 from caliper.cli.show import show_place, show_report, show_reuse, with_execution
 from caliper.core.errors import BackendError
@@ -55,6 +55,7 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
     clock = SystemClock()
     prepared = await prepare(config, access(config.concurrency, config.max_tokens), clock)
     prepared.decoders = decoders()
+    show_gaps(config, prepared.spec, shown)
     try:
         with _watcher(prepared, shown) as watcher:
             return await evaluate(prepared, watcher, clock)
@@ -76,7 +77,6 @@ def _tell(finished: Finished, shown: Shown) -> None:
         show_report(finished.report, OUT)
         for model, spent in finished.spent.items():
             OUT.print(f"[dim]{escape(_cost(model, spent))}[/dim]", highlight=False)
-        show_anchors(finished.anchors, OUT)
         show_reuse(finished.report.reuse, OUT)
         if finished.since is not None:
             OUT.print(f"[dim]{unasked(finished.report.state, finished.since)}[/dim]")

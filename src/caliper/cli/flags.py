@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from caliper.benchmarks.registry import recipe_names
+
 _WHAT = "What is measured"
 _WHO = "Who captions, judges and reads"
 _HOW = "How the run goes"
@@ -29,11 +31,11 @@ CaptionerSpec = Annotated[
     ),
 ]
 Prompt = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--prompt",
         help="Caption prompt: simple, short, long or taxonomy. Only recorded when captions "
-        "are supplied.",
+        "are supplied. [dim]\\[default: simple][/dim]",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -122,6 +124,15 @@ Set = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A protocol choice; may be given several times. See docs/fidelity.md.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Recipe = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe",
+        help="Set what no other option and no file sets to how known figures were made. "
+        f"Known: {', '.join(recipe_names())}. See docs/published.md.",
         rich_help_panel=_WHAT,
     ),
 ]

@@ -21,6 +21,7 @@ class Shared:
     """The options that every run has; over `--config` they win. None: not given."""
 
     name: flags.Name = None
+    recipe: flags.Recipe = None
     settings: flags.Set = None
     preparation: flags.Prepare = None
     caption_tokens: flags.CaptionTokens = None
@@ -62,7 +63,7 @@ class CapabilityPart:
     data: flags.Data
     captions: flags.Captions = None
     captioner: flags.CaptionerSpec = None
-    prompt: flags.Prompt = "simple"
+    prompt: flags.Prompt = None
     judge: flags.Judge = None
     media: flags.MediaRoot = None
     qa: flags.Qa = None
@@ -76,7 +77,7 @@ class CaptionQaPart:
     data: flags.Data
     captions: flags.Captions = None
     captioner: flags.CaptionerSpec = None
-    prompt: flags.Prompt = "simple"
+    prompt: flags.Prompt = None
     taxonomy: flags.TaxonomyFile = None
     reader: flags.Reader = None
     media: flags.MediaRoot = None
@@ -91,7 +92,7 @@ class CompreCapPart:
     data: flags.Data
     captions: flags.Captions = None
     captioner: flags.CaptionerSpec = None
-    prompt: flags.Prompt = "simple"
+    prompt: flags.Prompt = None
     judge: flags.Judge = None
     tagger: flags.Tagger = "rules"
     embedder: flags.EmbedderSpec = "ngram"
@@ -181,7 +182,7 @@ def from_file(path: Path, shared: Shared) -> RunConfig:
             update["preparation"] = {**part.preparation, **preparation}
         if shared.caption_tokens is not None and name in captioned:
             update["caption_tokens"] = shared.caption_tokens
-        parts[name] = part.model_copy(update=update).model_dump()
+        parts[name] = part.model_copy(update=update).model_dump(exclude_unset=True)
     values = {**config.model_dump(exclude={"benchmarks"}), **shared.run_values()}
     # The file was checked by itself: what is wrong now was given on the command line.
     return checked({**values, "benchmarks": parts}, file="command line")

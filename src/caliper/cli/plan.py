@@ -12,6 +12,7 @@ from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
+from caliper.cli.recipes import show_gaps
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.settings import access
 from caliper.standalone.config import RunConfig
@@ -21,7 +22,7 @@ from caliper.standalone.run import run_directory
 
 
 def _plan(config: RunConfig, shown: Shown) -> int:
-    run, directory, found = asyncio.run(_estimated(config))
+    run, directory, found = asyncio.run(_estimated(config, shown))
     if shown.json:
         told = {"run": run, "directory": directory, "benchmarks": [one.to_json() for one in found]}
         write_json(told)
@@ -33,8 +34,9 @@ def _plan(config: RunConfig, shown: Shown) -> int:
     return Exit.DONE
 
 
-async def _estimated(config: RunConfig) -> tuple[str, str, list[Estimated]]:
+async def _estimated(config: RunConfig, shown: Shown) -> tuple[str, str, list[Estimated]]:
     prepared = await prepare(config, access(config.concurrency), SystemClock())
+    show_gaps(config, prepared.spec, shown)
     try:
         directory = run_directory(prepared).path
         found = [each async for each in estimate(prepared)]

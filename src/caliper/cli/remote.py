@@ -17,6 +17,7 @@ from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
+from caliper.cli.recipes import show_gaps
 from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
@@ -49,6 +50,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
         begun = await send(config, gateway, store)
         # Only a complete run is not taken up again.
         nothing_asked = begun.state is RunState.COMPLETE
+        show_gaps(config, begun.spec, shown)
         try:
             ended = await _watch(gateway, begun.spec.run_id, shown)
         except (BackendUnavailable, BackendTimeout) as error:

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.wording import NO_DATA, number, reuse, stuffed, suspicious
+from caliper.adapters.provenance import facts
+from caliper.adapters.wording import NO_DATA, number, reuse, state, stuffed
 from caliper.core.report import BenchmarkReport, Estimate, Report, Reuse, Table
 
 
@@ -28,16 +29,15 @@ def show_report(report: Report, console: Console) -> None:
         for table in part.tables:
             if table.rows:
                 console.print(_grid(part, table))
-        console.print(_coverage(part))
-        if part.suspicious.captions:
-            console.print(f"[yellow]{suspicious(part.suspicious)}[/yellow]")
+        for fact in facts(part, report.spec):
+            if fact.brief:
+                style = "yellow" if fact.warning else "dim"
+                told = escape(f"{fact.label}: {fact.text}")
+                console.print(told, style=style, highlight=False, soft_wrap=True)
         for note in part.notes:
             console.print(f"[yellow]{escape(note)}[/yellow]")
     if report.partial:
-        console.print(
-            f"\n[bold red]Partial report[/bold red]: the run is {report.state}, not complete; "
-            "its figures gate nothing."
-        )
+        console.print(f"\n[bold red]{escape(state(report))}[/bold red]", soft_wrap=True)
 
 
 def show_place(path: Path, console: Console) -> None:
@@ -93,12 +93,3 @@ def shown(estimate: Estimate | None, *, interval: bool = True) -> str:
     if not interval or estimate.low is None or estimate.high is None:
         return number(estimate.value)
     return f"{number(estimate.value)} [dim]({estimate.low:.1f} to {estimate.high:.1f})[/dim]"
-
-
-def _coverage(part: BenchmarkReport) -> str:
-    coverage = part.coverage
-    told = f"[dim]{coverage.scored:,} of {coverage.askable:,} askable questions scored"
-    if coverage.unscored:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in coverage.unscored.items())
-        told += f"; unscored: {reasons}"
-    return f"{told}[/dim]"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from caliper.core.question import Decoding
 from caliper.core.suspicion import Suspicious
 from caliper.core.tally import Sums
 
@@ -128,13 +129,37 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Generation:
+    """How a model generated its replies: the names of its prompts, its decoding with the seed of
+    the first reply, and how many replies each question got.
+    """
+
+    prompts: tuple[str, ...]
+    decoding: Decoding
+    repeats: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCheck:
+    """How many of the anchors, captions with known verdicts, were judged correctly: `agreed` of
+    `scored`; `unscored` got no verdict.
+    """
+
+    agreed: int
+    scored: int
+    unscored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkReport:
     """One benchmark's part. `headline` is the path of the figure people quote first.
 
     `models` names who judged, read, tagged and embedded; `settings` the protocol choices.
     `notes` are sentences that belong beside the figures (a lexical judge, a chosen reading).
     `suspicious` counts captions that look as if they were written for the judge; it changes no
-    figure.
+    figure. `generation` has an entry per role in which a chat model was asked: recorded replies
+    and rules have none. `check` is that of the judge in this run; people are shown it, and
+    report.json leaves it out.
     """
 
     name: str
@@ -147,6 +172,8 @@ class BenchmarkReport:
     models: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     suspicious: Suspicious = field(default_factory=Suspicious)
+    generation: Mapping[str, Generation] = field(default_factory=dict)
+    check: JudgeCheck | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,16 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
 from caliper.core.keys import digest, question_id
 from caliper.core.outcome import Reason, Scored, Verdict
-from caliper.core.question import Item, Question, Source
-from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
+from caliper.core.question import Decoding, Item, Question, Source
+from caliper.core.report import (
+    BenchmarkReport,
+    Coverage,
+    Estimate,
+    Generation,
+    Path,
+    Report,
+    VerdictRow,
+)
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
 from caliper.core.suspicion import MANY_MEDIA, Suspicious, count, repeated
 from caliper.core.tally import Tally
@@ -37,6 +45,9 @@ _RULES = (
 _FEW_BLANK = 0.03
 """The share of blank captions up to which a note of them is an ordinary one (ours)."""
 _MANY_BLANK = " Check how they were made before you trust a figure."
+
+_NO_CHAT = ("lexical", "replay")
+"""Kinds of models that are sent no prompt."""
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
@@ -72,9 +83,7 @@ async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger:
     """The report of a run as far as its ledger goes, but for what it tells of captions."""
     totals = await tallies(spec, plan, ledger)
     state, covered = standing(spec, summary, ledger)
-    parts = (
-        _part(spec.benchmark(name), totals[name], coverage) for name, coverage in covered.items()
-    )
+    parts = (_part(spec, name, totals[name], coverage) for name, coverage in covered.items())
     return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
 
 
@@ -132,14 +141,15 @@ def declared(spec: RunSpec) -> Report:
             coverage=Coverage(0, 0),
             settings=_settings(part),
             models=_models(part),
+            generation=_generation(spec, part),
         )
         for part in spec.benchmarks
     )
     return Report(spec.name, str(RunState.PLANNING), tuple(parts), _spec_for_readers(spec))
 
 
-def _part(part: BenchmarkSpec, tally: Tally, coverage: Coverage) -> BenchmarkReport:
-    chosen = benchmark(part.name)
+def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> BenchmarkReport:
+    part, chosen = spec.benchmark(name), benchmark(name)
     layout = chosen.report(tally, part.settings)
     estimates = estimate_all(layout.figures, tally)
     return BenchmarkReport(
@@ -152,6 +162,7 @@ def _part(part: BenchmarkSpec, tally: Tally, coverage: Coverage) -> BenchmarkRep
         settings=_settings(part),
         models=_models(part),
         notes=(*_model_notes(part, estimates), *layout.notes),
+        generation=_generation(spec, part),
     )
 
 
@@ -192,7 +203,26 @@ def _settings(part: BenchmarkSpec) -> dict[str, str]:
 
 
 def _models(part: BenchmarkSpec) -> dict[str, str]:
-    return {role: model.label for role, model in sorted(part.models.items())}
+    return {
+        role: f"{model.name} ({model.kind}, no revision)"
+        if model.label == model.name
+        else model.label
+        for role, model in sorted(part.models.items())
+    }
+
+
+def _generation(spec: RunSpec, part: BenchmarkSpec) -> dict[str, Generation]:
+    """How the chat models of a benchmark generate: who judges or reads, and the checkpoint."""
+    chosen, seed = benchmark(part.name), spec.sampling_seed
+    found = {}
+    for role, source in ((chosen.role, Source.CAPTION), ("media", Source.MEDIA)):
+        if role in part.models and part.models[role].kind not in _NO_CHAT:
+            asked = chosen.generation(source, part.settings, part.repeats)
+            found[role] = replace(asked, decoding=replace(asked.decoding, seed=seed))
+    if part.captions is None and "captioner" in part.models:
+        decoding = Decoding(max_tokens=part.caption_tokens, seed=seed)
+        found["captioner"] = Generation((part.prompt,), decoding)
+    return found
 
 
 def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Iterator[str]:

@@ -10,12 +10,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import NAMES, recipe_names
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
+from caliper.standalone.recipes import recipe_values
 from caliper.standalone.yamltext import read_yaml
 
 
@@ -103,11 +112,14 @@ class RunConfig(_Strict):
 
     `name` is the checkpoint's label, `limit` draws that many items a task or domain by
     `seed`, `out` the run's directory and `store` where replies are kept between runs;
-    `share_replies` shares those of models without a revision, too.
+    `share_replies` shares those of models without a revision, too. `recipe` names how known
+    figures were made: what the run does not say itself is set so.
     `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` are known
     captions that are judged beside it; see runtime.anchors.
     """
 
+    # Before the benchmarks: their validation reads it.
+    recipe: str | None = None
     benchmarks: Mapping[str, BenchmarkConfig] = Field(min_length=1)
     name: str | None = None
     seed: int = Field(default=0, ge=0)
@@ -123,16 +135,24 @@ class RunConfig(_Strict):
     out: Path | None = None
     store: Path | None = None
 
+    @field_validator("recipe")
+    @classmethod
+    def _known_recipe(cls, value: str | None) -> str | None:
+        if value is not None and value not in (known := recipe_names()):
+            raise ValueError(f"unknown recipe {value!r}; known: {', '.join(known)}")
+        return value
+
     @field_validator("benchmarks")
     @classmethod
     def _known_benchmarks(
-        cls, value: Mapping[str, BenchmarkConfig]
+        cls, value: Mapping[str, BenchmarkConfig], info: ValidationInfo
     ) -> Mapping[str, BenchmarkConfig]:
         unknown = sorted(set(value) - set(NAMES))
         if unknown:
             raise ValueError(f"unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES)}")
         # One order for all, so that the same benchmarks named in another order are one run.
-        return {name: value[name] for name in NAMES if name in value}
+        recipe = info.data.get("recipe")
+        return {name: _by_recipe(name, value[name], recipe) for name in NAMES if name in value}
 
     @property
     def with_anchors(self) -> bool:
@@ -157,6 +177,18 @@ class RunConfig(_Strict):
         # What stands behind the # of a Triton model are options.
         named = "" if captioner.startswith("triton:") else captioner.partition("#")[2]
         return named.rsplit("/", 1)[-1]
+
+
+def _by_recipe(name: str, part: BenchmarkConfig, recipe: str | None) -> BenchmarkConfig:
+    """The part, where what it does not say is what the recipe says."""
+    if recipe is None:
+        return part
+    values = recipe_values(name, recipe, captioned=part.captioner is not None)
+    said = part.model_dump(exclude_unset=True)
+    given = {key: value for key, value in said.items() if value is not None}
+    for key in ("set", "preparation"):
+        given[key] = {**values.get(key, {}), **getattr(part, key)}
+    return BenchmarkConfig.model_validate({**values, **given})
 
 
 def checked(written: Mapping[str, Any], *, file: str = "") -> RunConfig:
@@ -222,7 +254,8 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
     return written
 
 
-_OF_ONE_TIME = {"out", "store", "concurrency", "max_calls", "max_tokens", "anchors"}
+# A recipe is there as what it set.
+_OF_ONE_TIME = {"recipe", "out", "store", "concurrency", "max_calls", "max_tokens", "anchors"}
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")

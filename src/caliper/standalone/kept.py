@@ -28,6 +28,7 @@ from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan, read_summary
 from caliper.runtime.sinks import sinks, thumbnails_below
+from caliper.standalone.anchored import kept_sittings, with_checks
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
@@ -56,6 +57,7 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         ledger = Ledger.resume(summary.questions, journal)
         plan = _Plan(directory, summary)
         found = await report(spec, summary, plan, ledger, captions)
+        found = with_checks(found, kept_sittings(directory))
         if write:
             await write_outputs(
                 sinks(captions, thumbnails_below(media_of(directory))),

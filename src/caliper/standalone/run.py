@@ -39,7 +39,7 @@ from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
-from caliper.standalone.anchored import Sittings, kept_sittings, sit
+from caliper.standalone.anchored import kept_sittings, sit, with_checks
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
@@ -50,15 +50,13 @@ from caliper.standalone.stages import Stages
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a run ended: its report, where it is kept, and what its calls cost by model. `since` is
-    when an earlier process ended it, None where this one had something to do. `anchors` are those
-    that were judged beside it.
+    when an earlier process ended it, None where this one had something to do.
     """
 
     report: Report
     directory: Path
     since: datetime | None = None
     spent: Mapping[str, Spent] = field(default_factory=dict)
-    anchors: Sittings = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -92,7 +90,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             sittings = await sit(prepared, watcher)
             await run.work(watcher, clock)
             journal.sync()
-            found = await run.report()
+            found = with_checks(await run.report(), sittings)
             await run.write(found)
         reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
@@ -110,15 +108,15 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, None, prepared.room.spent, sittings)
+    return Finished(found, directory.path, None, prepared.room.spent)
 
 
 def already(directory: RunDirectory, found: Report) -> Finished:
     """A run that an earlier process ended, with its report. Raises NewerSchema or InvalidInput."""
     told = directory.read_execution().get("finished")
     since = None if told is None else datetime.fromisoformat(told)
-    found = replace(found, reuse=directory.reuse)
-    return Finished(found, directory.path, since, anchors=kept_sittings(directory))
+    found = with_checks(replace(found, reuse=directory.reuse), kept_sittings(directory))
+    return Finished(found, directory.path, since)
 
 
 def _take_up(prepared: Prepared) -> None:

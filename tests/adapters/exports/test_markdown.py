@@ -28,19 +28,13 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
         f"| object\\_number | {cell} | {cell} | {cell} | 100 |",
         "| OCR | no data | 54.25 (50.25 to 59.25) | 54.25 (50.25 to 59.25) | 98 |",
         "Per cent.",
-        "### Coverage",
-        "596 of 600 askable questions have a score (99.33 %); 610 were planned.",
-        "| Unscored because | questions |",
-        "| bad\\_ground\\_truth | 10 |",
-        "### Models",
-        "- judge: llama (tgi, 0123456789ab)",
-        "### Settings",
-        "- category\\_labels: any",
+        "### How these figures were made",
+        "- Judge: llama (tgi, 0123456789ab)",
+        "- Settings: category\\_labels=any, reply\\_reading=lenient",
         "## CaptionQA",
         f"> **Warning.** {lexical_agreement.WARNING}",
-        "### Suspicious captions",
-        wording.suspicious(reports.captionqa().suspicious),
-        "## To repeat this run",
+        f"- Signs: {wording.suspicious(reports.captionqa().suspicious)}",
+        "## Reproduce",
         "- pack.name: caliper",
         "- seed: 0",
     ]
@@ -50,7 +44,7 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_a_partial_report_says_so_first() -> None:
     lines = report_text(reports.report("running")).splitlines()
-    assert lines[2].startswith("> **Partial: the run is running")
+    assert lines[2].startswith("> **Incomplete: the run is running")
 
 
 def test_stuffing_is_said_before_every_figure() -> None:

@@ -32,8 +32,8 @@ def test_the_page_holds_figures_intervals_coverage_models_and_settings() -> None
         "<h1>My checkpoint 7B</h1>",
         '<span class="big">61.50</span>',
         "95 % interval 58.25 to 64.12",
-        "99.33 % of questions scored",
-        "unscored: bad ground truth",
+        "99.33% of questions scored",
+        "596 of 600 askable questions scored; unscored: 10 bad_ground_truth (1.64%)",
         "Replies were read leniently.",
         "llama (tgi, 0123456789ab)",
         "category_labels",
@@ -46,14 +46,14 @@ def test_the_page_holds_figures_intervals_coverage_models_and_settings() -> None
 
 def test_the_page_says_how_many_captions_look_written_for_the_judge() -> None:
     text = render_report(reports.report(), (), no_picture)
-    assert text.count('<p class="note suspicious">') == 1
+    assert text.count("<dt>Signs</dt>") == 1
     assert "3 of 250 captions look as if" in text
 
 
 def test_a_complete_run_has_no_banner_and_a_partial_one_has() -> None:
     assert 'class="partial"' not in render_report(reports.report(), (), no_picture)
     page = render_report(reports.report("running"), (), no_picture)
-    assert 'class="partial" role="status"><strong>PARTIAL</strong> The run is running' in page
+    assert 'class="partial" role="status"><strong>INCOMPLETE</strong> the run is running' in page
 
 
 def test_a_lexical_judge_is_flagged_where_it_judged() -> None:

@@ -7,11 +7,13 @@
         "title", "headline": [path...], "coverage": {...}, "settings", "models", "notes",
         "tables": [{"title", "columns", "note", "chart", "rows": [{"label", "cells": [path...]}]}],
         "suspicious": {"captions", "examined", "signs": {<sign>: count},
-                       "stuffed"}}}}
+                       "stuffed"},
+        "generation": {<role>: {"prompts", "temperature", "top_p", "max_tokens", "seed",
+                                "repeats"}}}}}
 
 Figures have full precision and the unit of the papers; those without an interval are not
 under `intervals`; `tables` say how the benchmark itself sets them out; `stuffed` is left out where
-it is 0. The bytes depend on the
+it is 0, `generation` where no chat model was asked. The bytes depend on the
 report's values only.
 """
 
@@ -26,6 +28,9 @@ from typing import Any
 from caliper.adapters.files import write_text
 from caliper.core.report import BenchmarkReport, Report, VerdictRow
 from caliper.core.report import Path as FigurePath
+
+SENT = ("temperature", "top_p", "max_tokens", "seed")
+"""What of a decoding is told."""
 
 
 class JsonExport:
@@ -75,6 +80,7 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
             "signs": dict(benchmark.suspicious.signs),
             **({"stuffed": stuffed} if (stuffed := benchmark.suspicious.stuffed) else {}),
         },
+        **_generation(benchmark),
         "tables": [asdict(table) for table in benchmark.tables],
         "intervals": nested(
             {
@@ -88,6 +94,18 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
     if taken := sorted(about.keys() & figures.keys()):
         raise ValueError(f"{benchmark.name}: figures cannot be called {', '.join(taken)}")
     return figures | about
+
+
+def _generation(benchmark: BenchmarkReport) -> dict[str, Any]:
+    told = {
+        role: {
+            "prompts": list(found.prompts),
+            **{name: getattr(found.decoding, name) for name in SENT},
+            "repeats": found.repeats,
+        }
+        for role, found in benchmark.generation.items()
+    }
+    return {"generation": told} if told else {}
 
 
 def nested(values: Mapping[FigurePath, Any]) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from caliper.adapters import wording
 from caliper.adapters.files import write_text
+from caliper.adapters.provenance import TITLE, facts
 from caliper.core.report import BenchmarkReport, Estimate, Report, Table, VerdictRow, leaves
 
 
@@ -25,20 +27,20 @@ class MarkdownExport:
 
 def report_text(report: Report) -> str:
     """The text of report.md."""
-    blocks = [f"# {plain(report.name)}", wording.state(report.state)]
+    blocks = [f"# {plain(report.name)}", wording.state(report)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
     blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffed(report))
     if told := wording.reuse(report.reuse):
         blocks.append(plain(told))
     for benchmark in report.benchmarks:
-        blocks.extend(_benchmark(benchmark))
+        blocks.extend(_benchmark(benchmark, report.spec))
     if report.spec:
-        blocks += ["## To repeat this run", _pairs(dict(leaves(report.spec)))]
+        blocks += ["## Reproduce", _pairs(sorted(leaves(report.spec)))]
     return "\n\n".join(blocks) + "\n"
 
 
-def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
+def _benchmark(benchmark: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[str]:
     yield f"## {plain(benchmark.title)}"
     yield _headline(benchmark)
     loud, quiet = wording.notes(benchmark)
@@ -51,17 +53,8 @@ def _benchmark(benchmark: BenchmarkReport) -> Iterator[str]:
         yield _table(benchmark, table)
         if table.note:
             yield plain(table.note)
-    yield "### Coverage"
-    yield _coverage(benchmark)
-    if told := wording.suspicious(benchmark.suspicious):
-        yield "### Suspicious captions"
-        yield plain(told)
-    if benchmark.models:
-        yield "### Models"
-        yield _pairs(benchmark.models)
-    if benchmark.settings:
-        yield "### Settings"
-        yield _pairs(benchmark.settings)
+    yield f"### {TITLE}"
+    yield _pairs((fact.label, fact.text) for fact in facts(benchmark, spec))
 
 
 def _headline(benchmark: BenchmarkReport) -> str:
@@ -85,18 +78,6 @@ def _table(benchmark: BenchmarkReport, table: Table) -> str:
     return grid(("", *table.columns), rows)
 
 
-def _coverage(benchmark: BenchmarkReport) -> str:
-    coverage = benchmark.coverage
-    said = (
-        f"{coverage.scored} of {coverage.askable} askable questions have a score "
-        f"({wording.percent(coverage.share)}); {coverage.planned} were planned."
-    )
-    if not coverage.unscored:
-        return said
-    rows = [(reason, str(count)) for reason, count in sorted(coverage.unscored.items())]
-    return said + "\n\n" + grid(("Unscored because", "questions"), rows)
-
-
 def grid(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table, whose columns but the first are aligned to the right."""
     rule = ("---", *("---:" for _ in head[1:]))
@@ -104,8 +85,8 @@ def grid(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
 
 
-def _pairs(pairs: Mapping[str, str]) -> str:
-    return "\n".join(f"- {plain(name)}: {plain(pairs[name])}" for name in sorted(pairs))
+def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"- {plain(name)}: {plain(text)}" for name, text in pairs)
 
 
 def plain(text: str) -> str:

@@ -6,15 +6,26 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from caliper.adapters.exports.json import SENT
 from caliper.core.errors import InvalidInput
-from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, Table, TableRow
+from caliper.core.question import Decoding
+from caliper.core.report import (
+    BenchmarkReport,
+    Coverage,
+    Estimate,
+    Generation,
+    Path,
+    Report,
+    Table,
+    TableRow,
+)
 from caliper.core.run import refuse_newer
 from caliper.core.suspicion import Suspicious
 
 _ABOUT = frozenset(
     {
         *("title", "headline", "coverage", "settings", "models", "notes", "suspicious"),
-        *("tables", "intervals"),
+        *("tables", "intervals", "generation"),
     }
 )
 """What stands beside the figures of a benchmark."""
@@ -59,7 +70,13 @@ def _part(name: str, part: Mapping[str, Any]) -> BenchmarkReport:
         models=part["models"],
         notes=tuple(part["notes"]),
         suspicious=Suspicious(**suspicious),
+        generation={role: _generation(found) for role, found in part.get("generation", {}).items()},
     )
+
+
+def _generation(written: Mapping[str, Any]) -> Generation:
+    decoding = Decoding(**{name: written[name] for name in SENT})
+    return Generation(tuple(written["prompts"]), decoding, written["repeats"])
 
 
 def _figures(tree: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:

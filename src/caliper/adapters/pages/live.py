@@ -78,7 +78,8 @@ def render_run(found: Evaluation, *, refreshing: bool) -> str:
     """
     going = found.state not in OVER
     run = found.spec.run_id
-    parts = [_complete(part, declared(found.spec)) for part in found.benchmarks]
+    said = declared(found.spec)
+    parts = [_complete(part, said) for part in found.benchmarks]
     return render(
         "run.html",
         live=True,
@@ -91,6 +92,7 @@ def render_run(found: Evaluation, *, refreshing: bool) -> str:
         whole=found.state is RunState.COMPLETE,
         progress=[_progress(part) for part in parts],
         parts=parts,
+        spec=said.spec,
         samples=f"/runs/{run}/samples",
         files={file: f"/runs/{run}/files/{file}" for file in FILES},
     )
@@ -112,6 +114,7 @@ def _complete(part: BenchmarkReport, said: Report) -> BenchmarkReport:
         part,
         settings=known.settings,
         models=known.models,
+        generation=known.generation,
         tables=_tables(part),
         estimates={path: _counted(path, found) for path, found in part.estimates.items()},
     )

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from caliper.adapters import wording
+from caliper.adapters import provenance, wording
 from caliper.adapters.pages import charts
 from caliper.core.report import BenchmarkReport, Estimate, Table
 from caliper.core.report import Path as FigurePath
@@ -76,9 +76,10 @@ def _environment() -> Environment:
         label=wording.label,
         headline=wording.headline,
         notes=wording.notes,
-        suspicious=wording.suspicious,
         reuse=wording.reuse,
         stuffed=wording.stuffed,
+        facts=provenance.facts,
+        made=provenance.TITLE,
         chart_scale=chart_scale,
         bar=charts.bar,
     )

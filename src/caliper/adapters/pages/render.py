@@ -51,7 +51,7 @@ def _page(report: Report, packed: Packed) -> str:
         "report.html",
         script="report.js",
         report=report,
-        said=wording.state(report.state),
+        said=wording.state(report),
         spec=dict(leaves(report.spec)),
         packed=packed,
         data=Markup(packed.data),  # noqa: S704 - packing.script_json leaves no markup in it

@@ -19,10 +19,12 @@ from caliper.benchmarks.base import (
 from caliper.benchmarks.capability import encoding, examining, planning, reducing, reporting, rows
 from caliper.benchmarks.capability.choices import SETTINGS
 from caliper.benchmarks.capability.payloads import MediaQuestion
+from caliper.benchmarks.capability.recipes import RECIPES
 from caliper.benchmarks.capability.tasks import ALTERNATIVES, NAMES, TASKS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Examination, Item, Question, Source
+from caliper.core.report import Generation
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -47,6 +49,7 @@ class Capability:
     needs_language = False
     labels = (*_CAPTION_LABELS.values(), "unscored")
     alternatives = ALTERNATIVES
+    recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items about captions, then about media. Raises InvalidInput for a broken file."""
@@ -87,6 +90,10 @@ class Capability:
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """One call a question and repeat; none without a caption or a usable annotation."""
         return examining.examine(item, caption, settings)
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """Templates and decoding of what `examine` asks."""
+        return examining.generation(source, settings, repeats)
 
     def recorded(self, replies: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
         """Recorded replies by key. Raises InvalidInput for a broken file."""

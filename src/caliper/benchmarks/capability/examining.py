@@ -12,12 +12,15 @@ from caliper.benchmarks.capability.answers import open_answer_right, read_choice
 from caliper.benchmarks.capability.choices import chosen
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
 from caliper.benchmarks.capability.reading import read_labels, read_score
-from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form
+from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form, Task
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
-from caliper.core.question import Ask, Examination, Item, Question, Source
+from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
+from caliper.core.report import Generation
 
+DECODING = Decoding(max_tokens=512)
 CORRECT, WRONG, NOT_MENTIONED = Fraction(1), Fraction(-1), Fraction(0)
 MEDIA_WRONG = Fraction(0)
+_MEDIA_PROMPTS = ("qa_choice", "qa_open")
 
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
@@ -67,17 +70,33 @@ def _ask(item: Item, question: Question[Any], repeat: int, caption: str, setting
         repeat,
         f"capability/{prompt}",
         fields,
-        schema=schema,
+        DECODING,
+        schema,
         untrusted="caption" if "caption" in fields else "",
         fence=fence(settings, caption),
     )
+
+
+def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
+    """What `examine` asks with, over all tasks. Questions from the media are asked once."""
+    names: tuple[str, ...] = _MEDIA_PROMPTS
+    if source is Source.CAPTION:
+        names = tuple(_prompt(task, settings) for task in TASKS.values())
+    times = 1 if source is Source.MEDIA else repeats or 1
+    return Generation(tuple(f"capability/{name}" for name in names), DECODING, times)
+
+
+def _prompt(task: Task, settings: Settings) -> str:
+    several = task.form is Form.CATEGORY and chosen(settings, "category_labels") == "any"
+    return f"{task.name}_labels" if several else task.name
 
 
 def _media_request(
     payload: MediaQuestion,
 ) -> tuple[str, Mapping[str, str], Mapping[str, Any] | None]:
     fields = {"question": payload.question, "options": "\n".join(payload.options)}
-    return ("qa_choice" if payload.options else "qa_open"), fields, None
+    choice, free = _MEDIA_PROMPTS
+    return (choice if payload.options else free), fields, None
 
 
 def _caption_request(
@@ -94,11 +113,10 @@ def _caption_request(
         "categories": str(list(task.labels)),
         "explanations": "\n".join(category.line for category in task.categories),
     }
-    label = {"enum": [*task.labels, NOT_STATED.upper()]}
-    if chosen(settings, "category_labels") == "one":
-        return task.name, fields, _object({"pred": label})
-    several = {"type": "array", "items": label, "minItems": 1}
-    return f"{task.name}_labels", fields, _object({"pred": several})
+    label: dict[str, Any] = {"enum": [*task.labels, NOT_STATED.upper()]}
+    if chosen(settings, "category_labels") == "any":
+        label = {"type": "array", "items": label, "minItems": 1}
+    return _prompt(task, settings), fields, _object({"pred": label})
 
 
 def _object(answer: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

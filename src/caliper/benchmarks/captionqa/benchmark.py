@@ -26,9 +26,11 @@ from caliper.benchmarks.captionqa import (
     scoring,
     supplied,
 )
+from caliper.benchmarks.captionqa.recipes import RECIPES
 from caliper.benchmarks.captionqa.settings import SETTINGS
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
+from caliper.core.report import Generation
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -50,6 +52,7 @@ class CaptionQA:
     needs_language = False
     labels = scoring.LABELS
     alternatives: tuple[tuple[str, ...], ...] = ()
+    recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """Items in the order of the dataset, each followed by its copy on the image if asked."""
@@ -83,6 +86,10 @@ class CaptionQA:
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """Ask the reader for a letter a question."""
         return examining.examine(item, caption, settings)
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """Templates and decoding of what `examine` asks."""
+        return prompting.generation(source, settings, repeats)
 
     def recorded(
         self,

@@ -12,6 +12,7 @@ from caliper.benchmarks.captionqa.settings import TEMPERATURE, max_tokens
 from caliper.benchmarks.captionqa.taxonomy import hints
 from caliper.core.errors import UnknownName
 from caliper.core.question import Ask, Decoding, Item, Question, Source
+from caliper.core.report import Generation
 
 CAPTION_PROMPTS = ("simple", "short", "long", "taxonomy")
 """The four caption prompts of paper 3.3, the default first."""
@@ -57,13 +58,21 @@ def ask(
         repeat=repeat,
         prompt=READER_ON_IMAGE if on_image else READER,
         fields=fields if on_image else {"caption": text, **fields},
-        decoding=Decoding(
-            temperature=float(settings.get(TEMPERATURE.name, TEMPERATURE.default)),
-            max_tokens=max_tokens(settings),
-        ),
+        decoding=_decoding(settings),
         untrusted="" if on_image else "caption",
         fence="" if on_image else fence(settings, caption or ""),
     )
+
+
+def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
+    """What `ask` asks with under these settings."""
+    prompt = READER_ON_IMAGE if source is Source.MEDIA else READER
+    return Generation((prompt,), _decoding(settings), repeats or 1)
+
+
+def _decoding(settings: Settings) -> Decoding:
+    temperature = float(settings.get(TEMPERATURE.name, TEMPERATURE.default))
+    return Decoding(temperature, max_tokens=max_tokens(settings))
 
 
 def lettered(shown: tuple[str, ...]) -> str:

@@ -19,10 +19,12 @@ from caliper.benchmarks.base import (
 from caliper.benchmarks.comprecap import codec, examining, planning, records, reporting, scoring
 from caliper.benchmarks.comprecap.compreqa import STEMS
 from caliper.benchmarks.comprecap.describing import LABELS, describe, label, scores
+from caliper.benchmarks.comprecap.recipes import RECIPES
 from caliper.benchmarks.comprecap.settings import SETTINGS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
+from caliper.core.report import Generation
 from caliper.core.sample import Row
 from caliper.core.tally import Tally
 
@@ -43,6 +45,7 @@ class CompreCap:
     needs_language = True
     labels = LABELS
     alternatives: tuple[tuple[str, ...], ...] = ()
+    recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         """One item a picture, then one a picture with CompreQA questions."""
@@ -78,6 +81,10 @@ class CompreCap:
     def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
         """Nouns, embeddings, then the judge's scores of what the caption mentions."""
         return examining.examine(item, caption, settings)
+
+    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
+        """Templates and decoding of what `examine` asks."""
+        return examining.generation(source, settings, repeats)
 
     def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
         """Recorded replies of the judge, or of the model to CompreQA."""

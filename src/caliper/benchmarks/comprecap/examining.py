@@ -26,9 +26,14 @@ from caliper.core.question import (
     Question,
     Source,
 )
+from caliper.core.report import Generation
 
 MAX_TOKENS = 256
 """Output tokens a reply may have (released script)."""
+REPEATS = 3
+"""How often a judge scores each phrase where nobody says (paper 4.1)."""
+_CHOICE_DECODING = Decoding(max_tokens=MAX_TOKENS)
+_PHRASE, _RELATION, _COMPREQA = "comprecap/phrase", "comprecap/relation", "comprecap/compreqa"
 
 UNPAIRED = "the released script pairs this relation with no sentence"
 """Why a relation is scored 0 that no category brings a sentence to."""
@@ -115,6 +120,23 @@ def _not_mentioned(phrase: PhraseQuestion) -> Result:
     return Scored(Fraction(0), mentioned=False), Evidence(explanation=explanation)
 
 
+def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
+    """What `examine` asks with under these settings. CompreQA is asked once."""
+    if source is Source.MEDIA:
+        return Generation((_COMPREQA,), _CHOICE_DECODING)
+    prompts = dict.fromkeys((_PHRASE, _relation_prompt(settings)))
+    return Generation(tuple(prompts), _decoding(settings), repeats or REPEATS)
+
+
+def _relation_prompt(settings: Settings) -> str:
+    return _RELATION if chosen(settings, "relation_prompt") == "relation" else _PHRASE
+
+
+def _decoding(settings: Settings) -> Decoding:
+    temperature, top_p = (float(chosen(settings, name)) for name in ("temperature", "top_p"))
+    return Decoding(temperature, top_p, MAX_TOKENS)
+
+
 def _phrase(
     item: Item,
     question: Question[Any],
@@ -123,29 +145,23 @@ def _phrase(
     caption: str,
     settings: Settings,
 ) -> Ask:
-    decoding = Decoding(
-        float(chosen(settings, "temperature")),
-        float(chosen(settings, "top_p")),
-        MAX_TOKENS,
-    )
     fields = {"sentence": sentence, "phrase": question.payload.phrase}
-    own = question.payload.kind == "relation" and chosen(settings, "relation_prompt") == "relation"
+    relation = question.payload.kind == "relation"
     return Ask(
         item,
         question,
         repeat,
-        "comprecap/relation" if own else "comprecap/phrase",
+        _relation_prompt(settings) if relation else _PHRASE,
         fields,
-        decoding,
+        _decoding(settings),
         untrusted="sentence",
         fence=fence(settings, caption),
     )
 
 
 def _choice(item: Item, question: Question[Any], repeat: int) -> Ask:
-    decoding = Decoding(max_tokens=MAX_TOKENS)
     fields = {"question": question.payload.question}
-    return Ask(item, question, repeat, "comprecap/compreqa", fields, decoding)
+    return Ask(item, question, repeat, _COMPREQA, fields, _CHOICE_DECODING)
 
 
 def _reader(settings: Settings) -> Reader:

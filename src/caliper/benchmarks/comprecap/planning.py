@@ -9,6 +9,7 @@ from typing import Any
 
 from caliper.benchmarks.base import PlanRequest, Settings
 from caliper.benchmarks.comprecap.compreqa import plan_compreqa
+from caliper.benchmarks.comprecap.examining import REPEATS
 from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT, Mask, atoms, decode_mask
 from caliper.benchmarks.comprecap.matching import distinct
 from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
@@ -19,8 +20,6 @@ from caliper.core.question import Item, Question
 from caliper.core.sample import Row, note_of
 
 NAME = "comprecap"
-REPEATS = 3
-"""How often a judge scores each phrase where nobody says (paper 4.1)."""
 
 
 @dataclass(frozen=True, slots=True)

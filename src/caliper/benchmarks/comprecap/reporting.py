@@ -234,10 +234,6 @@ def _compreqa_table(kinds: Sequence[str]) -> Table:
     return Table("CompreQA", ("accuracy (%)", "scored"), rows, chart=0)
 
 
-_READINGS = (
-    "attribute_over", "relation_match", "relations", "relation_prompt", "s_cov", "weights",
-    "description", "reading",
-)  # fmt: skip
 _RELATIONS = {
     "aligned": "S-relation: each relation is compared with its own sentences. The released script "
     "shifts them where an object has no relations, which gives lower figures "
@@ -249,5 +245,4 @@ _RELATIONS = {
 
 
 def _notes(settings: Settings) -> tuple[str, ...]:
-    readings = ", ".join(f"{name} = {chosen(settings, name)}" for name in _READINGS)
-    return (f"Readings: {readings}.", _RELATIONS[chosen(settings, "relations")])
+    return (_RELATIONS[chosen(settings, "relations")],)

@@ -1,0 +1,19 @@
+"""What a recipe cannot set, on the terminal."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+
+from caliper.cli.console import ERR
+from caliper.cli.options import Shown
+from caliper.core.run import RunSpec
+from caliper.standalone.config import RunConfig
+from caliper.standalone.recipes import recipe_gaps
+
+
+def show_gaps(config: RunConfig, spec: RunSpec, shown: Shown) -> None:
+    """Print on standard error in what a run differs from its recipe, unless it is quiet."""
+    if config.recipe is None or shown.quiet:
+        return
+    for text in recipe_gaps(spec, config.recipe):
+        ERR.print(f"[yellow]Note:[/yellow] {escape(text)}", soft_wrap=True)
