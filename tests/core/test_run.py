@@ -9,16 +9,9 @@ import pytest
 
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import canonical_json
+from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.preparation import Preparation
-from caliper.core.run import (
-    SCHEMA,
-    BenchmarkSpec,
-    Identity,
-    PlannedBenchmark,
-    PlanSummary,
-    RunSpec,
-    check_name,
-)
+from caliper.core.run import SCHEMA, BenchmarkSpec, Identity, RunSpec, check_name
 
 JUDGE = Identity("tgi", "judge", "0123456789abcdef", cached=True)
 PART = BenchmarkSpec(

@@ -17,7 +17,8 @@ from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.report import Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import Identity
 from caliper.core.suspicion import Suspicious
-from caliper.pipeline.aggregate import declared, report, verdict_rows
+from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.declaration import declared
 from caliper.pipeline.ledger import Ledger
 
 LEXICAL = Identity("lexical", "lexical", "1")

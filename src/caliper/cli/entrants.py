@@ -13,8 +13,8 @@ from caliper.cli.comparing import refuse_unlike
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.core.suspicion import Suspicious
-from caliper.pipeline.aggregate import declared
 from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished, refuse_partial
+from caliper.pipeline.declaration import declared
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
 from caliper.standalone.directory import find_run, finished_runs

@@ -21,21 +21,27 @@ from caliper.benchmarks.base import (
 )
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
-from caliper.core.keys import digest, question_id
+from caliper.core.keys import question_id
 from caliper.core.outcome import Reason, Scored, Verdict
-from caliper.core.question import Decoding, Item, Question, Source
+from caliper.core.plan import PlanSummary
+from caliper.core.question import Item, Question, Source
 from caliper.core.report import (
     BenchmarkReport,
     Coverage,
     Estimate,
-    Generation,
     Path,
     Report,
     VerdictRow,
 )
-from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
+from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.core.suspicion import MANY_MEDIA, Suspicious, count, repeated
 from caliper.core.tally import Tally
+from caliper.pipeline.declaration import (
+    generation_of,
+    models_of,
+    settings_of,
+    spec_for_readers,
+)
 from caliper.pipeline.ledger import Ledger
 
 _RULES = (
@@ -46,8 +52,6 @@ _FEW_BLANK = 0.03
 """The share of blank captions up to which a note of them is an ordinary one (ours)."""
 _MANY_BLANK = " Check how they were made before you trust a figure."
 
-_NO_CHAT = ("lexical", "replay")
-"""Kinds of models that are sent no prompt."""
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
@@ -84,7 +88,7 @@ async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger:
     totals = await tallies(spec, plan, ledger)
     state, covered = standing(spec, summary, ledger)
     parts = (_part(spec, name, totals[name], coverage) for name, coverage in covered.items())
-    return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
+    return Report(spec.name, str(state), tuple(parts), spec_for_readers(spec))
 
 
 async def with_captions(
@@ -129,25 +133,6 @@ def standing(
     return RunState.COMPLETE if enough else RunState.FINISHED, covered
 
 
-def declared(spec: RunSpec) -> Report:
-    """What a report says without a single verdict: models, settings, data. No figures."""
-    parts = (
-        BenchmarkReport(
-            name=part.name,
-            title=benchmark(part.name).title,
-            headline=(),
-            estimates={},
-            tables=(),
-            coverage=Coverage(0, 0),
-            settings=_settings(part),
-            models=_models(part),
-            generation=_generation(spec, part),
-        )
-        for part in spec.benchmarks
-    )
-    return Report(spec.name, str(RunState.PLANNING), tuple(parts), _spec_for_readers(spec))
-
-
 def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> BenchmarkReport:
     part, chosen = spec.benchmark(name), benchmark(name)
     layout = chosen.report(tally, part.settings)
@@ -159,10 +144,10 @@ def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> Benchma
         estimates=estimates,
         tables=layout.tables,
         coverage=coverage,
-        settings=_settings(part),
-        models=_models(part),
+        settings=settings_of(part),
+        models=models_of(part),
         notes=(*_model_notes(part, estimates), *layout.notes),
-        generation=_generation(spec, part),
+        generation=generation_of(spec, part),
     )
 
 
@@ -193,38 +178,6 @@ def _with_captions(
     )
 
 
-def _settings(part: BenchmarkSpec) -> dict[str, str]:
-    shown = {} if part.preparation is None else part.preparation.shown()
-    if part.taxonomy:
-        shown["taxonomy"] = digest(part.taxonomy)[:12]
-    if "captioner" in part.models and part.captions is None:
-        shown["caption_tokens"] = str(part.caption_tokens)
-    return {**part.settings, "prompt": part.prompt, **shown}
-
-
-def _models(part: BenchmarkSpec) -> dict[str, str]:
-    return {
-        role: f"{model.name} ({model.kind}, no revision)"
-        if model.label == model.name
-        else model.label
-        for role, model in sorted(part.models.items())
-    }
-
-
-def _generation(spec: RunSpec, part: BenchmarkSpec) -> dict[str, Generation]:
-    """How the chat models of a benchmark generate: who judges or reads, and the checkpoint."""
-    chosen, seed = benchmark(part.name), spec.sampling_seed
-    found = {}
-    for role, source in ((chosen.role, Source.CAPTION), ("media", Source.MEDIA)):
-        if role in part.models and part.models[role].kind not in _NO_CHAT:
-            asked = chosen.generation(source, part.settings, part.repeats)
-            found[role] = replace(asked, decoding=replace(asked.decoding, seed=seed))
-    if part.captions is None and "captioner" in part.models:
-        decoding = Decoding(max_tokens=part.caption_tokens, seed=seed)
-        found["captioner"] = Generation((part.prompt,), decoding)
-    return found
-
-
 def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Iterator[str]:
     kinds = {role: model.kind for role, model in part.models.items()}
     if "lexical" in (kinds.get("judge"), kinds.get("reader"), kinds.get("media")):
@@ -248,17 +201,6 @@ def _cut_notes(cut: int, captions: int) -> Iterator[str]:
             f"{cut} of {captions} captions ran into the limit of output tokens: they are judged "
             "as far as they go."
         )
-
-
-def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
-    """What a reader needs to repeat the run beside settings and models; no run id, so that
-    equal findings are equal files.
-    """
-    written = spec.to_json()
-    benchmarks = written.pop("benchmarks")
-    for kind in ("data", "qa_data", "captions"):
-        written[kind] = {part["name"]: part[kind] for part in benchmarks if part[kind]}
-    return written
 
 
 async def verdict_rows(

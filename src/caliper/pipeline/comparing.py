@@ -19,8 +19,9 @@ from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Coverage, Figure, Path
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import declared, standing
+from caliper.pipeline.aggregate import standing
 from caliper.pipeline.changes import Questions, flips
+from caliper.pipeline.declaration import declared
 from caliper.pipeline.opened import Opening, OpenRun
 
 MOST_CANDIDATES = 20

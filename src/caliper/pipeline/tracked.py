@@ -12,9 +12,10 @@ from typing import Any
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
-from caliper.core.run import SCHEMA, PlanSummary, RunSpec, RunState, refuse_newer
+from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.pipeline.ledger import Columns, Ledger
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import read_plan, read_summary

@@ -9,9 +9,10 @@ from pathlib import Path as File
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
-from caliper.core.run import PlanSummary, RunSpec
+from caliper.core.run import RunSpec
 from caliper.core.suspicion import Suspicious
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import (

@@ -19,10 +19,10 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.json_codec import JsonCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
+from caliper.core.plan import PlanSummary
 from caliper.core.preparation import Preparation
 from caliper.core.question import Item
 from caliper.core.report import Report
-from caliper.core.run import PlanSummary
 from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
 from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
 from caliper.pipeline.caption import Captioner
