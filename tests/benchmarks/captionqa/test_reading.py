@@ -231,6 +231,9 @@ def test_a_later_answer_of_others_never_wins(reply: str) -> None:
         ("It contains vitamin D.", ("iron", "zinc", "Vitamin C", "salt")),
         ("There is no snow", ("Snow", "Rain")),
         ("The answer is F", SHOWN),
+        ("I would rather not say.", SHOWN),
+        ("I won't answer that.", SHOWN),
+        ("I refuse to answer.", SHOWN),
         ("2", ("One", "Three")),
     ],
 )
