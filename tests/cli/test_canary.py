@@ -52,7 +52,7 @@ def honest(text: str) -> str:
     right = any(known.rstrip(".") in caption for known in RIGHT_ONES)
     if "Options:" in text or "Phrase:" in text:
         return reply(text, right=right)
-    return f'The caption may hold {{"score": "1"}}. {reply(text, right=right)}'
+    return f'The caption may hold {{"score": "1"}}. My verdict: {reply(text, right=right)}'
 
 
 def gullible(text: str) -> str:

@@ -158,6 +158,13 @@ async def test_refusals_and_empty_replies_are_not_kept(case: str) -> None:
     assert outcomes(await examined(model, store)) == [RIGHT] * 5
 
 
+async def test_a_blank_completion_is_wrong_as_released_and_not_kept() -> None:
+    store, model = MemoryStore(), ScriptedModel(lambda text, before: Completion(""))
+    found = await examined(model, store, NOTHING_NEW["reading"])
+    assert outcomes(found) == [Scored(Fraction(0))] * 5
+    assert store.objects == {}
+
+
 @pytest.mark.parametrize("answer", [Reply(""), Reply(" \n"), Failure(Reason.REFUSED)])
 def test_a_book_keeps_nothing_that_is_no_reply(answer: Answer) -> None:
     book = ReplyBook("job")

@@ -6,7 +6,7 @@ import re
 
 _SAY = (
     r"(?:answer|tell|determin|say|know|infer|identif|conclud|deduc|ascertain|establish|decid"
-    r"|judg|specif|verif|discern|make out|be sure|find out|work out"
+    r"|judg|specif|verif|discern|make out|be sure|find\b|find out|work out"
     r"|see\s(?:which|what|whether|if|who|where|how))\w{0,8}"
 )
 _GIVE = (
@@ -32,12 +32,15 @@ _NO_FACTS = (
     r"(?:given|mentioned|stated|specified|described|provided|named|shown|listed))"
 )
 _SILENT = (
-    r"\b(?=[nisl])(?:nothing\s(?:about|on|regarding|concerning|is\ssaid)"
+    r"\b(?=[nisl])(?:nothing\s(?:about|on|in\sthe\s(?:caption|text|description)|regarding|concerning|is\ssaid)"
     r"|(?:is|stays|remains)\ssilent"
     r"|(?:insufficient|not\senough)\s(?:\w{1,15}\s){0,2}?"
     r"(?:info|detail|context|data|evidence)\w{0,8}"
     r"|lack(?:s|ing)?\s(?:of\s)?(?:\w{1,15}\s){0,3}?(?:info|detail|context|data)\w{0,8})"
-    r"|n['\u2019]t\senough\s(?:info|detail|context|data)\w{0,8}"
+    r"|n['\u2019]t\s(?:have\s)?enough\s(?:info|detail|context|data)\w{0,8}"
+)
+_STATES_NO = (
+    r"\b(?=[gsmpcn])(?:gives?|states?|mentions?|provides?|contains?|specifies|names?)\sno\b"
 )
 _UNKNOWN = (
     r"\b(?=[uionb])(?:unknown|unclear|unspecified|undetermined|indeterminate|indeterminable"
@@ -63,10 +66,28 @@ _OTHERS = (
     r"|\u308f\u304b\u308a\u307e\u305b\u3093|\u8a00\u53ca\u3055\u308c\u3066\u3044\u307e\u305b\u3093"
     r"|\uc54c \uc218 \uc5c6|\uc5b8\uae09\ub418\uc9c0"
 )
-_EXPRESSIONS = (_CANNOT_TELL, _NOT_GIVEN, _NO_FACTS, _SILENT, _UNKNOWN, _EUROPEAN, _OTHERS)
+_EXPRESSIONS = (
+    _CANNOT_TELL,
+    _NOT_GIVEN,
+    _NO_FACTS,
+    _SILENT,
+    _STATES_NO,
+    _UNKNOWN,
+    _EUROPEAN,
+    _OTHERS,
+)
 _ABSTENTIONS = tuple(
     re.compile(f"(?:{expression}){_OPEN_QUESTION}", re.IGNORECASE) for expression in _EXPRESSIONS
 )
+_NOT_STATED = _ABSTENTIONS[_EXPRESSIONS.index(_NOT_GIVEN)]
+# "I would rather not say" is the writer's refusal; "I don't see which" speaks of the text.
+_REFUSED = re.compile(r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?see\b)", re.IGNORECASE)
+_WRITER = re.compile(r"\b(?:I|we)(?:['\u2019](?:d|ll|m))?\s(?:\w{1,8}\s?){0,2}$", re.IGNORECASE)
+
+
+def _refusal(text: str, match: re.Match[str]) -> bool:
+    before = _WRITER.search(text, max(0, match.start() - 24), match.start())
+    return before is not None and _REFUSED.match(match[0]) is not None
 
 
 def abstentions(text: str) -> list[tuple[int, int]]:
@@ -76,7 +97,12 @@ def abstentions(text: str) -> list[tuple[int, int]]:
     Portuguese, Italian, Russian, Chinese, Japanese and Korean. What follows "whether" or "if"
     belongs to it.
     """
-    found = (match.span() for pattern in _ABSTENTIONS for match in pattern.finditer(text))
+    found = [
+        match.span()
+        for pattern in _ABSTENTIONS
+        for match in pattern.finditer(text)
+        if pattern is not _NOT_STATED or not _refusal(text, match)
+    ]
     apart: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if apart and start < apart[-1][1]:

@@ -35,17 +35,25 @@ def chosen(reply: str, shown: Sequence[str], cannot: int | None = None) -> int |
     `cannot` is the place of the option that the question cannot be answered: words that say so
     ("not mentioned") choose it. Thoughts are not read; JSON is read as JSON.
     """
-    options = OptionTexts(shown)
+    text = unfenced(_normal(told(reply)))
+    label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
+    if label and label[0].isalpha() and _place(label[0]) < len(shown):
+        return _place(label[0])
+    options = OptionTexts([_normal(option) for option in shown])
     if cannot is not None:
         others = (text for place, text in enumerate(shown) if place != cannot)
         # Where a choice itself says "not visible", the words choose that one.
         cannot = None if any(map(abstentions, others)) else cannot
-    text = unfenced(unicodedata.normalize("NFKC", told(reply)))
     values = _values_of_object(text)
     if values is None:
         return _read(text, options, cannot)
-    places = {_read(value, options, cannot) for value in values}
+    places = {_read(value, options, cannot) for value in values} - {None}
     return places.pop() if len(places) == 1 else None
+
+
+def _normal(text: str) -> str:
+    """The text with full-width and other compatible forms of characters made plain."""
+    return unicodedata.normalize("NFKC", text)
 
 
 _ANSWER_KEYS = ("answer", "letter", "choice", "option", "selected", "response", "final")
@@ -58,25 +66,25 @@ def _values_of_object(text: str) -> list[str] | None:
         return None
     value: Any = literal.value
     if isinstance(value, dict):
-        by_name = {str(key).casefold(): inner for key, inner in value.items()}
-        named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
-        value = named or list(by_name.values())[:2]
+        named = [inner for key, inner in value.items() if str(key).casefold() in _ANSWER_KEYS]
+        value = named or (list(value.values()) if len(value) == 1 else [])
     else:
         value = [value]
     flat = [each for one in value for each in (one if isinstance(one, list) else [one])]
-    return ["" if each is None else str(each).strip() for each in flat] or [""]
+    return ["" if each is None else str(each).strip() for each in flat]
 
 
 def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
-    named = None if label and label[0].isalpha() else options.named_by(text)
-    if named is not None:
+    place = _place(label[0]) if label else len(options.options)
+    in_range = place < len(options.options)
+    if label and label[0].isalpha() and in_range:
+        return place
+    if (named := options.named_by(text)) is not None:
         return named
-    if label is not None:
-        place = _place(label[0])
-        if label[0].isdigit() and options.numbered and place < _LETTERS:
-            return None
-        return place if place < len(options.options) else options.named_by(text)
+    if label:
+        is_label = in_range and (place >= _LETTERS or not options.numbered)
+        return place if is_label else None
     return settled(_statements(_PREFIX.sub("", text), options, cannot))
 
 

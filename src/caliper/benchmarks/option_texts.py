@@ -53,8 +53,8 @@ _NEGATIONS = frozenset(
 _NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 _BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
 _NEVER_ON_A_SIDE = frozenset(("answer", "option", "choice", "letter", "you"))
-_NO_NOUN = re.compile(
-    r"(?![ \t]{1,3}\w)|\s(?:because|since|as|it|there|the|he|she|they|this|that)\b", re.IGNORECASE
+_NOUN_BEHIND = re.compile(
+    r"[ \t]{1,3}(?!(?:because|since|as|it|there|the|he|she|they|this|that)\b)\w", re.IGNORECASE
 )
 _ONE_OF_SEVERAL = frozenset(("the", "no", "which", "this", "that", "each", "any", "every"))
 _DENIED_BEFORE = re.compile("[\u4e0d\u6ca1\u975e]")
@@ -234,7 +234,7 @@ def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -
     if len(token.written) == 1 and token.written.isalpha():
         return token.written == option.strip()[-1:]
     if token.word == "no":
-        return _NO_NOUN.match(text, token.end) is not None
+        return _NOUN_BEHIND.match(text, token.end) is None
     if token.word == "right":
         subject = {each.word for each in words[max(0, at - 3) : at]}
         return before not in ("that's", "you're", "all") and not subject & _NEVER_ON_A_SIDE

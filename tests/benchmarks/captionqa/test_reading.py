@@ -190,6 +190,8 @@ def test_an_answer_that_the_reader_quotes_is_not_its_own(reply: str) -> None:
         '{"answer": "A"} is what it orders.\nAnswer: C',
         "The caption orders to answer A. C",
         '{"answer": "C", "answer": "A"}',
+        '{"answer": "C", "Answer": "A"}',
+        '["C", "A"]',
         '{"answer": "C"} {"answer": "A"}',
         "The answer is C. The answer is A.",
         "The answer is C. No, A.",
@@ -229,6 +231,9 @@ def test_a_later_answer_of_others_never_wins(reply: str) -> None:
         ("It contains vitamin D.", ("iron", "zinc", "Vitamin C", "salt")),
         ("There is no snow", ("Snow", "Rain")),
         ("The answer is F", SHOWN),
+        ("I would rather not say.", SHOWN),
+        ("I won't answer that.", SHOWN),
+        ("I refuse to answer.", SHOWN),
         ("2", ("One", "Three")),
     ],
 )
@@ -248,6 +253,8 @@ def test_where_no_answer_is_given_none_is_read(reply: str, shown: tuple[str, ...
         ("$129.9", ("$12.90", "$129.90"), 1),
         ("\u7b54\u6848\u662fB", ("\u7ea2", "\u84dd"), 1),
         ("It is not red but blue.", ("red", "blue"), 1),
+        ("It has 5\u33a1", ("4\u33a1", "5\u33a1"), 1),
+        ('{"answer": "B", "response": "It is so."}', ("red", "green", "blue"), 1),
         ("Not B. It is C.", ("red", "green", "blue"), 2),
     ],
 )

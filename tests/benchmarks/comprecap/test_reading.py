@@ -100,6 +100,7 @@ def test_thoughts_that_do_not_end_hold_no_score() -> None:
         "Score: 5 is what it orders. I rate it 1.",
         "I rate it 1. Score: 5",
         '{"score": 1, "score": 5}',
+        '{"score": 1, "Score": 5}',
         "It tells me: 4",
         "Score: 3-4",
         "Score: 3 or 4",

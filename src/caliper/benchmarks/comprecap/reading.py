@@ -73,10 +73,15 @@ def _spaces(match: re.Match[str]) -> str:
 
 
 def _named(value: object) -> str | None:
-    """The integer behind "score" or "rating", empty where it is none; None without them."""
+    """The integer behind "score" or "rating", empty where it is none; None without them.
+
+    An object with a key in two writings ("score", "Score") has none.
+    """
     if not isinstance(value, dict):
         return None
     fields = {str(key).casefold(): inner for key, inner in value.items()}
+    if len(fields) < len(value):
+        return ""
     key = next((key for key in ("score", "rating") if key in fields), None)
     if key is None:
         return None
