@@ -122,7 +122,7 @@ def test_a_flag_beats_set_beats_the_file_beats_the_default(caliper: Command, con
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (("--set", "shufle=question"), "'shufle'; known: caption_fence, max_tokens, "),
+        (("--set", "shufle=question"), "'shufle'; known: blank_caption, caption_fence, "),
         (("--set", "shuffle=dealt"), "unknown value of shuffle 'dealt'; known: question, released"),
         (("--set", "shuffle"), "--set: expected KEY=VALUE"),
         (("--set", "max_tokens=many"), "max_tokens: expected a"),

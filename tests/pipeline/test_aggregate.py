@@ -178,8 +178,8 @@ async def test_blank_captions_are_counted(captions: int, blank: int, *, warned: 
     none = {"capability": dict.fromkeys(texts, "a")}
     parts = tuple(replace(part, settings={}) for part in planned.spec.benchmarks)
     before = replace(planned.spec, benchmarks=parts)
-    for other_spec, given in ((planned.spec, none), (before, {"capability": texts})):
-        other = (await report(other_spec, *arguments[:3], given)).benchmarks[0]
+    for earlier, shown in ((planned.spec, none), (before, {"capability": texts})):
+        other = (await report(earlier, *arguments[:3], shown)).benchmarks[0]
         assert ("blank_captions",) not in other.estimates
         assert other.notes == found.notes[1:]
 
