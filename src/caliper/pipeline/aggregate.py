@@ -22,18 +22,18 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
 from caliper.core.keys import digest, question_id
 from caliper.core.outcome import Reason, Scored, Verdict
-from caliper.core.question import Decoding, Item, Question, Source
+from caliper.core.question import Item, Question, Source
 from caliper.core.report import (
     BenchmarkReport,
     Coverage,
     Estimate,
-    Generation,
     Report,
     VerdictRow,
 )
 from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
 from caliper.core.suspicion import count
 from caliper.core.tally import Tally
+from caliper.pipeline.generation import generation
 from caliper.pipeline.ledger import Ledger
 
 _LEXICAL = (
@@ -47,9 +47,6 @@ _RULES = (
 _FEW_BLANK = 0.03
 """The share of blank captions up to which a note of them is an ordinary one (ours)."""
 _MANY_BLANK = " Check how they were made before you trust a figure."
-
-_NO_CHAT = ("lexical", "replay")
-"""Kinds of models that are sent no prompt."""
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
@@ -126,7 +123,7 @@ def declared(spec: RunSpec) -> Report:
             coverage=Coverage(0, 0),
             settings=_settings(part),
             models=_models(part),
-            generation=_generation(spec, part),
+            generation=generation(spec, part),
         )
         for part in spec.benchmarks
     )
@@ -146,7 +143,7 @@ def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> Benchma
         settings=_settings(part),
         models=_models(part),
         notes=(*_model_notes(part), *layout.notes),
-        generation=_generation(spec, part),
+        generation=generation(spec, part),
     )
 
 
@@ -195,20 +192,6 @@ def _models(part: BenchmarkSpec) -> dict[str, str]:
         else model.label
         for role, model in sorted(part.models.items())
     }
-
-
-def _generation(spec: RunSpec, part: BenchmarkSpec) -> dict[str, Generation]:
-    """How the chat models of a benchmark generate: who judges or reads, and the checkpoint."""
-    chosen, seed = benchmark(part.name), spec.sampling_seed
-    found = {}
-    for role, source in ((chosen.role, Source.CAPTION), ("media", Source.MEDIA)):
-        if role in part.models and part.models[role].kind not in _NO_CHAT:
-            asked = chosen.generation(source, part.settings, part.repeats)
-            found[role] = replace(asked, decoding=replace(asked.decoding, seed=seed))
-    if part.captions is None and "captioner" in part.models:
-        decoding = Decoding(max_tokens=part.caption_tokens, seed=seed)
-        found["captioner"] = Generation((part.prompt,), decoding)
-    return found
 
 
 def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
