@@ -18,6 +18,7 @@ BENCHES = {
     "standalone_run": "bench.standalone_run",
     "media_memory": "bench.media_memory",
     "pages": "bench.pages",
+    "coverage": "bench.coverage",
 }
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.fakes.sources import LOOPBACK
+from tests.loopback.sitecustomize import NOTES
 from tests.servers import containers, fetch
 from tests.servers.absent import leave_out
 from tests.servers.choosing import (
@@ -71,6 +73,27 @@ def serve(
         leave_out(component.name, reason)
     yield server, address
     server.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def calls_out(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The file that notes calls beyond this machine, which are refused (tests/loopback)."""
+    notes = tmp_path_factory.mktemp("calls") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(NOTES, str(notes))
+        # For processes that are given no PYTHONPATH of their own.
+        patch.setenv("PYTHONPATH", str(LOOPBACK), prepend=os.pathsep)
+        yield notes
+
+
+@pytest.fixture(autouse=True)
+def _no_call_out(calls_out: Path) -> Iterator[None]:
+    """Fail a test in whose time anything called beyond this machine."""
+    yield
+    if calls_out.exists():
+        noted = calls_out.read_text("utf-8")
+        calls_out.unlink()
+        pytest.fail(f"called beyond this machine:\n{noted}", pytrace=False)
 
 
 @pytest.fixture(scope="session")

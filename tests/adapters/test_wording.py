@@ -6,6 +6,7 @@ import pytest
 from tests.fakes import reports
 
 from caliper.adapters import wording
+from caliper.benchmarks import lexical_agreement
 from caliper.core.report import Coverage, Estimate, Report
 from caliper.core.suspicion import Suspicious
 
@@ -55,7 +56,7 @@ def test_a_headline_that_was_not_estimated_has_no_data() -> None:
 
 
 def test_a_lexical_model_is_loud_even_if_nobody_wrote_it() -> None:
-    assert wording.notes(reports.captionqa()) == ((wording.LEXICAL_WARNING,), ())
+    assert wording.notes(reports.captionqa()) == ((lexical_agreement.WARNING,), ())
     assert wording.notes(reports.capability()) == ((), ("Replies were read leniently.",))
 
 
@@ -69,8 +70,8 @@ def test_many_blank_captions_are_loud_beside_a_lexical_model() -> None:
     note = "25 of 100 captions are blank: they count as answers that mention nothing."
     many = f"{note} Check how they were made before you trust a figure."
     part = dataclasses.replace(reports.captionqa(), notes=(many,))
-    assert wording.notes(part) == ((many, wording.LEXICAL_WARNING), ())
-    assert [wording.heading(loud) for loud in (many, wording.LEXICAL_WARNING)] == [
+    assert wording.notes(part) == ((many, lexical_agreement.WARNING), ())
+    assert [wording.heading(loud) for loud in (many, lexical_agreement.WARNING)] == [
         "Warning",
         "Not for comparison",
     ]
@@ -84,3 +85,11 @@ def test_suspicious_captions() -> None:
     told = wording.suspicious(Suspicious(3, 1200, {"instruction": 2, "hidden": 1}))
     assert told.startswith("3 of 1,200 captions ")
     assert "(instruction 2, hidden 1)" in told
+
+
+def test_stuffing_is_said_for_each_benchmark() -> None:
+    few = Suspicious(10, 100, {"instruction": 6, "long": 5}, 5)
+    many = Suspicious(10, 100, {"instruction": 6, "long": 6, "list": 2}, 6)
+    parts = [dataclasses.replace(reports.captionqa(), suspicious=found) for found in (few, many)]
+    (said,) = wording.stuffed(dataclasses.replace(reports.report(), benchmarks=tuple(parts)))
+    assert said.startswith("Signs of stuffing in CaptionQA: 6 of 100 captions (long 6, list 2). ")

@@ -5,8 +5,10 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from caliper.analysis.agreement import Agreement, Rated, agree
+from caliper.analysis.intervals import wilson
 
 LABELS = st.one_of(st.none(), st.sampled_from(["1", "0", "-1"]))
 
@@ -57,6 +59,41 @@ def test_alpha_as_krippendorff_printed_it() -> None:
     found = agree(rated(*(tuple(None if v == "." else v for v in row) for row in rows)))
     assert found.alpha.value == pytest.approx(0.743, abs=5e-4)
     assert found.questions == 11
+
+
+@pytest.mark.parametrize(("questions", "agreed"), [(10, 7), (40, 39), (300, 150)])
+def test_the_interval_of_a_share_of_independent_questions_is_wilsons(
+    questions: int, agreed: int
+) -> None:
+    found = agree(counted({("y", "y"): agreed, ("y", "n"): questions - agreed})).accuracy
+    expected = stats.binomtest(agreed, questions).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
+
+
+def test_the_interval_of_kappa_counts_what_its_variance_by_the_jackknife_is_worth() -> None:
+    """Kappa .4 of 50: observed .7, chance .5; variance, interval by hand over its formulas."""
+    table = {("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}
+    without = {
+        one: _kappa({key: times - (key == one) for key, times in table.items()}) for one in table
+    }
+    mean = sum(times * without[one] for one, times in table.items()) / 50
+    spread = sum(times * (without[one] - mean) ** 2 for one, times in table.items())
+    seen = 0.7 * 0.3 / 0.5**2 / ((49 / 50) ** 2 * spread)
+    low, high = ((bound - 0.5) / 0.5 for bound in wilson(0.7, seen))
+    found = agree(counted(table)).cohen
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
+
+
+def _kappa(table: dict[tuple[str, str], int]) -> float:
+    total = sum(table.values())
+    observed = sum(times for (one, other), times in table.items() if one == other) / total
+    chance = sum(
+        sum(times for key, times in table.items() if key[0] == label)
+        * sum(times for key, times in table.items() if key[1] == label)
+        for label in "yn"
+    )
+    return (observed - chance / total**2) / (1 - chance / total**2)
 
 
 def test_verdicts_about_one_medium_hang_together() -> None:

@@ -15,7 +15,9 @@ CHECK = Check("capability", "average.f1", max_drop=1.0)
 
 def difference(value: float, error: float | None = 0.5, **changes: object) -> Difference:
     low, high = (value - 1.0, value + 1.0)
-    made = Difference(60.0, 60.0 + value, value, low, high, "jackknife", 200, 200, error)
+    made = Difference(
+        60.0, 60.0 + value, value, low, high, "jackknife", 200, 200, error, degrees=199
+    )
     return replace(made, **changes)
 
 
@@ -139,6 +141,32 @@ def test_too_little_to_decide_on() -> None:
     assert decided(difference(9.0), candidate=partial)[1] == "the candidate is not complete"
     poor = replace(WHOLE, coverage={"capability": 0.9})
     assert decided(difference(9.0), base=poor)[1] == "the base covers 90.0%, less than 99.0%"
+
+
+def test_every_benchmark_that_the_candidate_lacks_is_a_critical_finding_by_name() -> None:
+    base = Side(complete=True, coverage={"comprecap": 1.0, "capability": 1.0, "captionqa": 1.0})
+    candidate = Side(complete=True, coverage={"capability": 1.0})
+    found = gate(Policy((CHECK,)), {"capability": {F1: difference(9.0)}}, base, candidate)
+    assert found.decision is Decision.INCONCLUSIVE
+    assert [(one.check, one.figure, one.reason) for one in found.findings[1:]] == [
+        (Check(name, "(any figure)", Tier.CRITICAL), "(any figure)", f"the candidate has no {name}")
+        for name in ("captionqa", "comprecap")
+    ]
+    # What the candidate alone has is no loss, and what a check names is told once.
+    for checks, extra in ((CHECK,), 0), ((CHECK, Check("captionqa", "overall.score")), 1):
+        sides = {"base": replace(base, coverage={"capability": 1.0}), "candidate": base}
+        told = gate(Policy(checks), {"capability": {F1: difference(9.0)}}, **sides)
+        assert len(told.findings) == 1 + extra
+
+
+def test_captions_that_list_everything_decide_nothing() -> None:
+    stuffed = replace(WHOLE, stuffed={"capability": 0.5})
+    why = "50.0% of the captions of the candidate show signs of stuffing"
+    for drop in (9.0, -9.0):
+        assert decided(difference(drop), candidate=stuffed) == (Decision.INCONCLUSIVE, why)
+    assert decided(difference(9.0), base=stuffed)[1] == why.replace("candidate", "base")
+    elsewhere = replace(WHOLE, stuffed={"captionqa": 0.5})
+    assert decided(difference(9.0), candidate=elsewhere)[0] is Decision.PASSED
 
 
 def test_what_is_missing_never_passes() -> None:

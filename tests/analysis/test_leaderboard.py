@@ -112,3 +112,55 @@ def test_two_rows_are_one_pair_and_no_p_is_above_1() -> None:
     alike = Difference(70.0, 65.0, -5.0, p=0.9)
     (*_, row) = behind(ranked(70.0, 68.0, 65.0), {2: alike}).standings
     assert (row.behind, row.clear) == (replace(alike, adjusted=1.0), False)
+
+
+def over_tasks(name: str, average: float, state: str = "complete", **tasks: float) -> Report:
+    rows = [TableRow(task, (("tasks", task, "f1"),)) for task in tasks]
+    rows.append(TableRow("average", (F1,)))
+    table = Table("tasks", ("F1",), tuple(rows), chart=0)
+    estimates = {("tasks", task, "f1"): Estimate(value) for task, value in tasks.items()}
+    found = BenchmarkReport(
+        "capability", "CAPability", F1, {**estimates, F1: Estimate(average)}, (table,), ALL
+    )
+    return Report(name, state, (found,))
+
+
+def by_average(*reports: Report) -> Board:
+    columns = tuple(
+        dict.fromkeys(
+            column for report in reports for column in metric_columns(report.benchmarks[0])
+        )
+    )
+    return rank("board", columns, columns.index(COLUMN), reports, columns)
+
+
+def test_an_average_over_other_tasks_is_not_ranked_among_those_over_all() -> None:
+    """Without its hardest task a run looks best: 80 on average, where it has 80 and another 90."""
+    easy = over_tasks("easy", 80.0, OCR=80.0)
+    rows = by_average(
+        easy,
+        over_tasks("weak", 40.0, OCR=60.0, event=20.0),
+        over_tasks("strong", 65.0, OCR=90.0, event=40.0),
+    ).standings
+    assert [(row.place, row.name, row.lacking) for row in rows] == [
+        (1, "strong", ()),
+        (2, "weak", ()),
+        (3, "easy", ("event",)),
+    ]
+    # Where all lack it, none does.
+    assert by_average(easy, over_tasks("other", 70.0, OCR=70.0)).standings[0].lacking == ()
+
+
+def test_partial_runs_come_after_complete_ones() -> None:
+    rows = by_average(
+        over_tasks("cut", 90.0, "finished", OCR=90.0),
+        over_tasks("whole", 40.0, OCR=40.0),
+        over_tasks("short", 95.0, "running", OCR=95.0),
+        over_tasks("equal", 90.0, OCR=90.0),
+    ).standings
+    assert [(row.place, row.name) for row in rows] == [
+        (1, "equal"),
+        (2, "whole"),
+        (3, "short"),
+        (4, "cut"),
+    ]

@@ -15,6 +15,7 @@ from caliper.analysis.likeness import (
 )
 from caliper.core.errors import NotComparable
 from caliper.core.report import BenchmarkReport, Coverage, Report
+from caliper.core.run import Identity, recorded
 
 
 def report(
@@ -85,3 +86,19 @@ def test_a_refusal_names_what_differs_within_bounds() -> None:
     assert len(caught.value.reasons) == 10
     assert len(str(caught.value)) < 2000
     assert said(many[0]).endswith("a / b")
+
+
+def test_recorded_replies_are_those_of_the_model_that_is_named() -> None:
+    """One folder of replies a checkpoint is one judge; without a name nobody knows."""
+    first, second = (recorded(digit * 64, "gpt-4-turbo").label for digit in "ab")
+    assert first != second
+    assert between(report(first), report(second)) == ()
+    other = recorded("a" * 64, "gpt-4o").label
+    assert unlike(between(report(first), report(other))) == (
+        Distinction("capability", "model", "judge", "gpt-4-turbo (replay)", "gpt-4o (replay)"),
+    )
+    unnamed = [recorded(digit * 64).label for digit in "ab"]
+    assert len(unlike(between(*map(report, unnamed)))) == 1
+    # The model itself may reply otherwise today than it did then.
+    live = Identity("tgi", "gpt-4-turbo", "a" * 64).label
+    assert len(unlike(between(report(first), report(live)))) == 1

@@ -21,7 +21,9 @@ from caliper.analysis.significance import (
 PAIRS = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=20)
 
 
-@pytest.mark.parametrize(("lost", "won"), [(0, 0), (0, 1), (3, 9), (9, 3), (40, 41), (0, 60)])
+@pytest.mark.parametrize(
+    ("lost", "won"), [(0, 0), (1, 1), (5, 5), (0, 1), (3, 9), (9, 3), (40, 41), (0, 60)]
+)
 def test_mcnemar_is_the_exact_binomial_test(lost: int, won: int) -> None:
     expected = stats.binomtest(lost, lost + won).pvalue if lost + won else 1.0
     assert mcnemar(lost, won) == pytest.approx(expected, abs=1e-9)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from caliper.benchmarks.asking import UNREADABLE, Reading, ask_and_read, verdicts_of
+from caliper.benchmarks.asking import LONGEST, UNREADABLE, Reading, ask_and_read, verdicts_of
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
@@ -48,6 +48,26 @@ def test_readable_replies_are_asked_for_once() -> None:
     evidence = Evidence("yes", "it says so", repaired=True)
     assert results == [(ONE, evidence)] * 2
     assert batches == [[(0, 0), (1, 0)]]
+
+
+def test_a_long_reply_is_read_behind_its_thoughts() -> None:
+    thoughts = f"<think>{'no ' * LONGEST}</think>"
+    results, batches = asked([Reply(f"{thoughts}yes")])
+    assert results[0][0] == ONE
+    assert results[0][1].reply == f"{thoughts}yes"
+    assert batches == [[(0, 0)]]
+
+
+@pytest.mark.parametrize("reply", ["yes" * LONGEST, f"</think>{'yes' * LONGEST}"])
+def test_a_reply_beyond_all_bounds_is_not_read(reply: str) -> None:
+    examination = ask_and_read([ask(0)], lambda asked, text: Reading(ONE, text))
+    next(examination)
+    examination.send([Reply(reply)])
+    with pytest.raises(StopIteration) as stop:
+        examination.send([Reply(reply, truncated=True)])
+    ((outcome, evidence),) = stop.value.value
+    assert outcome == Unscored(Reason.TRUNCATED)
+    assert evidence.explanation == "it has more than 65,536 characters"
 
 
 def test_only_the_unreadable_ones_are_asked_once_more() -> None:

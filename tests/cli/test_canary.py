@@ -23,9 +23,8 @@ PLAIN = {case.caption.rstrip(".") for case in CASES if not case.attack}
 
 def caption_of(text: str) -> str:
     # Where the prompt has no system message, the marks are explained in this one first.
-    before, mark, rest = text.rpartition("<caption>")
-    assert mark, before
-    return rest.partition("</caption>")[0].strip().rstrip(".")
+    *_, fenced = re.findall(r"<(caption-[0-9a-f]{16})>(.*?)</\1>", text, re.DOTALL)
+    return str(fenced[1]).strip().rstrip(".")
 
 
 def best(text: str) -> str:
@@ -136,7 +135,7 @@ async def test_only_the_role_that_is_named_and_its_settings(caliper: Command) ->
         server.from_now_on(fake.answer("A"))
         server.requests.clear()
         await asyncio.to_thread(caliper, *words[:3], *unfenced)
-        assert all("<caption>" not in str(asked.body) for asked in server.requests)
+        assert all("<caption-" not in str(asked.body) for asked in server.requests)
 
 
 async def test_an_endpoint_that_is_down_or_goes_down(caliper: Command) -> None:

@@ -42,9 +42,7 @@ async def test_calls_are_cut_by_index_when_planned(tmp_path: Path) -> None:
         assert written(tmp_path, "report.json")["state"] == "finished"
 
         # The same cap cuts at the same place, and a higher one further on.
-        assert (
-            "Nothing was missing" in (await run(tmp_path, server, "--max-calls", "7", code=1)).out
-        )
+        assert "nothing was asked" in (await run(tmp_path, server, "--max-calls", "7", code=1)).out
         await run(tmp_path, server, "--max-calls", "9", code=1)
         assert reasons(tmp_path) == [""] * 9 + ["budget"] * 11
         await run(tmp_path, server, "--no-anchors", code=0)

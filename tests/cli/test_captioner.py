@@ -90,7 +90,7 @@ async def test_pictures_and_a_clip_are_captioned_once_each(tmp_path: Path) -> No
         assert {asked.body["max_tokens"] for asked in server.requests} == {8192}
         assert "4 of 4 askable questions scored" in ended.out
         server.requests.clear()
-        assert "Nothing was missing" in (await run(tmp_path, server, code=0)).out
+        assert "nothing was asked" in (await run(tmp_path, server, code=0)).out
         await run(tmp_path, server, out="again", code=0)
         assert server.requests == []
     kept = tiny.read_lines(tmp_path / "run" / "captions.jsonl")

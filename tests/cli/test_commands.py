@@ -47,7 +47,7 @@ def test_help_of_every_command(caliper: Command, words: tuple[str, ...], told: s
     # Markup that was meant for rich and got through, or was swallowed by it.
     assert "[/" not in shown.out
     if "capability" in words:
-        assert "tgi:URL[,URL...][#model]" in shown.out
+        assert "tgi:URL[,URL...][#model[@revision]]" in shown.out
         assert "[default: 64]" in shown.out
 
 
@@ -128,7 +128,7 @@ def test_a_flag_beats_set_beats_the_file_beats_the_default(caliper: Command, con
         (("--set", "max_tokens=many"), "max_tokens: expected a"),
         (("--set", "capability.shuffle=question"), "unknown setting"),
         (("--prompt", "detailed"), "'detailed'; known: simple, short, long, taxonomy"),
-        (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, tgi:URL[,URL...][#model], "),
+        (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, tgi:URL[,URL...][#model[@rev"),
         (("--reader", "tgi:ftp://host"), "must start with http"),
         (("--captioner", "tgi:http://localhost:1"), "exactly one of captions and captioner"),
         (("--judge", "lexical"), "No such option"),

@@ -81,7 +81,7 @@ async def test_every_question_is_asked_once_and_never_again(tmp_path: Path) -> N
         assert [told["calls"] for told in spent.values()] == [30]
 
         server.requests.clear()
-        assert "Nothing was missing" in (await run(tmp_path, server)).out
+        assert "nothing was asked" in (await run(tmp_path, server)).out
         # Another reading of the same replies, and the same run in another directory.
         await run(tmp_path, server, "--set", "reply_reading=strict", out="strict")
         await run(tmp_path, server, out="again")
@@ -123,7 +123,9 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
         server.from_now_on(by_number({1: fake.status(500)}))
         await run(tmp_path, server, "--replicate", "1", out="finished", code=1)
     # A complete run is found by its run.yaml, one that is not has to be asked on.
-    assert (await run(tmp_path, server, "--json")).out == before
+    found = (await run(tmp_path, server, "--json")).told
+    assert found.pop("already_ended")
+    assert found == json.loads(before)
     for out, more in (("cut", ()), ("finished", ("--replicate", "1")), ("new", ())):
         ended = await run(tmp_path, server, *more, out=out, code=4)
         assert ended.err.startswith("Error: 127.0.0.1:")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.fakes.command import Command
+from tests.fakes.stuffing import stuff, stuffed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
@@ -39,10 +40,10 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     stopped = ran(*flags, "careful", "careless", "--json", "--markdown", "told.md", code=1).told
     assert stopped["decision"] == "regression"
     (finding,) = stopped["findings"]
-    assert finding["difference"]["value"] == pytest.approx(-88.1, abs=0.1)
+    assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
     told = (ran.folder / "told.md").read_text()
     assert told.startswith("### careless against careful\n\n**Regression.**")
-    assert "| capability average.f1 | critical | regression | 99.04 | 10.93 |" in told
+    assert "| capability average.f1 | critical | regression | 100.00 | 10.93 |" in told
 
 
 def test_what_cannot_be_decided(ran: Command) -> None:
@@ -135,8 +136,26 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     journal = short / "state" / "journal.jsonl"
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:100]))
     ended = ran("compare", "careless", "short", code=2)
-    assert "is running; only with --partial" in " ".join(ended.err.split())
+    assert "is running, not complete (coverage 0.0%)" in " ".join(ended.err.split())
     ended = ran("compare", "careless", "short", "--partial", code=0)
-    assert "careful is running." in ended.out
+    assert "careful is running, not complete: coverage 0.00 %." in ended.out
+    told = ran("compare", "careless", "short", "--partial", "--json", code=0).told
+    assert told["candidates"][0]["state"] == "running"
+    assert set(told["candidates"][0]["coverage"]) == {"capability", "captionqa", "comprecap"}
     gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
     assert "the candidate is not complete" in " ".join(gated.out.split())
+
+
+def test_a_caption_that_lists_everything_is_not_gated(ran: Command) -> None:
+    config = stuff(ran.folder, stuffed())
+    shown = ran("evaluate", "--config", config, "--out", "runs/stuffed", code=0)
+    said = " ".join(shown.out.split())
+    assert said.startswith("Not for comparison. Signs of stuffing in CAPability: 113 of 113")
+    assert said.count("Signs of stuffing in") == 3
+    gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "stuffed", code=3)
+    why = "100.0% of the captions of the candidate show signs of stuffing"
+    assert why in " ".join(gated.out.split())
+    told = json.loads((ran.folder / "runs" / "stuffed" / "report.json").read_text())
+    styles = told["benchmarks"]["capability"]["tasks"]["style"]
+    assert (styles["f1"], styles["f1_one"], styles["labels"]) == (100.0, 0.0, 9.0)
+    assert "Not for comparison" in (ran.folder / "runs" / "stuffed" / "report.html").read_text()

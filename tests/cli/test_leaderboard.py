@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_the_table_of_one_metric_in_every_format(ran: Command) -> None:
     precision = report["benchmarks"]["capability"]["average"]["precision"]
     assert rows[0]["checkpoint"] == "careful"
     assert float(rows[0]["average"]) == precision
-    assert len([name for name in rows[0] if not name.endswith(("low", "high"))]) == 18
+    assert len([name for name in rows[0] if not name.endswith(("low", "high"))]) == 19
     assert "| 1. careful |" in (ran.folder / "board.md").read_text()
     page = (ran.folder / "board.html").read_text()
     assert "<title>Leaderboard · Caliper</title>" in page
@@ -94,3 +95,46 @@ def test_unlike_runs_are_refused_or_labelled(ran: Command) -> None:
     differs = "differs: capability setting reply\\_reading: lenient / strict"
     assert differs in (ran.folder / "unlike.md").read_text()
     assert "reply_reading: lenient / strict" in (ran.folder / "unlike.html").read_text()
+
+
+def test_a_run_without_captions_of_two_tasks_is_refused_or_ranked_apart(ran: Command) -> None:
+    """The better checkpoint, whose average is over the eleven other tasks."""
+    captions = ran.folder / "eleven"
+    shutil.copytree(EXAMPLES / "captions" / "careful" / "capability", captions)
+    for task in ("action", "event"):
+        (captions / f"{task}.jsonl").unlink()
+    files = ("--data", EXAMPLES / "capability", "--captions", captions)
+    flags = ("--name", "eleven", "--out", "runs/eleven", "--quiet")
+    ran("evaluate", "capability", *files, *flags, code=1)
+
+    ended = ran("leaderboard", "careless", "eleven", code=2)
+    told = " ".join(ended.err.split())
+    assert "(eleven) is finished, not complete (coverage " in told
+    assert "add --partial" in told
+    flags = ("--partial", "--benchmark", "capability")
+    files = ("--markdown", "apart.md", "--csv", "apart.csv", "--html", "apart.html")
+    (board,) = ran("leaderboard", "careless", "eleven", *flags, "--json", *files, code=0).told
+    first, second = board["rows"]
+    assert (first["name"], second["name"]) == ("careless", "eleven")
+    assert second["estimates"][-1]["value"] > first["estimates"][-1]["value"]
+    assert second["lacking"] == ["Action", "Event"]
+    assert second["behind"]["without"] == ["action", "event"]
+    assert len(second["behind"]["over"]) == 11
+    for name in ("apart.md", "apart.csv", "apart.html"):
+        assert "Action, Event" in (ran.folder / name).read_text()
+
+    assert "not complete" in ran("compare", "careless", "eleven", code=2).err
+    shown = ran("compare", "careless", "eleven", "--partial", "--html", "both.html", code=0)
+    out = " ".join(shown.out.split())
+    assert "eleven is finished, not complete: coverage " in out
+    assert "over the 11 that both have; without action, event." in out
+    assert (
+        "over the 11 that both have; without action, event"
+        in (ran.folder / "both.html").read_text()
+    )
+    report = json.loads((ran.folder / "runs" / "careless" / "report.json").read_text())
+    tasks = report["benchmarks"]["capability"]["tasks"]
+    shared = [found["f1"] for task, found in tasks.items() if task not in ("action", "event")]
+    figures = ran("compare", "careless", "eleven", "--partial", "--json", code=0).told
+    average = figures["candidates"][0]["figures"]["capability"]["average.f1"]
+    assert average["first"] == pytest.approx(sum(shared) / 11)

@@ -90,7 +90,7 @@ async def test_captions_and_answers_of_one_checkpoint(tmp_path: Path) -> None:
         assert {row["judge"] for row in from_media} == {"fake/judge-8b (tgi, 0123456789ab)"}
         assert not {row["reason"] for row in from_media} - {""}
         server.requests.clear()
-        assert "Nothing was missing" in (await run(tmp_path, *flags, "--out", "run", code=0)).out
+        assert "nothing was asked" in (await run(tmp_path, *flags, "--out", "run", code=0)).out
         await run(tmp_path, *flags, "--quiet", "--out", "again", code=0)
         assert server.requests == []
     report = (tmp_path / "run" / "report.json").read_bytes()

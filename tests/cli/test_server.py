@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.command import Command, end
+from tests.fakes.stuffing import stuff, stuffed
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EVALUATE = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--limit", 2)
@@ -62,6 +63,17 @@ def test_a_run_over_there_has_the_report_of_one_here(
     assert (tmp_path / "files" / "report.json").read_text("utf-8") == here.out
 
 
+def test_a_complete_run_over_there_says_since_when(server: str, pushing: Command) -> None:
+    asked = (*EVALUATE, "--coverage-floor", 0, "--server", server)
+    first = pushing(*asked, "--json", code=0).told
+    again = pushing(*asked, "--json", code=0).told
+    since = again.pop("already_ended")
+    assert again == first
+    told = f"Already complete since {since[:10]} {since[11:16]} UTC; nothing was asked."
+    assert told in pushing(*asked, code=0).out
+    assert pushing(*asked, "--quiet", code=0).out == ""
+
+
 def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     server: str, pushing: Command, tmp_path: Path
 ) -> None:
@@ -97,6 +109,21 @@ def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     decided = pushing(*gate, *there[:2], *over_there)
     assert decided == pushing(*gate, *here[:2])
     assert decided.told["decision"] in ("passed", "inconclusive")
+
+
+def test_a_caption_that_lists_everything_is_not_gated_over_there(
+    server: str, pushing: Command, tmp_path: Path
+) -> None:
+    config = stuff(tmp_path, stuffed())
+    everything = ("evaluate", "--config", config, "--limit", 1, "--quiet", "--server", server)
+    pushing(*everything)
+    known = pushing("runs", "--server", server, "--json").told
+    (run,) = (each["run"] for each in known if each["name"] == "stuffed")
+    check = {"benchmark": "captionqa", "figure": "overall.score", "max_drop": 100.0}
+    (tmp_path / "policy.yaml").write_text(json.dumps({"checks": [check]}))
+    gate = ("gate", "--policy", "policy.yaml", run, run, "--server", server)
+    gated = pushing(*gate, code=3)
+    assert "show signs of stuffing" in " ".join(gated.out.split())
 
 
 def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:

@@ -62,7 +62,7 @@ async def test_the_examples_through_triton(own_triton: Own, tmp_path: Path) -> N
     # Several texts go in one request.
     assert metric(server, "nv_inference_count", "sentences") > 3 * asked["sentences"]
     models = report["benchmarks"]["comprecap"]["models"]
-    assert models["embedder"].startswith("sentences (triton, 1-")
+    assert models["embedder"].startswith("sentences (triton, no revision, origin 1-")
 
     captions = tiny.read_lines(tmp_path / "run" / "captions.jsonl")
     assert all(row["caption"] for row in captions)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.grpc_serving import forever, judging, serving
+from tests.fakes.sources import python_path
 from tests.servers import containers
 from tests.servers.process import free_ports
 
@@ -15,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def services(*arguments: str) -> subprocess.CompletedProcess[str]:
     """`python -m services` in this checkout, without an image."""
-    path = {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    path = {"PYTHONPATH": python_path()}
     command = [sys.executable, "-m", "services", *arguments]
     return subprocess.run(command, env=path, capture_output=True, text=True, check=False)
 

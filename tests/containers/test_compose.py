@@ -12,6 +12,7 @@ import pytest
 import yaml
 from services.__main__ import modules
 from tests.containers.composition import INSIDE, ROOT, Service, broken
+from tests.fakes.sources import python_path
 from tests.servers import broker, compose_spec, fetch, object_server
 from tests.servers.absent import leave_out
 
@@ -62,7 +63,7 @@ def services() -> dict[str, Service]:
 def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `bootstrap` of the file leaves in its volume."""
     folder = tmp_path_factory.mktemp("made") / "secrets"
-    given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(folder), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(folder), "PYTHONPATH": python_path()}
     subprocess.run([sys.executable, "-m", "services", "bootstrap"], env=given, check=True)
     return folder
 

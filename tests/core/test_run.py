@@ -9,16 +9,9 @@ import pytest
 
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import canonical_json
+from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.preparation import Preparation
-from caliper.core.run import (
-    SCHEMA,
-    BenchmarkSpec,
-    Identity,
-    PlannedBenchmark,
-    PlanSummary,
-    RunSpec,
-    check_name,
-)
+from caliper.core.run import SCHEMA, BenchmarkSpec, Identity, RunSpec, check_name
 
 JUDGE = Identity("tgi", "judge", "0123456789abcdef", cached=True)
 PART = BenchmarkSpec(
@@ -40,6 +33,7 @@ CHANGES: dict[str, Any] = {
     "limit": 5,
     "replicate": 1,
     "coverage_floor": 0.5,
+    "share_replies": True,
     "schema": 0,
 }
 PART_CHANGES: dict[str, Any] = {
@@ -66,7 +60,7 @@ def again(spec: RunSpec) -> RunSpec:
     [
         SPEC,
         RunSpec("名\ud800", "0", "", ()),
-        replace(SPEC, limit=3, replicate=2, seed=9, coverage_floor=1.0),
+        replace(SPEC, limit=3, replicate=2, seed=9, coverage_floor=1.0, share_replies=True),
         *(replace(SPEC, benchmarks=(replace(PART, **{k: v}),)) for k, v in PART_CHANGES.items()),
     ],
 )
@@ -90,9 +84,9 @@ def test_every_field_changes_the_fingerprint() -> None:
     assert len({spec.fingerprint for spec in (SPEC, *changed)}) == 1 + len(changed)
 
 
-@pytest.mark.parametrize("field", ["kind", "name", "revision"])
+@pytest.mark.parametrize("field", ["kind", "name", "revision", "origin"])
 def test_every_part_of_an_identity_changes_the_fingerprint(field: str) -> None:
-    model = replace(JUDGE, **{field: "other"})  # type: ignore[arg-type]  # these three are texts
+    model = replace(JUDGE, **{field: "other"})  # type: ignore[arg-type]  # these four are texts
     part = replace(PART, models={"judge": model})
     assert replace(SPEC, benchmarks=(part,)).fingerprint != SPEC.fingerprint
 
@@ -110,8 +104,29 @@ def test_the_part_of_a_benchmark() -> None:
 
 
 def test_labels() -> None:
-    assert JUDGE.label == "judge (tgi, 0123456789ab)"
+    assert Identity("tgi", "judge", "0123456789" * 4).label == "judge (tgi, 012345678901)"
+    assert Identity("tgi", "vlm", "checkpoint-1500").label == "vlm (tgi, checkpoint-1500)"
+    unknown = Identity("triton", "vlm", "", origin=f"1-{'ab' * 32}")
+    assert unknown.label == "vlm (triton, no revision, origin 1-abababababab)"
     assert Identity("replay", "replay", "").label == "replay"
+
+
+def test_a_spec_from_before_origins_has_them_as_revisions() -> None:
+    def judged_by(judge: Identity) -> RunSpec:
+        return replace(SPEC, benchmarks=(replace(PART, models={"judge": judge}),))
+
+    assert judged_by(Identity("tgi", "judge", "", origin="o")).by_origin == judged_by(
+        Identity("tgi", "judge", "o")
+    )
+    for known in (JUDGE, replace(JUDGE, origin="o"), Identity("tgi", "judge", "")):
+        assert judged_by(known).by_origin == judged_by(known)
+
+
+def test_the_model_that_a_spec_means() -> None:
+    live = Identity("tgi", "judge", "", origin="o")
+    assert all(live.meant_by(named) for named in (live, live.by_origin, replace(live, origin="")))
+    for other in (replace(live, origin="p"), replace(live, revision="p"), JUDGE):
+        assert not live.meant_by(other)
 
 
 def test_a_newer_schema_is_refused_by_name() -> None:

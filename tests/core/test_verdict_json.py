@@ -9,7 +9,12 @@ from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 
 @pytest.mark.parametrize(
     "outcome",
-    [Scored(Fraction(1, 3)), Scored(Fraction(0), mentioned=False), Unscored(Reason.BACKEND)],
+    [
+        Scored(Fraction(1, 3)),
+        Scored(Fraction(0), mentioned=False),
+        Scored(Fraction(-1), labels=7),
+        Unscored(Reason.BACKEND),
+    ],
 )
 def test_a_verdict_survives_json(outcome: Scored | Unscored) -> None:
     verdict = Verdict(7, outcome)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from caliper.adapters.models.endpoint import parse_endpoints
-from caliper.adapters.models.triton_address import CONNECTION_OPTIONS, parse_addresses
+from caliper.adapters.models.triton_address import COMMON_OPTIONS, parse_addresses
 from caliper.cli.main import app
 from caliper.runtime.addresses import Address
 from caliper.runtime.bootstrap import BootstrapSettings
@@ -83,7 +83,7 @@ def _of_models(settings: EndpointSettings) -> Iterator[Called]:
             for endpoint in parse_endpoints(rest):
                 yield Called("model", Address(*endpoint.address), endpoint.encrypted)
         if kind == "triton":
-            known = (*CONNECTION_OPTIONS, "template", "image_token", "image", "prompt", "caption")
+            known = (*COMMON_OPTIONS, "template", "image_token", "image", "prompt", "caption")
             for one in parse_addresses(rest, known):
                 yield Called("model", Address.parse(one.target), one.encrypted)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -83,7 +84,9 @@ def _knows(words: tuple[str, ...]) -> bool:
     fails before it tells its help.
     """
     command = [sys.executable, *words, "--help"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    # Else the command asks the Hub which agent runs it, before it reads its options.
+    offline = os.environ | {"HF_HUB_OFFLINE": "1"}
+    return subprocess.run(command, env=offline, capture_output=True, check=False).returncode == 0
 
 
 def test_an_option_that_is_not_known_is_found() -> None:

@@ -9,16 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.fakes.sources import python_path
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path("tools/cli_reference.py")
 
 
 def run(folder: Path, *arguments: str, **surroundings: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, str(folder / SCRIPT), *arguments],
-        env={**os.environ, "PYTHONPATH": path, **surroundings},
+        env={**os.environ, "PYTHONPATH": python_path(), **surroundings},
         capture_output=True,
         text=True,
         check=False,

@@ -5,14 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.fakes.sources import python_path
+
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_is_up_to_date() -> None:
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "metrics_reference.py"), "--check"],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         check=False,

@@ -17,6 +17,7 @@ from tests.deploy.dashboards import rules
 from tests.deploy.objects import of_kind
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.docs.pages import ROOT, blocks
+from tests.fakes.sources import python_path
 from tests.servers.kube_api import KubeApi
 from tests.servers.process import ServerProcess
 
@@ -105,7 +106,7 @@ def test_dead_letters_are_reached_with_the_settings_of_the_judge(
         asked,
         tmp_path,
         tmp_path,
-        PYTHONPATH=str(ROOT / "src"),
+        PYTHONPATH=python_path(),
         CALIPER_JUDGE_KAFKA_SECURITY="PLAINTEXT",
     )
     assert "dead letter" in said

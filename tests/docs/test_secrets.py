@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from tests.docs.pages import ROOT, blocks
-from tests.fakes.bootstrapping import PATH, RECIPES, run, settings
+from tests.fakes.bootstrapping import RECIPES, run, settings
+from tests.fakes.sources import python_path
 from tests.servers.kube_api import KubeApi
 
 from caliper.runtime.bootstrap import BootstrapSettings
@@ -197,7 +198,7 @@ def test_the_authority_is_replaced(installed: Installed) -> None:
 
 def test_files_instead_of_secrets(tmp_path: Path) -> None:
     programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = os.environ | {"PATH": programs, "PYTHONPATH": PATH}
+    environment = os.environ | {"PATH": programs, "PYTHONPATH": python_path()}
     subprocess.run(["bash", "-euc", FILES], cwd=tmp_path, env=environment, check=True)
     made = {file.parent.name for file in (tmp_path / "made").glob("*/*")}
     assert made == {recipe.name for recipe in RECIPES}

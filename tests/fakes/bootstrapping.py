@@ -10,13 +10,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.fakes.command import Ended
+from tests.fakes.sources import python_path
 from tests.servers.kube_api import KubeApi
 
-import caliper
 from caliper.adapters.cluster.recipes import Plan, recipes
 
 ROOT = Path(__file__).resolve().parents[2]
-PATH = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
 RECIPES = recipes(Plan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
 _ENDS_WITHIN = 120.0
 
@@ -27,7 +26,7 @@ def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
     given = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
     return subprocess.Popen(
         [sys.executable, "-m", "services.bootstrap"],
-        env=kept | given | {"PYTHONPATH": PATH},
+        env=kept | given | {"PYTHONPATH": python_path()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import caliper
+from tests.fakes.sources import python_path
 
-_SOURCES = str(Path(caliper.__file__).parents[1])
 # A test that waits longer than this has found a command that hangs.
 _PATIENCE = 90.0
 
@@ -75,7 +74,7 @@ class Command:
             for name, value in os.environ.items()
             if not name.startswith(("CALIPER_", "PYTHON"))
         }
-        ours = {"PYTHONPATH": _SOURCES, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+        ours = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
         return {**kept, **ours, **self.environment}
 
     def _bounded(self) -> Callable[[], None] | None:

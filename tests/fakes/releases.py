@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import shutil
 import subprocess
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.fakes.sources import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 # The last commit before jobs carried caps on tokens, and plans where a cap on calls ends them.
@@ -61,5 +62,4 @@ def previous(folder: Path, commit: str = PREVIOUS) -> Release:
 
 def code(tree: Path) -> dict[str, str]:
     """What has Python take Caliper out of a checkout, and nothing from where it is started."""
-    path = os.pathsep.join((str(tree / "src"), str(tree)))
-    return {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    return {"PYTHONPATH": python_path(tree), "PYTHONSAFEPATH": "1"}

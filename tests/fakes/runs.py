@@ -8,8 +8,9 @@ from typing import Any
 
 from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
-from caliper.core.run import BenchmarkSpec, Identity, PlanSummary, RunSpec
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.plan import Sources, plan, read_plan

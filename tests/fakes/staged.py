@@ -16,7 +16,7 @@ from caliper.adapters.wire.json_codec import JsonCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import MediaMissing
 from caliper.core.outcome import Scored
-from caliper.core.run import PlanSummary
+from caliper.core.plan import PlanSummary
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models

@@ -9,7 +9,11 @@ guards against decay; it does not tell how well the rules agree with an LLM.
 others_captions.txt and others_vectors.tsv (without the last column) are ours too, but were
 written by others who had not seen the rules. The rules were mended with an eye on them since,
 so they too only guard against decay. They are no verdicts of GPT-4-Turbo.
-`pytest -s` prints the table.
+
+development_vectors.tsv and held_out_vectors.tsv (task, object, element, score, caption) are ours
+as well: colours and counts of the kinds that the rules got wrong against GPT-4-Turbo. The second
+was written before those rules were mended, and its errors were not looked at.
+`pytest -s` prints the tables.
 """
 
 from __future__ import annotations
@@ -65,6 +69,15 @@ def judged(prefix: str) -> tuple[Judged, Judged]:
     return pairs, unseen
 
 
+def judged_inline(prefix: str) -> Judged:
+    """(by hand, by rules) by task, of vectors that hold their caption."""
+    pairs: Judged = defaultdict(list)
+    for line in (HERE / f"{prefix}_vectors.tsv").read_text(encoding="utf-8").splitlines():
+        task, thing, element, score, caption = line.split("\t")
+        pairs[task].append((int(score), verdict(task, caption, thing, element)))
+    return pairs
+
+
 def accuracy(pairs: list[Pair]) -> float:
     return sum(hand == rules for hand, rules in pairs) / len(pairs)
 
@@ -88,6 +101,7 @@ def macro(judged_by_task: Judged) -> tuple[float, float]:
 
 OURS, UNSEEN = judged("")
 OTHERS, _ = judged("others_")
+MENDED = {half: judged_inline(half) for half in ("development", "held_out")}
 
 
 @pytest.mark.parametrize("task", sorted(OURS))
@@ -118,3 +132,15 @@ def test_the_macro_agreement_is_well_over_the_floor() -> None:
     assert ours[1] >= 0.93
     assert others[0] >= 0.9
     assert others[1] >= 0.94
+
+
+def test_colours_and_counts_agree_with_the_hand() -> None:
+    lines = ["task                   half            n  kappa accuracy"]
+    for half, by_task in MENDED.items():
+        for task, pairs in by_task.items():
+            figures = f"{len(pairs):3d} {kappa(pairs):6.2f} {accuracy(pairs):6.2f}"
+            lines.append(f"{task:22s} {half:12s} {figures}")
+    sys.stdout.write("\n".join([*lines, ""]))
+    for half, floor in (("development", 0.95), ("held_out", 0.8)):
+        assert all(len(pairs) >= 25 for pairs in MENDED[half].values())
+        assert all(accuracy(pairs) >= floor for pairs in MENDED[half].values())

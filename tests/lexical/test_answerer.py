@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.sources import python_path
 
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
 from caliper.benchmarks.captionqa.payloads import CANNOT, ChoiceQuestion
@@ -162,7 +163,7 @@ def test_replies_do_not_depend_on_the_order_of_hashing() -> None:
         subprocess.run(
             [sys.executable, "-c", program],
             cwd=ROOT,
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "src")},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": python_path()},
             capture_output=True,
             check=True,
         ).stdout

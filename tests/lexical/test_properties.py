@@ -80,6 +80,8 @@ LONG = {
     "one sentence of two things": "dog cat " * 38_000,
     "one sentence of sides": "dog left cat " * 22_000,
     "numbers": "two dogs and " * 22_000,
+    "shared out": "each dog of two, another one, " * 10_000,
+    "coloured": "the dog, it is red and has a blue coat, " * 7_500,
     "negations": "no " * 100_000,
     "no spaces": "老王面馆" * 75_000,
     "groups": "group of " * 33_000,

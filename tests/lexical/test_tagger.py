@@ -15,6 +15,8 @@ from caliper.lexical.tagger import RuleTagger, nouns
         ("The kitchen features stainless steel appliances", "kitchen steel appliance"),
         ("A well-lit, two-story house", "house"),
         ("an orange candle beside an orange", "candle orange"),
+        ("Four steel lattice towers stand around a rocket", "steel lattice tower rocket"),
+        ("A group of three dogs plays", "group dog"),
         ("The larger of the two boats is the nicest", "boat"),
         # Verbs by what stands before them.
         ("The man stands next to the bike", "man bike"),

@@ -10,12 +10,15 @@ from tests.fakes import runs
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
 
+from caliper.benchmarks import lexical_agreement
+from caliper.core.caption import CutShort
 from caliper.core.keys import question_id
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.report import Report, VerdictRow
+from caliper.core.report import Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import Identity
 from caliper.core.suspicion import Suspicious
 from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.declaration import declared
 from caliper.pipeline.ledger import Ledger
 
 LEXICAL = Identity("lexical", "lexical", "1")
@@ -148,11 +151,24 @@ async def test_bad_ground_truth_does_not_count_against_coverage() -> None:
     assert (found.benchmarks[0].coverage.askable, found.benchmarks[0].coverage.share) == (5, 1.0)
 
 
-async def test_a_lexical_judge_is_told_and_only_where_it_judged() -> None:
+async def test_a_lexical_judge_is_told_with_its_agreement_and_only_where_it_judged() -> None:
     capability, captionqa = (await told(await a_run(), filled(VERDICTS))).benchmarks
-    assert any("never for comparison" in note for note in capability.notes)
-    assert not any("never for comparison" in note for note in captionqa.notes)
+    (note,) = (note for note in capability.notes if lexical_agreement.WARNING in note)
+    assert note.endswith(
+        "measured before the rules for colours and counts were mended (Cohen's kappa): scene 0.28."
+    )
+    assert lexical_agreement.WARNING not in "".join(captionqa.notes)
     assert capability.models == {"judge": LEXICAL.label}
+
+
+async def test_a_lexical_judge_without_verdicts_yet_has_no_agreement_to_show() -> None:
+    capability, _ = (await told(await a_run(), filled([]))).benchmarks
+    assert capability.notes[0] == lexical_agreement.WARNING
+
+
+def test_a_benchmark_without_measured_agreement_says_so() -> None:
+    for name in ("captionqa", "comprecap"):
+        assert lexical_agreement.note(name, ()).endswith("not been measured on this benchmark.")
 
 
 async def test_caption_length_is_the_mean_of_words() -> None:
@@ -184,6 +200,29 @@ async def test_blank_captions_are_counted(captions: int, blank: int, *, warned: 
         assert other.notes == found.notes[1:]
 
 
+@pytest.mark.parametrize(("captions", "written"), [(None, True), ("c" * 64, False)])
+async def test_only_captions_that_a_model_wrote_can_be_truncated(
+    captions: str | None, written: bool
+) -> None:
+    part = runs.part("capability", models={"judge": LEXICAL}, captions=captions)
+    planned = await runs.planned(runs.spec(part), FOUND, MemoryStore())
+    texts = {"capability": {"scene/0000": CutShort("one two"), "scene/0001": "one two three"}}
+    ledger = Ledger(6, MemoryLog())
+    found = await report(planned.spec, planned.summary, planned.reader, ledger, texts)
+    told = found.benchmarks[0].estimates.get(("truncated_captions",))
+    assert told == (Estimate(1) if written else None)
+
+
+def test_what_a_spec_declares_has_no_figure_and_no_question() -> None:
+    found = declared(SPEC)
+    assert (found.name, found.state, found.partial) == (SPEC.name, "planning", True)
+    for part, spec in zip(found.benchmarks, SPEC.benchmarks, strict=True):
+        assert (part.name, part.headline, part.estimates, part.tables) == (spec.name, (), {}, ())
+        assert part.coverage == Coverage(0, 0)
+        assert part.models == {role: model.label for role, model in spec.models.items()}
+        assert part.settings.items() >= spec.settings.items()
+
+
 async def test_a_reader_can_repeat_the_run() -> None:
     found = await told(await a_run(), filled(VERDICTS))
     assert (found.spec["seed"], found.spec["pack"]) == (0, "p" * 64)
@@ -200,8 +239,24 @@ async def test_captions_written_for_the_judge_are_counted_and_change_no_figure()
     found = await report(planned.spec, planned.summary, planned.reader, filled(VERDICTS), hostile)
     assert found.benchmarks[0].suspicious == Suspicious(1, 2, {"instruction": 1})
     assert ordinary.benchmarks[0].suspicious == Suspicious(0, 2)
+    assert found.benchmarks[1].suspicious == Suspicious()
     figures = [
         {path: each for path, each in one.benchmarks[0].estimates.items() if len(path) > 1}
         for one in (ordinary, found)
     ]
     assert figures[0] == figures[1]
+
+
+async def test_one_caption_on_many_media_is_counted_by_media_and_not_by_samples() -> None:
+    text = "A cat sits on a mat. " * 5
+    rows = runs.scene_rows(6)
+    one_file = [replace(row, fields={**row.fields, "file_path": "0.jpg"}) for row in rows]
+    captions = {"capability": {f"scene/{number:04}": text for number in range(6)}}
+    spec = runs.spec(SPEC.benchmarks[0])
+    counted = []
+    for some in (rows, one_file):
+        planned = await runs.planned(spec, {"capability": runs.sources(some, {})}, MemoryStore())
+        ledger = Ledger(6, MemoryLog())
+        found = await report(spec, planned.summary, planned.reader, ledger, captions)
+        counted.append(found.benchmarks[0].suspicious)
+    assert counted == [Suspicious(6, 6, {"repeated": 6}, 6), Suspicious(0, 6)]

@@ -77,7 +77,7 @@ async def test_questions_are_paired_and_the_largest_changes_are_told(
 ) -> None:
     base = await ran(store, "base", [1, 1, 0, 0, 1, None])
     other = await ran(store, "other", [1, 0, 1, 0, None, 1])
-    wished = Wished(flips=10)
+    wished = Wished(partial=True, flips=10)
     ids = [base.spec.run_id, other.spec.run_id]
     found, pictures = await comparer.compare(ids, wished, pictures=True)
     assert (found.base.run, found.base.name, found.base.state) == (ids[0], "base", "finished")
@@ -147,7 +147,7 @@ async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Co
     ended = await ran(store, "ended", [1] * 6)
     again = await ran(store, "again", [1] * 5 + [None])
     ids = [ended.spec.run_id, again.spec.run_id]
-    found, _ = await comparer.compare(ids, Wished())
+    found, _ = await comparer.compare(ids, Wished(partial=True))
     assert found.candidates[0].side.state is RunState.FINISHED
     await write_json(run_store(store, ids[1]), STARTED, started="2026-01-01", starts=2)
     with pytest.raises(NotReady, match="is running"):
@@ -164,8 +164,23 @@ async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: C
     await aggregator.snapshot()
     house.clock.seconds += 600
     await aggregator.conclude()
-    found, _ = await comparer.compare([ended.spec.run_id, run.spec.run_id], Wished())
+    ids = [ended.spec.run_id, run.spec.run_id]
+    with pytest.raises(NotReady, match=r"is cancelled, not complete .coverage 16\.7%"):
+        await comparer.compare(ids, Wished())
+    found, _ = await comparer.compare(ids, Wished(partial=True))
     assert found.candidates[0].side.state is RunState.CANCELLED
+
+
+async def test_a_run_under_the_coverage_floor_only_as_partial(
+    store: Watched, comparer: Comparer
+) -> None:
+    complete = (await ran(store, "complete", [1] * 6)).spec.run_id
+    finished = (await ran(store, "finished", [1] * 5 + [None])).spec.run_id
+    for order in ([complete, finished], [finished, complete]):
+        with pytest.raises(NotReady, match=f"{finished} .finished. is finished, not complete"):
+            await comparer.compare(order, Wished())
+        found, _ = await comparer.compare(order, Wished(partial=True))
+        assert {side.share for side in found.sides} == {1.0, 5 / 6}
 
 
 async def test_what_cannot_be_compared(store: Watched, comparer: Comparer) -> None:

@@ -125,7 +125,7 @@ async def test_another_revision_of_the_model_asks_again() -> None:
     store = MemoryStore()
     await examined(ScriptedModel(right), store)
     newer = ScriptedModel(right, revision="2")
-    await examined(newer, store)
+    await examined(newer, store, runs.spec(runs.part(models={"reader": newer.identity})))
     assert len(newer.calls) == 5
 
 

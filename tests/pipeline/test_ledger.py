@@ -188,6 +188,16 @@ def test_counting_by_reason() -> None:
     assert ledger.outcome(1) == Scored(Fraction(0), mentioned=False)
 
 
+def test_labels_are_kept_beside_the_score() -> None:
+    found = [Verdict(index, Scored(Fraction(1), labels=index + 1)) for index in range(2)]
+    ledger = filled([*found, Verdict(2, Scored(Fraction(1), labels=999))])
+    assert [ledger.outcome(index) for index in range(2)] == [each.outcome for each in found]
+    assert ledger.outcome(2) == Scored(Fraction(1), labels=155)
+    assert ledger.count(0, SIZE) == (3, {})
+    assert ledger.merge([Verdict(0, Unscored(Reason.BACKEND))]) == 0
+    assert ledger.passing() == set()
+
+
 ITEM = Item("captionqa", "a", "a", "a", (), (Question(0, None, 2), Question(5, None)), first=1)
 
 

@@ -14,7 +14,7 @@ from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.question import Decoding, Source
 from caliper.ports.models import Message
 from caliper.runtime.clock import SystemClock
-from caliper.runtime.models import Access, ModelRoom, split_spec
+from caliper.runtime.models import Access, ModelRoom, split_recording, split_spec
 
 HELLO = (Message("user", ("hello",)),)
 
@@ -48,7 +48,7 @@ def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
 
 @pytest.mark.parametrize("spec", ["http://me:secret@h/v1", "vllm:https://me:secret@h"])
 def test_a_url_without_its_kind_is_not_repeated(spec: str) -> None:
-    with pytest.raises(InvalidInput, match=r"tgi:URL\[,URL...\]\[#model\]") as caught:
+    with pytest.raises(InvalidInput, match=r"tgi:URL\[,URL...\]\[#model\[@revision\]\]") as caught:
         split_spec(spec)
     assert "secret" not in str(caught.value)
 
@@ -161,6 +161,31 @@ def test_replies_are_those_of_their_benchmark_and_source(tmp_path: Path) -> None
     assert judged.identity.revision != media.identity.revision
     moved = (tmp_path / "judged").rename(tmp_path / "elsewhere")
     assert ModelRoom.replay("capability", moved, Source.CAPTION).identity == judged.identity
+
+
+@pytest.mark.parametrize(
+    ("rest", "folder", "model"),
+    [("a/b", "a/b", "replay"), ("a/b#gpt-4", "a/b", "gpt-4"), ("a#b#gpt-4", "a#b", "gpt-4")],
+)
+def test_recorded_replies_have_a_folder_and_may_have_a_model(
+    rest: str, folder: str, model: str
+) -> None:
+    assert split_recording(rest) == (Path(folder), model)
+
+
+async def test_recorded_replies_go_by_the_model_that_gave_them(
+    room: ModelRoom, tmp_path: Path
+) -> None:
+    tiny.write_all(tmp_path)
+    spec = f"replay:{tmp_path / 'judged'}"
+    plain, named = [
+        (await room.answerer(each, "capability", shipped_pack(), seed=0)).identity
+        for each in (spec, f"{spec}#gpt-4-turbo")
+    ]
+    assert (plain.name, named.name) == ("replay", "gpt-4-turbo")
+    assert plain.revision == named.revision
+    with pytest.raises(InvalidInput, match="names no model after #"):
+        await room.answerer(f"{spec}#", "capability", shipped_pack(), seed=0)
 
 
 async def test_taggers_and_embedders_by_name(room: ModelRoom) -> None:

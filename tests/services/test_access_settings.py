@@ -9,8 +9,7 @@ import pytest
 from tests.fakes.certificates import certify
 from tests.fakes.command import Command, Ended
 from tests.fakes.grpc_serving import TOKENS, token_file
-
-import caliper
+from tests.fakes.sources import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,7 +25,7 @@ def refused(kind: str, folder: Path, given: dict[str, str]) -> Ended:
     prefix = f"CALIPER_{kind.upper()}_"
     settings = {"LISTEN": "0.0.0.0:0", "KAFKA": "127.0.0.1:1", "STORE": str(folder / "store")}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")}
-    ours = {"PYTHONPATH": os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))}
+    ours = {"PYTHONPATH": python_path()}
     found = subprocess.run(
         [sys.executable, "-m", f"services.{kind}"],
         env=kept | ours | {prefix + name: value for name, value in (settings | given).items()},

@@ -1,7 +1,6 @@
 """Services as processes of their own, on real Kafka and MinIO, with one killed in mid-run."""
 
 import asyncio
-import os
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
@@ -15,10 +14,10 @@ import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import alone, over
+from tests.fakes.sources import python_path
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
-import caliper
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.minio import MinioStore, apply_storage
@@ -56,8 +55,7 @@ class Processes:
             [sys.executable, "-m", f"services.{kind}"],
             self.folder / f"{name or kind}.log",
             lambda: answers(port),
-            {prefix + key: value for key, value in chosen.items()}
-            | {"PYTHONPATH": os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))},
+            {prefix + key: value for key, value in chosen.items()} | {"PYTHONPATH": python_path()},
         )
         server.start()
         self.stack.callback(server.stop)

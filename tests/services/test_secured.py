@@ -15,16 +15,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.fakes.command import Command, end
+from tests.fakes.sources import python_path
 from tests.servers import fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, answers, free_ports
 
-import caliper
-
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
 ROOT = Path(__file__).resolve().parents[2]
-PATH = os.pathsep.join((str(Path(caliper.__file__).parents[1]), str(ROOT)))
 EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
 # Whose token has which role.
 CALLERS = {"read": "gateway", "evaluate": "evaluate", "admin": "admin"}
@@ -77,7 +75,8 @@ class Place:
             [sys.executable, "-m", f"services.{kind}"],
             self.folder / f"{kind}.log",
             lambda: answers(port),
-            {prefix + name: value for name, value in chosen.items()} | {"PYTHONPATH": PATH},
+            {prefix + name: value for name, value in chosen.items()}
+            | {"PYTHONPATH": python_path()},
         )
 
 
@@ -85,7 +84,7 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("secured")
     made = folder / "made"
-    given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(made), "PYTHONPATH": PATH}
+    given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(made), "PYTHONPATH": python_path()}
     bootstrap = [sys.executable, "-m", "services.bootstrap"]
     subprocess.run(bootstrap, env=os.environ | given, check=True)
     brokers, objects = made / "caliper-tls-kafka", made / "caliper-tls-minio"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import runs
+from tests.fakes.sources import python_path
 
 from caliper.core.errors import InvalidInput, NewerSchema, StoreUnavailable
 from caliper.core.outcome import Scored, Verdict
@@ -94,10 +95,7 @@ with RunDirectory(Path(sys.argv[1])).claim(runs.spec(name="ours")):
 def test_two_processes_cannot_work_in_it_at_once(directory: RunDirectory) -> None:
     holding = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(directory.path)],
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parents[2])]),
-        },
+        env=os.environ | {"PYTHONPATH": python_path()},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -112,7 +112,7 @@ async def run_of(
     clock: SystemClock | None = None,
 ) -> Finished:
     places = {"out": str(out), "store": f"{out}-store"}
-    config = checked({"benchmarks": benchmarks, "concurrency": 2, **places})
+    config = checked({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
     clock = clock or SystemClock()
     prepared = await prepare(config, access, clock)
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.command import Command
+from tests.fakes.sources import python_path
 from tests.servers import fetch
 from tests.servers.absent import leave_out
 from tests.servers.choosing import COMPONENTS
@@ -36,7 +37,7 @@ class Up:
         done = subprocess.run(
             [sys.executable, "-m", "tools.up", *map(str, arguments)],
             cwd=ROOT,
-            env=kept | {"PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))},
+            env=kept | {"PYTHONPATH": python_path()},
             capture_output=True,
             text=True,
             timeout=180,

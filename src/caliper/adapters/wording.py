@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from datetime import datetime
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
-from caliper.core.report import BenchmarkReport, Estimate, Path, Report
-from caliper.core.suspicion import Suspicious
+from caliper.benchmarks import lexical_agreement
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Reuse
+from caliper.core.suspicion import STUFFING, Suspicious
 
 NO_DATA = "no data"
-LEXICAL_WARNING = (
-    "Scored by the built-in lexical judge (no model): for smoke runs and trends, "
-    "never for comparison with published figures."
-)
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -32,6 +31,13 @@ def interval(estimate: Estimate) -> str:
     return f"{number(estimate.low)} to {number(estimate.high)}"
 
 
+def standing(row: Standing) -> str:
+    """Why a checkpoint is not ranked among the others; empty where it is."""
+    told = f"partial, {percent(row.coverage)} covered" if row.partial else ""
+    lacks = f"lacks {', '.join(row.lacking)}" if row.lacking else ""
+    return "; ".join(filter(None, (told, lacks)))
+
+
 def behind(row: Standing) -> str:
     """How far a checkpoint is behind the best, with the interval; empty for the best."""
     found = row.behind
@@ -40,7 +46,18 @@ def behind(row: Standing) -> str:
     told = number(found.value)
     if found.low is not None and found.high is not None:
         told += f" ({number(found.low)} to {number(found.high)})"
-    return told if row.clear else f"{told}, not clear"
+    told = told if row.clear else f"{told}, not clear"
+    return "; ".join(filter(None, (told, dimensions(found))))
+
+
+def dimensions(found: Difference) -> str:
+    """Over which tasks or domains a difference is taken, where one of the runs lacks some; empty
+    where neither does.
+    """
+    if not found.without:
+        return ""
+    number_of = f"the {len(found.over)} that both have" if found.over else "none: nothing shared"
+    return f"over {number_of}; without {', '.join(found.without)}"
 
 
 def probability(p: float | None) -> str:
@@ -70,11 +87,46 @@ def suspicious(found: Suspicious) -> str:
         return ""
     if not found.captions:
         return f"None of {found.examined:,} captions looks as if it were written for the judge."
-    signs = ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items())
     return (
         f"{found.captions:,} of {found.examined:,} captions look as if they were written for the "
-        f"judge ({signs}). No figure was changed for it."
+        f"judge ({_signs(found, found.signs)}). Scores are unchanged."
     )
+
+
+def reuse(found: Reuse | None) -> str:
+    """How much of a run rests on replies of earlier runs; nothing where nothing does."""
+    if found is None:
+        return ""
+    counts = (
+        (found.captions, found.of_captions, "captions"),
+        (found.verdicts, found.of_verdicts, "verdicts"),
+    )
+    parts = [f"{count:,} of {of:,} {what}" for count, of, what in counts if count]
+    told = " and ".join(parts)
+    return f"{told} reuse replies of earlier runs; use --replicate to ask again."
+
+
+def unasked(state: str, since: datetime) -> str:
+    """That a run had ended before, so that nothing was asked."""
+    return f"Already {state} since {since:%Y-%m-%d %H:%M} UTC; nothing was asked."
+
+
+def stuffed(report: Report) -> tuple[str, ...]:
+    """What must be said before any figure: benchmarks in which more than a few captions have
+    signs of stating everything.
+    """
+    return tuple(
+        f"Signs of stuffing in {part.title}: {part.suspicious.stuffed:,} of "
+        f"{part.suspicious.examined:,} captions ({_signs(part.suspicious, STUFFING)}). Whoever "
+        "lists everything is scored for all of it. Compare these scores with no others; "
+        "`caliper gate` does not pass them."
+        for part in report.benchmarks
+        if part.suspicious.stuffing
+    )
+
+
+def _signs(found: Suspicious, wanted: Collection[str]) -> str:
+    return ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items() if sign in wanted)
 
 
 def state(report: Report) -> str:
@@ -118,7 +170,7 @@ def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]
     quiet = tuple(note for note in benchmark.notes if note not in loud)
     lexical = any(_LEXICAL.search(model) for model in benchmark.models.values())
     if lexical and not any(map(_forbids, loud)):
-        loud = (*loud, LEXICAL_WARNING)
+        loud = (*loud, lexical_agreement.WARNING)
     return loud, quiet
 
 

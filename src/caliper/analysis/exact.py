@@ -68,9 +68,16 @@ def alike_beyond(value: float, limit: float, most: float, observations: float) -
     return round(math.pow(share, observations), _DECIMALS)
 
 
+def alike_width(observations: float) -> float:
+    """How far the mean may be from 0, where all observations are: a share of the greatest value,
+    all of it without an observation.
+    """
+    return 1 - math.pow(LEVEL / 2, 1 / observations) if observations else 1.0
+
+
 def alike_bounds(value: float, most: float, observations: float) -> tuple[float, float]:
     """The interval at 95 % of a mean, where all observations are `value`: what `alike_beyond`
     does not rule out in either direction.
     """
-    share = math.pow(LEVEL / 2, 1 / observations)
+    share = 1 - alike_width(observations)
     return share * (most + value) - most, most - share * (most - value)

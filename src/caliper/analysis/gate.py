@@ -4,7 +4,8 @@ For every check a margin is set: how far the candidate may lie below the base. T
 
     regression     the drop is larger than the margin, beyond chance
     passed         a larger drop than the margin can be ruled out
-    inconclusive   neither can be said: too few pairs, too little covered, no such figure
+    inconclusive   neither can be said: too few pairs, too little covered, no such figure, or
+                   captions that list everything
 
 Chance is `level`. Regressions are tested one-sided and adjusted together (Holm), so that a
 gate of many checks raises no more false alarms than one of a single check. That a drop is
@@ -19,7 +20,7 @@ A drop is a loss: of a figure that is better when lower it is a rise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -94,10 +95,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One run as a gate sees it: whether it is complete, and the coverage by benchmark."""
+    """One run as a gate sees it: whether it is complete, the coverage by benchmark, and the share
+    of captions with signs of stuffing of the benchmarks where it is too large to go by figures.
+    """
 
     complete: bool
     coverage: Mapping[str, float]
+    stuffed: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,9 @@ def _unfit(policy: Policy, check: Check, base: Side, candidate: Side) -> str:
         if side.coverage[check.benchmark] < policy.min_coverage:
             share = side.coverage[check.benchmark]
             return f"the {name} covers {share:.1%}, less than {policy.min_coverage:.1%}"
+        if check.benchmark in side.stuffed:
+            share = side.stuffed[check.benchmark]
+            return f"{share:.1%} of the captions of the {name} show signs of stuffing"
     return ""
 
 
@@ -214,11 +221,9 @@ def _chances(finding: Finding) -> _Chances | None:
         return None
     sign = 1 if finding.better is Better.MORE else -1
     gain, skew = sign * found.value, sign * (found.skew or 0.0)
-    if found.error is not None:
-        degrees, spare = max(1, found.clusters - 1), gain + margin
-        return _Chances(
-            beyond(-spare, found.error, degrees, -skew), beyond(spare, found.error, degrees, skew)
-        )
+    if found.error is not None and found.degrees is not None:
+        error, degrees, spare = found.error, found.degrees, gain + margin
+        return _Chances(beyond(-spare, error, degrees, -skew), beyond(spare, error, degrees, skew))
     if found.alike is None or found.most is None:
         return None
     return _Chances(

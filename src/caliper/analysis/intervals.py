@@ -18,11 +18,13 @@ questions, or a figure without data, has no interval.
 
 **No false certainty.** Where no cluster differs from the others (all correct, none hit),
 the robust estimates have zero width, which says nothing about the pictures not seen. There
-the interval is Wilson's, with every cluster counted as one observation: a figure that
-averages values between its bounds varies at most as much as one that takes the bounds only.
-A RATIO gets it when its value is one of its (finite) bounds; with a value between them and
-zero width it gets no interval. Its observations are those of the mean of its cells,
-k^2 / sum(1 / n_i) for k cells of n_i clusters, and no more than there are clusters.
+the interval is Wilson's, with every cluster that contributes to the denominator counted as one
+observation (see `observations`): a figure that averages values between its bounds varies at most
+as much as one that takes the bounds only. A RATIO gets it when its value is one of its (finite)
+bounds; with a value between them and zero width it gets no interval. Where some parts of a mean
+are at a bound, the width of their joint interval is added in squares to the jackknife's on its
+side: ours, after Zou and Donner, Construction of confidence limits about effect measures
+(Statistics in Medicine 27, 2008).
 
 Sums are exact and floats are added by `math.fsum`: the order in which a tally was filled
 changes no bit.
@@ -32,10 +34,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
+from caliper.analysis.observations import (
+    Unmoved,
+    contributing,
+    left_open,
+    observations,
+    taking_part,
+)
 from caliper.core.report import Estimate, Figure, Kind, Path
 from caliper.core.tally import Amount, Sums, Tally, add_up
 
@@ -79,18 +88,6 @@ def wilson(share: float, observations: float) -> tuple[float, float]:
     spread = share * (1 - share) / observations + square / (4 * observations)
     margin = NORMAL / (1 + square) * math.sqrt(spread)
     return max(0.0, centre - margin), min(1.0, centre + margin)
-
-
-def independent(cells: Collection[Mapping[str, Sums]]) -> float:
-    """How many independent observations the plain mean of these cells has at least."""
-    filled = [clusters for clusters in cells if clusters]
-    # Each counted in the first cell that has it: a set of a large run's takes much room.
-    union = sum(
-        not any(name in earlier for earlier in filled[:place])
-        for place, clusters in enumerate(filled)
-        for name in clusters
-    )
-    return min(float(union), len(filled) ** 2 / math.fsum(1 / len(one) for one in filled))
 
 
 def _proportion(figure: Figure, cells: Clusters) -> Estimate:
@@ -173,13 +170,41 @@ def _ratio(figure: Figure, cells: Clusters) -> Estimate:
         return Estimate(None)
     if found.error is None:
         return Estimate(found.value)
-    if not flat(found):
-        interval = _between(found.value, found.error, found.clusters, figure.bounds)
-        return _estimate(figure, found.value, interval, "jackknife")
-    interval_at_bound = at_bound(found.value, figure.bounds, independent(cells.values()))
-    if interval_at_bound is None:
+    if flat(found):
+        seen = observations(cells.values(), figure.divisor)
+        interval_at_bound = at_bound(found.value, figure.bounds, seen)
+        if interval_at_bound is None:
+            return Estimate(found.value)
+        return _estimate(figure, found.value, interval_at_bound, "wilson")
+    clusters = contributing(cells.values(), figure.divisor)
+    if clusters < 2:
         return Estimate(found.value)
-    return _estimate(figure, found.value, interval_at_bound, "wilson")
+    low, high = _between(found.value, found.error, clusters, figure.bounds)
+    down, up = _left_open(figure, cells)
+    if down:
+        low = found.value - math.hypot(found.value - low, down)
+    if up:
+        high = found.value + math.hypot(high - found.value, up)
+    return _estimate(figure, found.value, (low, high), "jackknife")
+
+
+def _left_open(figure: Figure, cells: Clusters) -> tuple[float, float]:
+    """How far down and up those parts may be that are at a bound: no cluster moves them, so the
+    jackknife of the whole knows nothing of it.
+    """
+    if not figure.weights:
+        return 0.0, 0.0
+    sums = _totals(cells)
+    least: list[Unmoved] = []
+    greatest: list[Unmoved] = []
+    for part, weight in taking_part(figure, sums):
+        value = part.statistic({cell: sums[cell] for cell in part.cells}) or 0.0
+        bound = bound_of(value, part.bounds)
+        if bound is not None:
+            width = weight * (part.bounds[1] - part.bounds[0])
+            seen = observations([cells[cell] for cell in part.cells], part.divisor)
+            (greatest if bound else least).append(Unmoved(width, seen))
+    return left_open(greatest, wilson_width), left_open(least, wilson_width)
 
 
 def _between(
@@ -203,17 +228,31 @@ def flat(found: Jackknifed) -> bool:
     return (found.error or 0.0) <= _ROUNDING * max(1.0, abs(found.value))
 
 
-def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[float, float] | None:
-    """Wilson's interval for a value that is one of its bounds, None for any other."""
+def bound_of(value: float, bounds: tuple[float, float]) -> int | None:
+    """0 for a value that is its least, 1 for its greatest, None for any other."""
     low, high = bounds
     width = high - low
     if not math.isfinite(width):
         return None
     share = (value - low) / width
-    if min(abs(share), abs(1 - share)) > _ROUNDING:
+    return None if min(abs(share), abs(1 - share)) > _ROUNDING else round(share)
+
+
+def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[float, float] | None:
+    """Wilson's interval for a value that is one of its bounds, None for any other."""
+    bound = bound_of(value, bounds)
+    if bound is None:
         return None
-    least, most = wilson(float(round(share)), seen)
+    low, high = bounds
+    width = high - low
+    # Without an observation it may be anything.
+    least, most = wilson(float(bound), seen) if seen else (0.0, 1.0)
     return low + least * width, low + most * width
+
+
+def wilson_width(observations: float) -> float:
+    """The width of Wilson's interval for a share of 0 or 1."""
+    return wilson(0.0, observations)[1]
 
 
 def _estimate(figure: Figure, value: float, interval: tuple[float, float], method: str) -> Estimate:

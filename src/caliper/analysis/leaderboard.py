@@ -37,7 +37,9 @@ class Standing:
 
     `behind` is the difference from the best in the ranking column (None for the best, and
     where nothing is paired). `clear` says that it is more than chance, adjusted over all pairs of
-    rows. `remarks` tell in what the run differs from the first that was named.
+    rows. `remarks` tell in what the run differs from the first that was named. `lacking` are the
+    dimensions, such as tasks, of which this run has no figure and another row has: an average over
+    the others is not ranked among those over all.
     """
 
     run: int
@@ -49,11 +51,14 @@ class Standing:
     behind: Difference | None = None
     clear: bool = False
     remarks: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Rows in the order of `columns[by]`, best first, those without data last."""
+    """Rows in the order of `columns[by]`, best first: complete runs, then partial ones, then those
+    that lack dimensions of others, then those without data.
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -100,17 +105,49 @@ def _at(row: TableRow, place: int) -> Path | None:
     return row.cells[place] if place < len(row.cells) else None
 
 
-def rank(title: str, columns: Sequence[Column], by: int, reports: Sequence[Report]) -> Board:
-    """The runs in the order of a column, the best first; equal values share a place."""
+def rank(
+    title: str,
+    columns: Sequence[Column],
+    by: int,
+    reports: Sequence[Report],
+    dimensions: Sequence[Column] = (),
+) -> Board:
+    """The runs in the order of a column, the best first; equal values share a place. `dimensions`
+    are the columns over which that column may be taken.
+    """
     less = direction(columns[by].path) is Better.LESS
+    lacking = _lacking(reports, dimensions)
     rows = [
-        Standing(run, report.name, 0, _figures(report, columns), _coverage(report), report.partial)
+        Standing(
+            run,
+            report.name,
+            0,
+            _figures(report, columns),
+            report.share,
+            report.partial,
+            lacking=lacking[run],
+        )
         for run, report in enumerate(reports)
     ]
-    rows.sort(key=lambda row: _order(row.estimates[by].value, less=less))
-    values = [row.estimates[by].value for row in rows]
-    placed = [replace(row, place=1 + values.index(row.estimates[by].value)) for row in rows]
+    keys = {row.run: _order(row, row.estimates[by].value, less=less) for row in rows}
+    rows.sort(key=lambda row: keys[row.run])
+    ordered = [keys[row.run] for row in rows]
+    placed = [replace(row, place=1 + ordered.index(keys[row.run])) for row in rows]
     return Board(title, tuple(columns), by, tuple(placed))
+
+
+def _lacking(reports: Sequence[Report], dimensions: Sequence[Column]) -> list[tuple[str, ...]]:
+    """The labels of those columns of which a run has no figure and another has."""
+    rows = [_figures(report, dimensions) for report in reports]
+    known = [any(one.value is not None for one in column) for column in zip(*rows, strict=True)]
+    return [
+        tuple(
+            column.label
+            for column, one, some in zip(dimensions, row, known, strict=False)
+            if some and one.value is None
+        )
+        for row in rows
+    ]
 
 
 def _figures(report: Report, columns: Sequence[Column]) -> tuple[Estimate, ...]:
@@ -118,14 +155,9 @@ def _figures(report: Report, columns: Sequence[Column]) -> tuple[Estimate, ...]:
     return tuple(parts.get(column.benchmark, {}).get(column.path, _NO_DATA) for column in columns)
 
 
-def _coverage(report: Report) -> float:
-    """The least share of askable questions with a score, over the benchmarks."""
-    return min((part.coverage.share for part in report.benchmarks), default=0.0)
-
-
-def _order(value: float | None, *, less: bool) -> tuple[bool, float]:
+def _order(row: Standing, value: float | None, *, less: bool) -> tuple[bool, bool, bool, float]:
     known = value or 0.0
-    return (value is None, known if less else -known)
+    return (value is None, bool(row.lacking), row.partial, known if less else -known)
 
 
 def behind(board: Board, differences: Mapping[int, Difference | None]) -> Board:

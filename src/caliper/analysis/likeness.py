@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from caliper.core.errors import NotComparable
 from caliper.core.report import BenchmarkReport, Report, leaves
+from caliper.core.run import RECORDED
 
 OF_THE_CHECKPOINT = ("name", "captions", "replicate")
 """What of a spec is expected to differ between two checkpoints."""
@@ -76,8 +77,17 @@ def distinctions(
 def _benchmark_distinctions(
     first: BenchmarkReport, second: BenchmarkReport
 ) -> Iterator[Distinction]:
-    yield from _unequal(first.name, "model", first.models, second.models)
+    models = [{role: _who(label) for role, label in one.models.items()} for one in (first, second)]
+    yield from _unequal(first.name, "model", *models)
     yield from _unequal(first.name, "setting", first.settings, second.settings)
+
+
+def _who(label: str) -> str:
+    """The model that a label names. Recorded replies of a named model are that model's, whichever
+    of them are recorded; where nobody says whose they are, the recordings themselves tell.
+    """
+    name, mark, _ = label.rpartition(f" ({RECORDED}, ")
+    return f"{name} ({RECORDED})" if mark and name != RECORDED else label
 
 
 def _unequal(
@@ -135,8 +145,8 @@ def _cut(text: str) -> str:
 
 def _matters(found: Distinction, alone: Collection[str]) -> bool:
     """Whether it is neither of the checkpoint nor of a benchmark that one run alone has."""
-    if found.name == "coverage_floor":
-        # It moves no figure: it says which run is complete.
+    if found.name in ("coverage_floor", "share_replies"):
+        # They move no figure: they say which run is complete, and whose replies it may take.
         return False
     of_checkpoint = found.kind == "model" and found.name in _ROLES_OF_THE_CHECKPOINT
     of_one_run = found.kind == "benchmark" or any(part in alone for part in found.name.split("."))

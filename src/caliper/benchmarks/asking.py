@@ -14,7 +14,8 @@ from caliper.core.question import Answer, Ask, Failure
 class Reading:
     """What a reply was read as: an outcome, and how it was come by.
 
-    An `Unscored(unreadable)` reading makes `ask_and_read` ask once more.
+    An `Unscored(unreadable)` reading makes `ask_and_read` ask once more, unless the reply was
+    cut off, or was blank: then it is Unscored(truncated) or Unscored(no_reply).
     """
 
     outcome: Outcome
@@ -24,6 +25,8 @@ class Reading:
 
 Reader = Callable[[Ask, str], Reading]
 UNREADABLE = Unscored(Reason.UNREADABLE)
+LONGEST = 65_536
+"""The most characters of a reply that are read (ours): no verdict is longer."""
 
 
 def ask_and_read(
@@ -54,13 +57,24 @@ def ask_and_read(
 def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
     if isinstance(answer, Failure):
         return Unscored(answer.reason), Evidence(explanation=answer.detail)
-    if not answer.text.strip():
-        return Unscored(Reason.NO_REPLY), Evidence(explanation="the reply was empty")
-    reading = read(ask, answer.text)
+    reading = _bounded(ask, answer.text, read)
     outcome = reading.outcome
     if outcome == UNREADABLE and answer.truncated:
         outcome = Unscored(Reason.TRUNCATED)
+    elif outcome == UNREADABLE and not answer.text.strip():
+        return Unscored(Reason.NO_REPLY), Evidence(explanation="the reply was empty")
     return outcome, Evidence(answer.text, reading.explanation, reading.repaired)
+
+
+def _bounded(ask: Ask, text: str, read: Reader) -> Reading:
+    """Of a reply beyond `LONGEST` what stands behind its thoughts; what is still longer is not
+    read. It is not cut: what a cut leaves could pass for a verdict.
+    """
+    if len(text) > LONGEST:
+        text = text.rpartition("</think>")[2]
+    if len(text) > LONGEST:
+        return Reading(UNREADABLE, f"it has more than {LONGEST:,} characters")
+    return read(ask, text)
 
 
 def verdicts_of(

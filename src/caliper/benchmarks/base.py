@@ -13,6 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
+from caliper.core.keys import text_digest
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
 from caliper.core.report import Figure, Generation, Path, Table
@@ -81,9 +82,10 @@ CAPTION_FENCE = Setting(
 """A choice that every benchmark has which asks about captions."""
 
 
-def fenced(settings: Settings) -> bool:
-    """Whether the settings want captions between marks."""
-    return settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
+def fence(settings: Settings, caption: str) -> str:
+    """The digest of the caption for `Ask.fence`; empty where the settings want no marks."""
+    on = settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
+    return text_digest(caption) if on else ""
 
 
 BLANK_CAPTION = Setting(
@@ -184,6 +186,8 @@ class ReportLayout:
 class Benchmark(Protocol):
     """One benchmark. `role` says who answers questions about a caption: judge or reader.
     `caption_prompts` names what `caption_prompt` knows, `labels` all words that `label` has.
+    `alternatives` are groups of names, lower case, of which one is right about a sample: a caption
+    that states nearly all of a group has a sign of stuffing.
     `recipes` say by name how known figures were made.
     """
 
@@ -199,6 +203,7 @@ class Benchmark(Protocol):
     qa_replies: Layout | None
     needs_language: bool
     labels: tuple[str, ...]
+    alternatives: tuple[tuple[str, ...], ...]
     recipes: Mapping[str, ProtocolRecipe]
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:

@@ -28,6 +28,8 @@ class Better(StrEnum):
 
 _BY_NAME: Mapping[str, Better] = {
     **dict.fromkeys(("precision", "recall", "f1", "hit_rate", "qa_accuracy"), Better.MORE),
+    "f1_one": Better.MORE,
+    "labels": Better.NEITHER,
     # Known and not told (CAPability, equation 4).
     "kt_bar": Better.LESS,
     **dict.fromkeys(("score", "accuracy"), Better.MORE),

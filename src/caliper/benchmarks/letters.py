@@ -1,185 +1,212 @@
-"""Which of the options that it was shown a reply chooses, as a person would read it.
+"""Which of the options that it was shown a reply chooses, as a person would read it (ours).
 
-Shared by the default readings of CaptionQA and CompreQA; what a released script reads stays
-with its benchmark. Nothing here raises, whatever the text.
+Shared by the default readings of CaptionQA, CompreQA and CAPability's questions from the media;
+what a released script reads stays with its benchmark. Nothing here raises, whatever the text.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from caliper.benchmarks.replies import own_words, told
+from caliper.benchmarks.abstention import abstentions
+from caliper.benchmarks.letter_statements import (
+    conclusions,
+    cues,
+    letter_at,
+    letter_statements,
+    without_denied,
+    without_listing,
+)
+from caliper.benchmarks.literals import read_literal
+from caliper.benchmarks.option_texts import Mention, OptionTexts
+from caliper.benchmarks.replies import told, unfenced
+from caliper.benchmarks.statements import Mark, Statement, Voices, settled, within
 
 
-def chosen(reply: str, shown: Sequence[str]) -> int | None:
+def chosen(reply: str, shown: Sequence[str], cannot: int | None = None) -> int | None:
     """The place of the chosen option among those shown, which are lettered from A.
 
-    In this order: a letter alone, an option's text alone, a letter alone on the last line, one
-    that opens the reply, one that it calls its answer, the only one in a sentence, the only
-    option that is named. Of the last three what the writer says itself comes first: a letter
-    that is quoted, denied ("not B"), or that a caption orders counts only where no other
-    stands. Thoughts are not read; JSON is read as JSON.
+    The reply is an option's text or a letter; else what it states decides (`settled`): letters
+    and texts that it calls its answer, and without those the only option that it mentions.
+    `cannot` is the place of the option that the question cannot be answered: words that say so
+    ("not mentioned") choose it. Thoughts are not read; JSON is read as JSON.
     """
-    text = told(reply).strip()
-    named = from_json(text)
-    if named is None:
-        named = _broken_off(text)
-    text = text if named is None else named
-    own = _NEGATED.sub(" ", own_words(text))
-    for step in _AT_ITS_PLACE:
-        if (place := step(text, shown)) is not None:
-            return place
-    steps = ((step, part) for part in (own, text) for step in _ANYWHERE)
-    places = (step(part, shown) for step, part in steps)
-    return next((place for place in places if place is not None), None)
+    options = OptionTexts(shown)
+    if cannot is not None:
+        others = (text for place, text in enumerate(shown) if place != cannot)
+        # Where a choice itself says "not visible", the words choose that one.
+        cannot = None if any(map(abstentions, others)) else cannot
+    text = unfenced(unicodedata.normalize("NFKC", told(reply)))
+    values = _values_of_object(text)
+    if values is None:
+        return _read(text, options, cannot)
+    places = {_read(value, options, cannot) for value in values}
+    return places.pop() if len(places) == 1 else None
 
 
-_FENCE = "```"
-_ANSWER_KEYS = ("answer", "letter", "choice", "option", "selected", "response")
+_ANSWER_KEYS = ("answer", "letter", "choice", "option", "selected", "response", "final")
 
 
-def from_json(text: str) -> str | None:
-    """The answer inside JSON: a string, a list of one, or an object that names or is one."""
-    if text.startswith(_FENCE) and text.endswith(_FENCE):
-        text = text.strip("`").removeprefix("json")
-    try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
+def _values_of_object(text: str) -> list[str] | None:
+    """The answers in a reply that is an object, a list or a string; None where it is prose."""
+    literal = read_literal(text) if text[:1] in ("{", "[", '"', "'") else None
+    if literal is None or text[literal.end :].strip():
         return None
+    value: Any = literal.value
     if isinstance(value, dict):
         by_name = {str(key).casefold(): inner for key, inner in value.items()}
         named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
-        value = named[:1] or list(value.values())
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value.strip() if isinstance(value, str) else None
+        value = named or list(by_name.values())[:2]
+    else:
+        value = [value]
+    flat = [each for one in value for each in (one if isinstance(one, list) else [one])]
+    return ["" if each is None else str(each).strip() for each in flat] or [""]
 
 
-_KEY = "|".join(_ANSWER_KEYS)
-_FIRST_ANSWER = re.compile(rf"\{{\s*[\"'](?:{_KEY})[\"']\s*:\s*[\"']?\(?([A-Z])\b", re.IGNORECASE)
+def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
+    label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
+    named = None if label and label[0].isalpha() else options.named_by(text)
+    if named is not None:
+        return named
+    if label is not None:
+        place = _place(label[0])
+        if label[0].isdigit() and options.numbered and place < _LETTERS:
+            return None
+        return place if place < len(options.options) else options.named_by(text)
+    return settled(_statements(_PREFIX.sub("", text), options, cannot))
 
 
-def _broken_off(text: str) -> str | None:
-    """The letter of an object that opens the reply and is no JSON: what it names first."""
-    found = _FIRST_ANSWER.match(text)
-    if found is None:
-        return None
-    try:
-        json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return found[1].upper()
-    return None
+_LETTERS = 26
+_LABEL_ALONE = re.compile(r"[A-Za-z]|[1-9][0-9]?")
+_WRAPPING = " \t\r\n.,:;!?*_`\"'()[]{}<>$\u2705\u3002\u201c\u201d"
+_PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 
 
-_SINGLE_LETTER = re.compile(r"[\W_]*([A-Za-z])[\W_]*")
-# "B. red", "(B) red", "**B**: ...", "B" and a reason on the next line.
-_LEADING = re.compile(
-    r"[\s(\[{*\"'`]*([A-Z])(?:[)\]}*\"'`]*[.:,;)\]*]|[ \t]*(?:\n|$|[-=\u2013\u2014] ))"
+def _place(label: str) -> int:
+    """The place of a label: A is 0, and a number counts from 1."""
+    return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
+
+
+def _statements(text: str, options: OptionTexts, cannot: int | None) -> Iterator[Statement[int]]:
+    """What the text states, letters, option texts and abstentions alike."""
+    text, denied = without_denied(without_listing(text, options.options))
+    voices = Voices.of(text)
+    letters = letter_statements(text, voices)
+    yield from _lettered(letters, options)
+    for match in _ORDINAL.finditer(text):
+        word = match[1].lower()
+        place = len(options.options) - 1 if word == "last" else _ORDINALS.index(word)
+        yield Statement(place, match.start(), Mark.MENTIONED)
+    gaps = abstentions(text)
+    mentions = options.mentions(text)
+    taken = {given.at for given in letters if given.mark >= Mark.STATED}
+    named = [
+        each
+        for each in mentions
+        if not each.negated
+        and each.start not in taken
+        and chr(ord("A") + each.place) not in denied
+        and not within(each.start + 1, gaps)
+    ]
+    yield from _texts(text, options, voices, named)
+    if cannot is not None:
+        negated = [each for each in mentions if each.negated]
+        kept = [start for start, end in gaps if not _between(negated, end, _clause_end(text, end))]
+        yield from (Statement(cannot, start, Mark.MENTIONED) for start in kept)
+        named += [Mention(cannot, start, start) for start, _ in gaps]
+        named.sort(key=_start)
+    yield from _called_answer(text, voices, named)
+
+
+def _lettered(letters: Iterable[Statement[str]], options: OptionTexts) -> Iterator[Statement[int]]:
+    """The letters as places. One beyond the options matters only where it is the answer."""
+    for given in letters:
+        place = _place(given.value) if given.value else None
+        in_range = place is not None and place < len(options.options)
+        if given.mark is Mark.MENTIONED and (options.lettered or not (in_range or place is None)):
+            continue
+        yield Statement(place if in_range else None, given.at, given.mark)
+
+
+def _start(mention: Mention) -> int:
+    return mention.start
+
+
+def _between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
+    """Those of the mentions, in their order, that begin from `start` and before `end`."""
+    first = bisect_left(mentions, start, key=_start)
+    return mentions[first : bisect_left(mentions, end, lo=first, key=_start)]
+
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_ORDINAL = re.compile(
+    rf"\bthe\s({'|'.join(_ORDINALS)}|last)\s(?:option|choice|answer)\b", re.IGNORECASE
 )
-# "A" before a word is the article, unless the word goes on about the letter.
-_ARTICLE = r"A\s+(?!(?:is|as|because|since|and|or|but|seems|fits|matches)\b)[a-z]"
-_PRONOUN = r"I,?\s+[a-z]"
-_PICKED = (
-    r"\bI(?:['\u2019](?:d|ll)|\s+would|\s+will)?\s+(?:pick|choose|select|go with|say|answer)\b"
+
+
+def _texts(
+    text: str, options: OptionTexts, voices: Voices, named: Sequence[Mention]
+) -> Iterator[Statement[int]]:
+    """The options that are named: as a sentence of their own, or in one."""
+    outside = any(not voices.quoted(each.start) for each in named)
+    for each in named:
+        rival = _OR.match(text, each.end) or _shared(text, options, each)
+        place = None if rival else each.place
+        opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
+        yes_no = text[each.start : each.end].casefold() in ("yes", "no")
+        end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
+        if opening and end and not rival:
+            yield Statement(place, each.start, voices.mark(opening.end("start")))
+        elif voices.quoted(each.start) and outside:
+            yield Statement(place, each.start, Mark.QUOTED)
+        else:
+            yield Statement(place, each.start, Mark.MENTIONED)
+
+
+_SENTENCE_START = re.compile(
+    r"(?P<start>^|[.!?:\n])[\"'*(#>\s]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
 )
-_NAMED = re.compile(
-    rf"(?:\b(?i:answer|option|choice|letter)\b(?:\s+(?i:is|was|would\s+be))?|{_PICKED})"
-    rf"(?:[\s:=(\[{{*\"'`]*(?!{_ARTICLE}|{_PRONOUN})([A-Z])(?![\w'\u2019])"
-    # A small letter is no article in brackets or at the end.
-    r"|[\s:=*\"'`]*(?:\(([a-z])\)|(?<![a-z])([a-z])[.\s*\"'`]*$))"
-)
-_NEGATED = re.compile(
-    rf"\b(?i:not|isn['\u2019]t|neither|nor|never|rather than|instead of)\s+"
-    rf"(?i:option\s+|answer\s+|choice\s+|letter\s+)?\(?(?!{_ARTICLE})[A-Z]\b\)?"
-)
-_IN_SENTENCE = re.compile(rf"(?<![\w'\u2019])(?!{_ARTICLE}|{_PRONOUN})([A-Z])(?![\w'\u2019])")
+_SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:\n\u2013\u2014\u3002](?!\.)|$|- )")
+_ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
+_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b", re.IGNORECASE)
+_BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
+_SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!['\u2019])")
 
 
-# "No idea" and "no dog" do not say no.
-_NO = re.compile(r"\bno\b(?!\s+\w)", re.IGNORECASE)
+def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
+    """Whether it is one of several: "vitamins A and C", "both the vase"."""
+    if _BOTH.search(text, max(0, mention.start - 16), mention.start):
+        return True
+    last = options.exact[mention.place][-1:]
+    short = bool(last) and (len(last[0]) == 1 or last[0].isdigit())
+    return short and _SHARED.match(text, mention.end) is not None
 
 
-def _single(text: str, shown: Sequence[str]) -> int | None:
-    """The reply is one letter, with or without punctuation."""
-    return _in_range(_SINGLE_LETTER.fullmatch(text), shown)
+_CLAUSE_END = re.compile(r"[;,\n]|\.(?![0-9])")
+_LONGEST_CLAUSE = 200
 
 
-def _whole_text(text: str, shown: Sequence[str]) -> int | None:
-    """The reply is the text of one option, or has the same words."""
-    said, words = text.casefold(), _words(text)
-    same = _only(place for place, option in enumerate(shown) if option.strip().casefold() == said)
-    if same is not None or not words:
-        return same
-    return _only(place for place, option in enumerate(shown) if _words(option) == words)
+def _clause_end(text: str, at: int) -> int:
+    found = _CLAUSE_END.search(text, at, at + _LONGEST_CLAUSE)
+    return found.start() if found else at + _LONGEST_CLAUSE
 
 
-def _last_line(text: str, shown: Sequence[str]) -> int | None:
-    """A letter alone on the last line: the verdict, whatever was quoted or listed before it."""
-    before, _, last = text.rpartition("\n")
-    return _single(last, shown) if before else None
-
-
-def _leading(text: str, shown: Sequence[str]) -> int | None:
-    """A letter that opens the reply, set off from what follows."""
-    return _in_range(_LEADING.match(text), shown)
-
-
-def _named(text: str, shown: Sequence[str]) -> int | None:
-    """A letter that the reply calls its answer; the last one stands."""
-    found = [_in_range(match, shown) for match in _NAMED.finditer(text)]
-    return next((place for place in reversed(found) if place is not None), None)
-
-
-def _in_sentence(text: str, shown: Sequence[str]) -> int | None:
-    """The only letter in range that is neither the article A, the pronoun I nor in an option."""
-    for option in map(str.strip, shown):
-        # "Vitamin C" names no letter; an option that is a letter itself does.
-        text = text.replace(option, " ") if len(option) > 1 else text
-    places = {_in_range(match, shown) for match in _IN_SENTENCE.finditer(text)}
-    return _only(places - {None})
-
-
-def _option_inside(text: str, shown: Sequence[str]) -> int | None:
-    """The only option whose text stands in the reply; a longer one hides those inside it."""
-    reply = f" {_words(text)} "
-    inside = {place: f" {_words(option)} " for place, option in enumerate(shown)}
-    inside = {place: words for place, words in inside.items() if words.strip() and words in reply}
-    if not _NO.search(text):
-        inside = {place: words for place, words in inside.items() if words != " no "}
-    return _only(
-        place
-        for place, words in inside.items()
-        if not any(words != other and words in other for other in inside.values())
-    )
-
-
-_AT_ITS_PLACE: tuple[Callable[[str, Sequence[str]], int | None], ...] = (
-    _single,
-    _whole_text,
-    _last_line,
-    _leading,
-)
-_ANYWHERE = (_named, _in_sentence, _option_inside)
-
-
-def _in_range(match: re.Match[str] | None, shown: Sequence[str]) -> int | None:
-    if match is None:
-        return None
-    letter = next(filter(None, match.groups()), "")
-    place = ord(letter.upper()) - ord("A")
-    return place if place < len(shown) else None
-
-
-def _words(text: str) -> str:
-    """The words of a text, lower-cased, one space between them."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def _only(places: Iterable[int | None]) -> int | None:
-    found = list(places)
-    return found[0] if len(found) == 1 else None
+def _called_answer(text: str, voices: Voices, named: Sequence[Mention]) -> Iterator[Statement[int]]:
+    """The option that a clause calls the answer, or concludes."""
+    for cue in cues(text):
+        if not cue.said or letter_at(text, cue.end) is not None:
+            continue
+        inside = _between(named, cue.end, _clause_end(text, cue.end))
+        # An abstention is the answer only right behind the cue: "the answer is not given".
+        places = {
+            each.place for each in inside if each.end > each.start or each.start < cue.end + 4
+        }
+        if len(places) == 1:
+            yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
+    for at in conclusions(text):
+        for each in _between(named, at, min(at + 13, _clause_end(text, at))):
+            yield Statement(each.place, each.start, Mark.STATED)

@@ -16,6 +16,7 @@ _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"' r"|'([^'\\]*(?:\\.[^'\\]*)*)'
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z]+")
+_NO_OBJECT = re.compile(r"\{[^{}\"']*+\}")
 _NAMES = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _ESCAPE = re.compile(
     r"\\(?:u([0-9A-Fa-f]{4})|U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))",
@@ -32,19 +33,46 @@ class Literal:
     """A value, where it ends, and whether its notation was broken.
 
     Tuples are read as lists. `repaired`: a trailing comma, or a bare line break in a string.
+    `duplicated`: an object has a key twice; the last value stands, as in JSON and Python.
     """
 
     value: Any
     end: int
     repaired: bool = False
+    duplicated: bool = False
 
 
-def read_literal(text: str, start: int = 0) -> Literal | None:
-    """The literal that begins at `start`, white space skipped; None when there is none."""
+def read_literal(text: str, start: int = 0, *, duplicates: bool = False) -> Literal | None:
+    """The literal that begins at `start`, white space skipped; None when there is none.
+
+    One with an object that has a key twice is refused, unless `duplicates` are allowed.
+    """
     try:
-        return _value(text, _skip(text, start), _DEEPEST)
+        found = _value(text, _skip(text, start), _DEEPEST)
     except _NoLiteralError:
         return None
+    return found if duplicates or not found.duplicated else None
+
+
+def objects_in(text: str) -> tuple[list[tuple[int, Literal]], str] | None:
+    """The objects in a text with their offsets, and the text with spaces in their places.
+
+    None where an object breaks off: what stands in it, or before it, may be what its writer
+    quotes. "{x}" in prose is no object; whatever else begins with a brace is one.
+    """
+    found: list[tuple[int, Literal]] = []
+    prose, end = [], 0
+    at = text.find("{")
+    while at >= 0:
+        literal = read_literal(text, at)
+        if literal is None and not _NO_OBJECT.match(text, at):
+            return None
+        if literal:
+            found.append((at, literal))
+            prose += [text[end:at], " " * (literal.end - at)]
+            end = literal.end
+        at = text.find("{", literal.end if literal else at + 1)
+    return found, "".join([*prose, text[end:]])
 
 
 def literal_list(text: str) -> list[Any] | None:
@@ -87,19 +115,23 @@ def _scalar(text: str, at: int) -> Literal:
 
 def _container(text: str, at: int, depth: int, *, pairs: bool) -> Literal:
     """A dict (`pairs`) or list. A closer right after a comma is a trailing comma."""
-    closer, elements, repaired = _CLOSERS[text[at]], [], False
+    closer, elements, repaired, duplicated = _CLOSERS[text[at]], [], False, False
     at = _skip(text, at + 1)
     while text[at : at + 1] != closer:
         found = _pair(text, at, depth - 1) if pairs else _value(text, at, depth - 1)
         elements.append(found.value)
         repaired |= found.repaired
+        duplicated |= found.duplicated
         at = _skip(text, found.end)
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
             repaired |= text[at : at + 1] == closer
         elif text[at : at + 1] != closer:
             raise _NoLiteralError
-    return Literal(dict(elements) if pairs else elements, at + 1, repaired)
+    if not pairs:
+        return Literal(elements, at + 1, repaired, duplicated)
+    fields = dict(elements)
+    return Literal(fields, at + 1, repaired, duplicated or len(fields) < len(elements))
 
 
 def _pair(text: str, at: int, depth: int) -> Literal:
@@ -108,7 +140,8 @@ def _pair(text: str, at: int, depth: int) -> Literal:
     if text[at : at + 1] != ":":
         raise _NoLiteralError
     value = _value(text, _skip(text, at + 1), depth)
-    return Literal((key.value, value.value), value.end, key.repaired or value.repaired)
+    repaired = key.repaired or value.repaired
+    return Literal((key.value, value.value), value.end, repaired, value.duplicated)
 
 
 def _unescape(raw: str) -> str:

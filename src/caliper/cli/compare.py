@@ -13,11 +13,11 @@ from rich.table import Table
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import Section, render_comparison, sections
-from caliper.adapters.wording import chance, number
+from caliper.adapters.wording import chance, dimensions, number, percent
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
-from caliper.cli.comparing import Anyway, compared
+from caliper.cli.comparing import Anyway, Partial, compared
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
@@ -29,8 +29,9 @@ HELP = """Set runs beside the first: the difference of every figure, each run mi
 
 Differences are paired on the same media; p is adjusted for looking at several dimensions and at
 several runs. Runs that differ in more than their checkpoints (judge, prompts, settings, data) are
-refused unless they are to be compared --anyway, and runs that go on unless --partial. Questions
-that got better or worse are counted; --html shows them with their pictures, --json lists them.
+refused unless they are to be compared --anyway, and runs that are not complete unless --partial.
+An average is taken over the tasks or domains that both runs have. Questions that got better or
+worse are counted; --html shows them with their pictures, --json lists them.
 With --server the runs are those of an installation, which compares them as it is done here.
 Exit code 3 when a run has no benchmark in common with BASE.
 """
@@ -45,9 +46,6 @@ Listed = Annotated[
         help="How many questions that got better, and that got worse, are listed for each run; "
         "the largest changes first.",
     ),
-]
-Partial = Annotated[
-    bool, typer.Option("--partial", help="Go on although a run goes on, as far as it has come.")
 ]
 
 
@@ -87,8 +85,9 @@ def compare(wanted: Wanted) -> int:
 def _show(found: Comparison) -> None:
     names = found.names
     for name, side in zip(names, found.sides, strict=True):
-        if side.state not in (RunState.COMPLETE, RunState.FINISHED):
-            OUT.print(f"[yellow]{escape(name)} is {side.state}.[/yellow]")
+        if side.state is not RunState.COMPLETE:
+            told = f"{escape(name)} is {side.state}, not complete: coverage {percent(side.share)}."
+            OUT.print(f"[yellow]{told}[/yellow]")
     for name, candidate in zip(names[1:], found.candidates, strict=True):
         _show_one((names[0], name), candidate)
 
@@ -100,6 +99,9 @@ def _show_one(names: tuple[str, str], candidate: Against) -> None:
         OUT.print("The runs have no benchmark in common: there is nothing to compare.")
     for section in (*found[1:], *found[:1]):
         OUT.print(_table(section, names))
+        for label, difference in section.rows:
+            if told := dimensions(difference):
+                OUT.print(f"[yellow]{escape(label)}: {escape(told)}.[/yellow]", soft_wrap=True)
         OUT.print()
     if found:
         OUT.print(_flipped(candidate.flips))

@@ -32,6 +32,13 @@ Anyway = Annotated[
         help="Go on although judge, prompts, settings or data differ. What differs is named.",
     ),
 ]
+Partial = Annotated[
+    bool,
+    typer.Option(
+        "--partial",
+        help="Go on although a run is not complete, as far as it has come. Its state is named.",
+    ),
+]
 
 
 def compared(
@@ -40,9 +47,8 @@ def compared(
     """The first run and the others against it, here or on an installation, and their pictures.
 
     Names on standard error what differs beside the checkpoints, and where anchors tell that a
-    judge has changed. Raises what
-    `comparing.compare_runs` raises; InvalidInput for a run that is not here, and what
-    `RemoteGateway.compare` raises for one that is there.
+    judge has changed. Raises what `comparing.compare_runs` raises; InvalidInput for a run that is
+    not here, and what `RemoteGateway.compare` raises for one that is there.
     """
     if server is None:
         directories = [find_run(name) for name in runs]

@@ -44,7 +44,7 @@ Exit code 0: all is well, or there is only something to know (note);
 
 Specs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="SPEC", help="Models to look at: tgi:URL\\[#model]."),
+    typer.Argument(metavar="SPEC", help="Models to look at: tgi:URL\\[#model\\[@revision]]."),
 ]
 Kafka = Annotated[
     str | None,
@@ -95,7 +95,9 @@ class Wanted:
     reader: flags.Reader = None
     captioner: Annotated[
         str | None,
-        typer.Option("--captioner", metavar="SPEC", help="A checkpoint: tgi:URL\\[#model]."),
+        typer.Option(
+            "--captioner", metavar="SPEC", help="A checkpoint: tgi:URL\\[#model\\[@revision]]."
+        ),
     ] = None
     tagger: Tagger = "rules"
     embedder: Embedder = "ngram"

@@ -8,43 +8,55 @@ from dataclasses import dataclass, replace
 
 from caliper.adapters.exports.reading import read_report
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.analysis.likeness import told_apart
+from caliper.analysis.likeness import Distinction, told_apart
+from caliper.cli.comparing import refuse_unlike
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished
+from caliper.core.suspicion import Suspicious
+from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished, refuse_partial
+from caliper.pipeline.declaration import declared
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
 from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import compare_runs, read_run
+from caliper.standalone.kept import compare_runs, read_run, read_suspicions
 
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """`reports` have names that tell them apart. `apart` gives the differences of all runs from
-    the one at a place, by their places.
+    """`reports` have names that tell them apart; `differing` is what each differs in from the
+    first beside the checkpoint. `apart` gives the differences of all runs from the one at a place,
+    by their places.
     """
 
     reports: tuple[Report, ...]
+    differing: tuple[tuple[Distinction, ...], ...]
     apart: Callable[[int], Mapping[int, Differences]]
 
 
-def entrants(runs: Sequence[str], server: str | None) -> Entrants:
+def entrants(runs: Sequence[str], server: str | None, wished: Wished) -> Entrants:
     """The runs of these names; without any those below runs/ that have a report.
 
-    Raises InvalidInput where there are none or one is no run, and what `RemoteGateway` raises.
+    Raises InvalidInput where there are none or one is no run, NotComparable for runs that are not
+    alike and NotReady for one that is not complete unless either is wished, and what
+    `RemoteGateway` raises.
     """
     if server is None:
-        return _here(runs)
+        return _here(runs, wished)
     if not runs:
         raise InvalidInput("the runs of an installation have to be named", field="RUN")
-    return _there(runs, server)
+    return _there(runs, server, wished)
 
 
-def _here(runs: Sequence[str]) -> Entrants:
+def _here(runs: Sequence[str], wished: Wished) -> Entrants:
     directories = [find_run(name) for name in runs] or finished_runs()
-    kept = [asyncio.run(read_run(directory)) for directory in directories]
-    if not kept:
+    if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
+    # Before a verdict is read: that takes seconds for each run.
+    differing = _alike([declared(directory.read_spec()) for directory in directories], wished)
+    kept = []
+    for directory in directories:
+        kept.append(asyncio.run(read_run(directory)))
+        _refuse_partial(kept[-1].report, kept[-1].spec.run_id, wished)
 
     def apart(place: int) -> dict[int, Differences]:
         return {
@@ -54,33 +66,63 @@ def _here(runs: Sequence[str]) -> Entrants:
         }
 
     ids = [run.spec.run_id for run in kept]
-    return Entrants(_named([run.report for run in kept], ids), apart)
+    return Entrants(_named([run.report for run in kept], ids), differing, apart)
 
 
-def _there(runs: Sequence[str], server: str) -> Entrants:
+def _alike(reports: Sequence[Report], wished: Wished) -> tuple[tuple[Distinction, ...], ...]:
+    first, *others = reports
+    return ((), *(refuse_unlike(first, other, anyway=wished.anyway) for other in others))
+
+
+def _refuse_partial(report: Report, run: str, wished: Wished) -> None:
+    if not wished.partial:
+        refuse_partial(f"run {run} ({report.name})", report.state, report.share)
+
+
+def _there(runs: Sequence[str], server: str, wished: Wished) -> Entrants:
     target = read_settings(ClientSettings).gateway(server)
-
-    async def fetched() -> list[Report]:
-        async with RemoteGateway(target) as gateway:
-            texts = [(await gateway.report(run, partial=True)).decode() for run in runs]
-        return [read_report(text, run) for text, run in zip(texts, runs, strict=True)]
 
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
         found: dict[int, Differences] = {}
-        # Whether they are alike was looked at before, in their reports.
-        wished = Wished(anyway=True, partial=True, flips=0)
+        # Whether they are alike and complete was looked at before, in their reports.
+        anything = Wished(anyway=True, partial=True, flips=0)
         async with RemoteGateway(target) as gateway:
             for start in range(0, len(others), MOST_CANDIDATES):
                 some = others[start : start + MOST_CANDIDATES]
                 asked = [runs[place], *(runs[number] for number in some)]
-                told, _ = await gateway.compare(asked, wished)
+                told, _ = await gateway.compare(asked, anything)
                 for number, candidate in zip(some, told.candidates, strict=True):
                     found[number] = {part.name: dict(part.figures) for part in candidate.parts}
         return found
 
-    reports = asyncio.run(fetched())
-    return Entrants(_named(reports, runs), lambda place: asyncio.run(compared(place)))
+    reports = _reports(runs, server)
+    differing = _alike(reports, wished)
+    for report, run in zip(reports, runs, strict=True):
+        _refuse_partial(report, run, wished)
+    return Entrants(_named(reports, runs), differing, lambda place: asyncio.run(compared(place)))
+
+
+def suspicions(runs: Sequence[str], server: str | None) -> list[Mapping[str, Suspicious]]:
+    """The signs of the captions of each run by benchmark, here or of an installation.
+
+    Raises InvalidInput for what is no run, and what `RemoteGateway` raises.
+    """
+    if server is None:
+        return [asyncio.run(read_suspicions(find_run(name))) for name in runs]
+    reports = _reports(runs, server)
+    return [{part.name: part.suspicious for part in report.benchmarks} for report in reports]
+
+
+def _reports(runs: Sequence[str], server: str) -> list[Report]:
+    target = read_settings(ClientSettings).gateway(server)
+
+    async def fetched() -> list[bytes]:
+        async with RemoteGateway(target) as gateway:
+            return [await gateway.report(run, partial=True) for run in runs]
+
+    texts = asyncio.run(fetched())
+    return [read_report(text.decode(), run) for text, run in zip(texts, runs, strict=True)]
 
 
 def _named(reports: Sequence[Report], runs: Sequence[str]) -> tuple[Report, ...]:

@@ -11,6 +11,7 @@ import uvloop
 from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
+from caliper.adapters.wording import unasked
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
@@ -18,7 +19,7 @@ from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
 from caliper.cli.recipes import show_gaps
 from caliper.cli.remote import evaluate_there
-from caliper.cli.show import show_place, show_report
+from caliper.cli.show import show_place, show_report, show_reuse, with_execution
 from caliper.core.errors import BackendError
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
@@ -27,7 +28,7 @@ from caliper.runtime.settings import access, decoders
 from caliper.standalone.config import RunConfig
 from caliper.standalone.kept import find_kept, read_run
 from caliper.standalone.prepare import Prepared, prepare
-from caliper.standalone.run import Finished, evaluate
+from caliper.standalone.run import Finished, already, evaluate
 
 
 def _evaluate(config: RunConfig, shown: Evaluated) -> int:
@@ -41,7 +42,7 @@ def _evaluate(config: RunConfig, shown: Evaluated) -> int:
             kept = None if directory is None else runner.run(read_run(directory))
             if directory is None or kept is None or kept.report.partial:
                 raise
-            finished = Finished(kept.report, directory.path, worked=0)
+            finished = already(directory, kept.report)
     _tell(finished, shown)
     return Exit.DONE if not finished.report.partial else Exit.NO
 
@@ -70,13 +71,15 @@ def _watcher(prepared: Prepared, shown: Shown) -> AbstractContextManager[Watcher
 
 def _tell(finished: Finished, shown: Shown) -> None:
     if shown.json:
-        write_out(report_text(finished.report))
+        told = report_text(finished.report)
+        write_out(with_execution(told, finished.since, finished.report.reuse))
     elif not shown.quiet:
         show_report(finished.report, OUT)
         for model, spent in finished.spent.items():
             OUT.print(f"[dim]{escape(_cost(model, spent))}[/dim]", highlight=False)
-        if finished.worked == 0:
-            OUT.print("[dim]Nothing was missing: no question was asked.[/dim]")
+        show_reuse(finished.report.reuse, OUT)
+        if finished.since is not None:
+            OUT.print(f"[dim]{unasked(finished.report.state, finished.since)}[/dim]")
         show_place(finished.directory / "report.html", OUT)
 
 

@@ -25,7 +25,7 @@ CaptionerSpec = Annotated[
     typer.Option(
         "--captioner",
         metavar="SPEC",
-        help="A checkpoint that writes the captions: tgi:URL\\[,URL...]\\[#model] or "
+        help="A checkpoint that writes the captions: tgi:URL\\[,URL...]\\[#model\\[@revision]] or "
         "triton:HOST:PORT/MODEL\\[#OPTIONS]. Instead of --captions.",
         rich_help_panel=_WHO,
     ),
@@ -53,8 +53,8 @@ Judge = Annotated[
     typer.Option(
         "--judge",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
-        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model\\[@revision]], "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR\\[#model].",
         rich_help_panel=_WHO,
     ),
 ]
@@ -63,8 +63,8 @@ Reader = Annotated[
     typer.Option(
         "--reader",
         metavar="SPEC",
-        help="lexical (default), tgi:URL\\[,URL...]\\[#model], "
-        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR.",
+        help="lexical (default), tgi:URL\\[,URL...]\\[#model\\[@revision]], "
+        "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR\\[#model].",
         rich_help_panel=_WHO,
     ),
 ]
@@ -178,6 +178,14 @@ Replicate = Annotated[
     typer.Option(
         "--replicate",
         help="Number of a deliberate repetition: same questions, nothing taken from the store.",
+        rich_help_panel=_WHAT,
+    ),
+]
+ShareReplies = Annotated[
+    bool | None,
+    typer.Option(
+        "--share-replies",
+        help="Also reuse replies of earlier runs where the server reports no revision of a model.",
         rich_help_panel=_WHAT,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,14 +13,16 @@ from rich.table import Table
 
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
-from caliper.adapters.wording import number
+from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT, write_json
+from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
+from caliper.core.suspicion import Suspicious
 from caliper.pipeline.comparing import Side as ComparedRun
 from caliper.pipeline.comparing import Wished
 from caliper.standalone.policy import read_policy
@@ -49,7 +52,8 @@ HELP = """Say whether CANDIDATE may replace BASE.
 
 Exit code 0: every critical check rules out a larger drop than it allows. 1: a critical or
 supporting check found one. 3: neither can be said, for instance because there are too few
-media, a run is not complete, or a benchmark is missing. 2 is bad input.
+media, a run is not complete, a benchmark is missing, or captions show signs of stuffing. 2 is bad
+input.
 """
 
 
@@ -76,7 +80,9 @@ def decide(wanted: Wanted) -> int:
     (against,) = told.candidates
     differences = {part.name: part.figures for part in against.parts}
     before, after = told.names
-    found = gate(policy, differences, _bare(told.base), _bare(against.side))
+    signs = suspicions((wanted.base, wanted.candidate), wanted.server)
+    base, candidate = map(_bare, told.sides, signs)
+    found = gate(policy, differences, base, candidate)
     if wanted.markdown is not None:
         write_text(wanted.markdown, gate_markdown(before, after, found))
     if wanted.json:
@@ -86,9 +92,10 @@ def decide(wanted: Wanted) -> int:
     return _EXITS[found.decision]
 
 
-def _bare(run: ComparedRun) -> Side:
+def _bare(run: ComparedRun, signs: Mapping[str, Suspicious]) -> Side:
     coverage = {name: coverage.share for name, coverage in run.coverage.items()}
-    return Side(run.state is RunState.COMPLETE, coverage)
+    stuffed = {name: each.stuffed / each.examined for name, each in signs.items() if each.stuffing}
+    return Side(run.state is RunState.COMPLETE, coverage, stuffed)
 
 
 def _show(before: str, after: str, found: Gated) -> None:
@@ -106,8 +113,9 @@ def _show(before: str, after: str, found: Gated) -> None:
 def _row(finding: Finding) -> tuple[str, ...]:
     colour, difference = _COLOURS[finding.decision], finding.difference
     told = f"[{colour}]{finding.decision}[/{colour}]"
-    if finding.reason:
-        told += f" [dim]{escape(finding.reason)}[/dim]"
+    over = "" if difference is None else dimensions(difference)
+    if reasons := "; ".join(filter(None, (finding.reason, over))):
+        told += f" [dim]{escape(reasons)}[/dim]"
     figures = ("", "", "")
     if difference is not None:
         values = (difference.first, difference.second, difference.value)

@@ -31,7 +31,7 @@ from caliper.analysis.leaderboard import (
 )
 from caliper.analysis.likeness import said
 from caliper.benchmarks.registry import NAMES
-from caliper.cli.comparing import Anyway, refuse_unlike
+from caliper.cli.comparing import Anyway, Partial
 from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
@@ -40,7 +40,7 @@ from caliper.cli.remote import InstalledServer
 from caliper.cli.show import shown
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
-from caliper.pipeline.comparing import Differences
+from caliper.pipeline.comparing import Differences, Wished
 
 HELP = """Rank checkpoints by their figures: a table for every benchmark, best first.
 
@@ -48,8 +48,10 @@ Without RUN it takes all runs below runs/ that have a report. The tables have th
 papers: CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. How far
 a checkpoint is behind the best is paired on the same media, with an interval at 95 %; "not clear"
 says that chance alone may have made it. Runs with another judge, prompts, settings or data than
-the first are refused, unless wanted --anyway: then they are labelled. With --server the runs are
-those of an installation, and have to be named.
+the first are refused, unless wanted --anyway: then they are labelled. So are runs that are not
+complete, unless wanted --partial: then they stand after the complete ones, and last those that
+lack a task or domain that others have. With --server the runs are those of an installation, and
+have to be named.
 """
 Runs = Annotated[
     list[str] | None,
@@ -78,6 +80,7 @@ class Wanted:
     csv: Annotated[Path | None, also_written("--csv", "it as CSV")] = None
     markdown: Annotated[Path | None, also_written("--markdown", "it as Markdown")] = None
     html: Annotated[Path | None, also_written("--html", "it as a page")] = None
+    partial: Partial = False
     anyway: Anyway = False
     json: Json = False
     quiet: Quiet = False
@@ -89,8 +92,8 @@ def leaderboard(wanted: Wanted) -> int:
         raise UnknownName("benchmark", wanted.benchmark, NAMES)
     if wanted.metric is not None and wanted.benchmark is None:
         raise InvalidInput("a metric is one of a benchmark: give --benchmark", field="--metric")
-    entered = entrants(wanted.runs or (), wanted.server)
-    remarks = _remarks(entered.reports, anyway=wanted.anyway)
+    entered = entrants(wanted.runs or (), wanted.server, Wished(wanted.anyway, wanted.partial))
+    remarks = [tuple(map(said, differing)) for differing in entered.differing]
     boards = _filled(_boards(wanted, entered.reports), entered, remarks)
     _write(wanted, boards)
     if wanted.json:
@@ -102,26 +105,23 @@ def leaderboard(wanted: Wanted) -> int:
     return Exit.DONE if boards else Exit.INCONCLUSIVE
 
 
-def _remarks(reports: Sequence[Report], *, anyway: bool) -> list[tuple[str, ...]]:
-    """In what each run differs from the first, beside the checkpoint. Raises InvalidInput."""
-    found = (refuse_unlike(reports[0], report, anyway=anyway) for report in reports[1:])
-    return [(), *(tuple(map(said, differing)) for differing in found)]
-
-
 def _boards(wanted: Wanted, reports: Sequence[Report]) -> list[Board]:
     """The headlines when there are several benchmarks, then a board a benchmark."""
     headlines = headline_columns(reports)
     names = [column.benchmark for column in headlines]
     if wanted.benchmark is not None:
         names = [name for name in names if name == wanted.benchmark]
-    boards = [rank("Headline figures", headlines, 0, reports)] if len(names) > 1 else []
+    boards = []
+    if len(names) > 1:
+        over = _columns(headlines[0].benchmark, None, reports)
+        boards.append(rank("Headline figures", headlines, 0, reports, over))
     for name in names:
         columns = _columns(name, wanted.metric, reports)
         by = _ranking(columns, next(one.path for one in headlines if one.benchmark == name))
         those = [report for report in reports if any(p.name == name for p in report.benchmarks)]
         title = next(p.title for p in those[0].benchmarks if p.name == name)
         metric = f", {wanted.metric}" if wanted.metric else ""
-        boards.append(rank(f"{title}{metric}", columns, by, reports))
+        boards.append(rank(f"{title}{metric}", columns, by, reports, columns))
     return boards
 
 
@@ -194,7 +194,10 @@ def _table(board: Board) -> Table:
 
 
 def _named(row: Standing) -> str:
-    return f"{row.place}. {escape(row.name)}" + (" [yellow]partial[/yellow]" * row.partial)
+    told = wording.standing(row)
+    return f"{row.place}. {escape(row.name)}" + (
+        f" [yellow]{escape(told)}[/yellow]" if told else ""
+    )
 
 
 def _cells(board: Board, row: Standing) -> list[str]:

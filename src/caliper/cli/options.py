@@ -29,6 +29,7 @@ class Shared:
     seed: flags.Seed = None
     repeats: flags.Repeats = None
     replicate: flags.Replicate = None
+    share_replies: flags.ShareReplies = None
     coverage_floor: flags.CoverageFloor = None
     pack: flags.Pack = None
     concurrency: flags.Concurrency = None

@@ -12,12 +12,13 @@ from rich.markdown import Markdown
 
 from caliper.adapters.files import write_atomically
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.adapters.wording import number
+from caliper.adapters.wording import number, unasked
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.options import Shown
 from caliper.cli.recipes import show_gaps
+from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
@@ -47,6 +48,8 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     store = open_store(settings) if settings.store else None
     async with RemoteGateway(settings.gateway(server)) as gateway:
         begun = await send(config, gateway, store)
+        # Only a complete run is not taken up again.
+        nothing_asked = begun.state is RunState.COMPLETE
         show_gaps(config, begun.spec, shown)
         try:
             ended = await _watch(gateway, begun.spec.run_id, shown)
@@ -60,7 +63,12 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
                 await _write(gateway, begun.spec.run_id, config.out)
             if shown.json:
                 report = await gateway.report(begun.spec.run_id, partial=True)
-                write_out(report.decode())
+                since = ended.ended if nothing_asked else None
+                write_out(with_execution(report.decode(), since, ended.reuse))
+            elif not shown.quiet:
+                show_reuse(ended.reuse, OUT)
+                if nothing_asked and ended.ended is not None:
+                    OUT.print(f"[dim]{unasked(str(ended.state), ended.ended)}[/dim]")
     _tell_failure(ended)
     return _code(ended)
 

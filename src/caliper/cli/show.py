@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
 from caliper.adapters.provenance import facts
-from caliper.adapters.wording import NO_DATA, number, state
-from caliper.core.report import BenchmarkReport, Estimate, Report, Table
+from caliper.adapters.wording import NO_DATA, number, reuse, state, stuffed
+from caliper.core.report import BenchmarkReport, Estimate, Report, Reuse, Table
 
 
 def show_report(report: Report, console: Console) -> None:
     """Print the tables of every benchmark, their coverage and their notes."""
+    for note in stuffed(report):
+        console.print(f"\n[bold red]Not for comparison.[/bold red] {escape(note)}")
     for part in report.benchmarks:
         console.print()
         headline = shown(part.estimates.get(part.headline))
@@ -37,6 +43,27 @@ def show_report(report: Report, console: Console) -> None:
 def show_place(path: Path, console: Console) -> None:
     """Print where the page lies: on a line of its own, in one piece, brackets and all."""
     console.print(f"\n{path}", soft_wrap=True, highlight=False, markup=False)
+
+
+def show_reuse(found: Reuse | None, console: Console) -> None:
+    """Print how much of a run rests on replies of earlier runs, if anything does."""
+    if told := reuse(found):
+        console.print(f"[yellow]{told}[/yellow]", highlight=False, soft_wrap=True)
+
+
+def with_execution(report: str, since: datetime | None, found: Reuse | None) -> str:
+    """report.json as `evaluate --json` prints it: with `already_ended` where nothing was asked, and
+    `reuse` where replies of earlier runs were.
+    """
+    told: dict[str, Any] = {}
+    if since is not None:
+        told["already_ended"] = since.isoformat(timespec="seconds")
+    if found is not None:
+        told["reuse"] = asdict(found)
+    if not told:
+        return report
+    whole = {**json.loads(report), **told}
+    return json.dumps(whole, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
 def _grid(part: BenchmarkReport, table: Table) -> Grid:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
+
+from caliper.core.keys import text_digest
 
 CAPTION_TOKENS = 8192
 """The most output tokens of a caption, unless a run says otherwise (CAPability, open models)."""
@@ -33,4 +34,4 @@ class Caption:
     @property
     def digest(self) -> str:
         """SHA-256 of the text, 64 hexadecimal digits."""
-        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return text_digest(self.text)

@@ -31,6 +31,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
+def text_digest(text: str) -> str:
+    """SHA-256 of a text, 64 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def run_id(fingerprint: str) -> str:
     """The first 16 hexadecimal digits of a resolved spec's fingerprint."""
     return fingerprint[:16]

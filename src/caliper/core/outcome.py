@@ -44,11 +44,13 @@ class Scored:
     """A score, exact. What its range means is the benchmark's business.
 
     `mentioned` is False where the caption does not even mention what was asked about, and
-    the score was given without asking.
+    the score was given without asking. `labels` counts the labels that a judge listed who may list
+    several; 0 where it lists none, and in verdicts of before they were counted.
     """
 
     score: Fraction
     mentioned: bool = True
+    labels: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class Verdict:
             written["score"] = str(self.outcome.score)
             if not self.outcome.mentioned:
                 written["mentioned"] = False
+            if self.outcome.labels:
+                written["labels"] = self.outcome.labels
         else:
             written["unscored"] = str(self.outcome.reason)
         if self.evidence.reply:
@@ -107,7 +111,8 @@ class Verdict:
             if "score" in written:
                 numerator, _, denominator = written["score"].partition("/")
                 score = Fraction(int(numerator), int(denominator or "1"))
-                outcome = Scored(score, written.get("mentioned", True))
+                labels = int(written.get("labels", 0))
+                outcome = Scored(score, written.get("mentioned", True), labels)
             else:
                 outcome = Unscored(Reason(written["unscored"]))
             evidence = Evidence(

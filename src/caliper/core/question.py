@@ -98,7 +98,8 @@ class Ask:
     substitution. `schema` is the JSON schema of the reply, None for free text. `attempt`
     is 1 when the first reply could not be read and the question is asked once more.
     `untrusted` names the field that holds a caption's text, empty where none does: prompts
-    get it in its neutral form, and between marks if `fenced`.
+    get it in its neutral form. `fence` is the digest of the whole caption where the text is to
+    stand between marks, else empty.
     """
 
     item: Item
@@ -110,7 +111,7 @@ class Ask:
     schema: Mapping[str, Any] | None = None
     attempt: int = 0
     untrusted: str = ""
-    fenced: bool = False
+    fence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

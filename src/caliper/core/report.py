@@ -38,6 +38,12 @@ class Figure:
     the paper prints percent), or None when there is no data. For a PROPORTION `shares`
     names the sums whose quotient it is (part, whole), over all `cells` added up, and the
     value is that quotient times `scale`. `bounds` are the least and greatest possible value.
+
+    `denominator` names the sums that any other figure is divided by, added up: only clusters that
+    have some of them are observations of it. `parts` are the same figure of each dimension that
+    this one is taken over, `weights` how much of it a unit of each part is; there are none where
+    the questions of all dimensions are pooled. The statistic takes the cells that it is given: it
+    can be had over some of the dimensions.
     """
 
     path: Path
@@ -47,6 +53,19 @@ class Figure:
     shares: tuple[str, str] | None = None
     scale: float = 100.0
     bounds: tuple[float, float] = (0.0, 100.0)
+    denominator: tuple[str, ...] = ()
+    parts: tuple[Figure, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @property
+    def divisor(self) -> tuple[str, ...]:
+        """The sums that the value is divided by."""
+        return self.denominator if self.shares is None else self.shares[1:]
+
+    @property
+    def dimension(self) -> str:
+        """What the figure is called as a part of another: its task, domain or metric."""
+        return self.path[:2][-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +112,11 @@ class Coverage:
     planned: int
     scored: int
     unscored: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def known(self) -> int:
+        """How many have an outcome."""
+        return self.scored + sum(self.unscored.values())
 
     @property
     def askable(self) -> int:
@@ -153,8 +177,21 @@ class BenchmarkReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Reuse:
+    """How many of the captions that a model wrote, and of the verdicts, rest on replies that
+    earlier runs asked for.
+    """
+
+    captions: int = 0
+    of_captions: int = 0
+    verdicts: int = 0
+    of_verdicts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """What a run found. Depends on the resolved spec, the plan and the outcomes only.
+    """What a run found. Depends on the resolved spec, the plan and the outcomes only, but for
+    `reuse`, which people are shown and report.json leaves out; None where nothing was reused.
 
     `state` is a run state (`complete`, or `finished` under the coverage floor; any other
     state makes it a partial report). `spec` is the part of the resolved spec that a reader
@@ -166,10 +203,16 @@ class Report:
     benchmarks: tuple[BenchmarkReport, ...]
     spec: Mapping[str, Any] = field(default_factory=dict)
     schema: int = 1
+    reuse: Reuse | None = None
 
     @property
     def partial(self) -> bool:
         return self.state != "complete"
+
+    @property
+    def share(self) -> float:
+        """The least share of askable questions with a score, over the benchmarks."""
+        return min((part.coverage.share for part in self.benchmarks), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +16,7 @@ from caliper.core.question import Source
 from caliper.core.taxonomy import Taxonomy
 
 SCHEMA = 1
+_HASH = re.compile("[0-9a-f]{40,}")
 
 
 class RunState(StrEnum):
@@ -56,8 +58,10 @@ def _lone(sign: str) -> bool:
 class Identity:
     """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).
 
-    `revision` changes whenever replies may change: a commit, a hash of rules or of
-    recorded replies. `cached` tells whether replies are worth keeping in the store; it is no
+    `revision` changes whenever replies may change: a hash that the server reports or the user
+    names, a hash of rules or of recorded replies. Empty where nobody knows one. `origin` is what
+    else the server says of the model: it tells replicas and switched models apart, but two
+    models may share it. `cached` tells whether replies are worth keeping in the store; it is no
     part of who the model is.
     """
 
@@ -65,20 +69,48 @@ class Identity:
     name: str
     revision: str
     cached: bool = field(default=False, compare=False)
+    origin: str = ""
 
     @property
     def label(self) -> str:
-        """How reports name the model."""
-        return f"{self.name} ({self.kind}, {self.revision[:12]})" if self.revision else self.name
+        """How reports name the model; hashes are cut to 12 digits."""
+        if not self.revision and not self.origin:
+            return self.name
+        known = _short(self.revision) or f"no revision, origin {_short(self.origin)}"
+        return f"{self.name} ({self.kind}, {known})"
 
     def to_json(self) -> dict[str, str]:
         """What of the identity is part of keys and specs."""
-        return {"kind": self.kind, "name": self.name, "revision": self.revision}
+        origin = {"origin": self.origin} if self.origin else {}
+        return {"kind": self.kind, "name": self.name, "revision": self.revision, **origin}
+
+    @property
+    def by_origin(self) -> Identity:
+        """The identity as specs from before origins have it: the origin is the revision."""
+        if self.revision:
+            return self
+        return replace(self, revision=self.origin, origin="")
+
+    def meant_by(self, named: Identity) -> bool:
+        """Whether a spec that names `named` was resolved with this model. Earlier commits have the
+        origin as the revision, or leave it out.
+        """
+        return named in (self, self.by_origin, replace(self, origin=""))
 
 
-def recorded(revision: str) -> Identity:
-    """Who gives recorded replies; `revision` is the digest of the recordings."""
-    return Identity(kind="replay", name="replay", revision=revision)
+def _short(revision: str) -> str:
+    return _HASH.sub(lambda found: found[0][:12], revision)
+
+
+RECORDED = "replay"
+"""The kind of recorded replies, and their name where nobody says whose they are."""
+
+
+def recorded(revision: str, name: str = RECORDED) -> Identity:
+    """Who gives recorded replies: the model of that `name`, if it is known; `revision` is the
+    digest of the recordings.
+    """
+    return Identity(kind=RECORDED, name=name, revision=revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +170,8 @@ class RunSpec:
     """Everything that can change a figure, and nothing that cannot.
 
     No path, URL, output folder or concurrency. `limit` items a task or domain are drawn
-    by `seed`; `replicate` tells deliberate repetitions of a run apart.
+    by `seed`; `replicate` tells deliberate repetitions of a run apart. With `share_replies`
+    replies of models without a revision are shared with other runs, too.
     """
 
     name: str
@@ -149,6 +182,7 @@ class RunSpec:
     limit: int | None = None
     replicate: int = 0
     coverage_floor: float = 0.99
+    share_replies: bool = False
     schema: int = SCHEMA
 
     @property
@@ -178,11 +212,25 @@ class RunSpec:
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it back to an equal spec."""
         plain = ("name", "version", "pack", "seed", "limit", "replicate", "coverage_floor")
+        # Left out where they are not shared: such runs keep their fingerprints.
+        shared = {"share_replies": True} if self.share_replies else {}
         return {
             "schema": self.schema,
             **{name: getattr(self, name) for name in plain},
+            **shared,
             "benchmarks": [spec.to_json() for spec in self.benchmarks],
         }
+
+    @property
+    def by_origin(self) -> RunSpec:
+        """The spec as earlier commits resolved it, with origins as revisions: a run that was begun
+        under it goes on under it.
+        """
+        parts = (
+            replace(part, models={role: one.by_origin for role, one in part.models.items()})
+            for part in self.benchmarks
+        )
+        return replace(self, benchmarks=tuple(parts))
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any], *, file: str = "") -> RunSpec:
@@ -220,41 +268,3 @@ def _benchmark_from_json(written: Mapping[str, Any]) -> BenchmarkSpec:
     preparation = None if shown is None else Preparation.of(shown)
     taxonomy = {name: tuple(nodes) for name, nodes in parts.pop("taxonomy", {}).items()}
     return BenchmarkSpec(models=models, preparation=preparation, taxonomy=taxonomy, **parts)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedBenchmark:
-    """What planning made of one benchmark: `first` is its first dense index."""
-
-    name: str
-    first: int
-    questions: int
-    items: int
-    samples: int
-
-
-@dataclass(frozen=True, slots=True)
-class PlanSummary:
-    """The end of a plan: written after its shards, so that its presence says they are whole."""
-
-    run: str
-    shards: int
-    benchmarks: tuple[PlannedBenchmark, ...] = field(default_factory=tuple)
-
-    @property
-    def questions(self) -> int:
-        """All (question, repeat) pairs of the run: indices go from 0 to this."""
-        return sum(planned.questions for planned in self.benchmarks)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"schema": SCHEMA, **asdict(self)}
-
-    @classmethod
-    def from_json(cls, written: Mapping[str, Any], *, file: str = "") -> PlanSummary:
-        """The summary that `to_json` wrote. Raises NewerSchema or InvalidInput."""
-        refuse_newer(written.get("schema"), file)
-        try:
-            benchmarks = tuple(PlannedBenchmark(**part) for part in written["benchmarks"])
-            return cls(written["run"], written["shards"], benchmarks)
-        except (TypeError, KeyError) as error:
-            raise InvalidInput(f"this is no plan: {error}", file=file) from error

@@ -2,17 +2,24 @@
 
 For counting only: nothing here changes a score, a prompt or a verdict. A sign is no proof. A
 picture of a warning that says "ignore the alarm", described faithfully, has one.
+
+A caption can also win by stating everything: all colours, all numbers, every category. The bounds
+of those signs are ours. Honest captions of 330 to 410 words, written to be colourful, have at most
+2,311 characters, 23 of the colours, 7 of the numbers, and 67 commas, semicolons and full stops;
+those of the examples at most 10, 4 and 41. Each bound is well above that.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from caliper.core.untrusted import LONGEST, hidden, marked, neutral
+from caliper.core.keys import text_digest
+from caliper.core.untrusted import bounded, hidden, marked, neutral
 
 
 class Sign(StrEnum):
@@ -24,10 +31,45 @@ class Sign(StrEnum):
     LETTER = "letter"  # names an option: "the answer is B"
     DELIMITER = "delimiter"  # marks of chat templates, of the fence, or a role at a line's start
     HIDDEN = "hidden"  # characters that nobody sees, or that turn the direction of writing
-    LONG = "long"  # more characters than a prompt holds, or more than 500 lines
+    LONG = "long"  # more than 8,000 characters, or more than 500 lines
+    LIST = "list"  # little between its commas, semicolons and full stops but single words
+    COLOURS = "colours"  # 30 of the names of colours, or more
+    NUMBERS = "numbers"  # 12 number words, or more
+    CATEGORIES = "categories"  # nearly all of the names of which one can be right
+    REPEATED = "repeated"  # the same long text for several media
 
 
-_LINES = 500
+STUFFING = frozenset(
+    {Sign.LONG, Sign.LIST, Sign.COLOURS, Sign.NUMBERS, Sign.CATEGORIES, Sign.REPEATED}
+)
+"""The signs of a caption that states everything, so that some of it is right."""
+STUFFED_SHARE = 0.05
+"""The share of captions with signs of stuffing up to which figures are taken as they are (ours)."""
+MANY_MEDIA = 5
+"""Of so many media no long text is true (ours)."""
+Alternatives = Collection[Collection[str]]
+"""Groups of names, lower case, of which a caption that knows states one."""
+
+_CHARACTERS, _LINES = 8_000, 500
+_MARKS, _WORDS_A_MARK = 150, 4
+_MOST_COLOURS, _MOST_NUMBERS = 30, 12
+_REPEATED_WORDS = 20
+_WORD = re.compile("[a-z]+")
+_COLOURS = frozenset(
+    _WORD.findall(
+        "amber apricot aqua azure beige black blue bronze brown burgundy charcoal coral cream"
+        " crimson cyan emerald fuchsia gold golden gray green grey indigo ivory khaki lavender"
+        " lilac lime magenta maroon mauve mint mustard navy ochre olive orange peach pink plum"
+        " purple red rose ruby rust salmon scarlet silver tan teal turquoise violet white yellow"
+    )
+)
+_NUMBERS = frozenset(
+    _WORD.findall(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        " fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy"
+        " eighty ninety hundred thousand"
+    )
+)
 
 # "Ignore the instructions", as it is written in some languages that models read. Letters that
 # look like Latin ones are written by their numbers.
@@ -82,40 +124,125 @@ _PATTERNS: Mapping[Sign, re.Pattern[str]] = {
         re.IGNORECASE | re.MULTILINE,
     ),
 }
-_TESTS: Mapping[Sign, Callable[[str], bool]] = {
-    Sign.DELIMITER: marked,
-    Sign.HIDDEN: hidden,
-    Sign.LONG: lambda text: len(text) > LONGEST or text.count("\n") > _LINES,
+# One of these stands in whatever a pattern finds in an ASCII text: most captions need no search.
+_STEMS: Mapping[Sign, tuple[str, ...]] = {
+    Sign.INSTRUCTION: (
+        *("ignor", "disregard", "forget", "overrid", "bypass", "system prompt", "developer mode"),
+        *(
+            "judge",
+            "grader",
+            "evaluator",
+            "reader",
+            "you are now",
+            "instruction",
+            "note",
+            "message",
+        ),
+        *("vergiss", "missacht", "oubli", "olvid", "esquec"),
+    ),
+    Sign.VERDICT: (":",),
+    Sign.SCORE: ("score", "point", "mark", "rating", "5"),
+    Sign.LETTER: (
+        "answer",
+        "option",
+        "choice",
+        "choose",
+        "letter",
+        "reply",
+        "respond",
+        "select",
+        "pick",
+    ),
+    Sign.DELIMITER: (":", "--", "==", "##"),
 }
 
 
-def signs(text: str) -> tuple[Sign, ...]:
+def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     """The signs of a caption, in the order of `Sign`; none for an ordinary one.
 
     Phrases are looked for in the neutral text in its compatibility form, so that hidden
     characters and full-width letters between or instead of ordinary ones hide nothing.
     """
     plain = unicodedata.normalize("NFKC", neutral(text))
-    return tuple(
+    lower = plain.lower()
+    found = {
         sign
-        for sign in Sign
-        if (sign in _PATTERNS and _PATTERNS[sign].search(plain))
-        or (sign in _TESTS and _TESTS[sign](text))
-    )
+        for sign, pattern in _PATTERNS.items()
+        if not (plain.isascii() and not any(stem in lower for stem in _STEMS[sign]))
+        and pattern.search(plain)
+    }
+    raw = bounded(text)
+    if marked(raw):
+        found.add(Sign.DELIMITER)
+    if hidden(raw):
+        found.add(Sign.HIDDEN)
+    if len(text) > _CHARACTERS or raw.count("\n") > _LINES:
+        found.add(Sign.LONG)
+    found.update(_stuffing(lower, alternatives))
+    return tuple(sign for sign in Sign if sign in found)
+
+
+def _stuffing(lower: str, alternatives: Alternatives) -> Iterator[Sign]:
+    marks = lower.count(",") + lower.count(";") + lower.count(".")
+    # Scripts without spaces have no words to count.
+    if marks >= _MARKS and lower.isascii() and len(lower.split()) < _WORDS_A_MARK * marks:
+        yield Sign.LIST
+    words = set(_WORD.findall(lower))
+    if len(words & _COLOURS) >= _MOST_COLOURS:
+        yield Sign.COLOURS
+    if len(words & _NUMBERS) >= _MOST_NUMBERS:
+        yield Sign.NUMBERS
+    for names in alternatives:
+        if sum(name in lower for name in names) >= max(4, len(names) - 1):
+            yield Sign.CATEGORIES
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicious:
-    """How many of the `examined` captions have signs, and how many have each."""
+    """How many of the `examined` captions have signs, how many have each, and how many have
+    any of `STUFFING`.
+    """
 
     captions: int = 0
     examined: int = 0
     signs: Mapping[str, int] = field(default_factory=dict)
+    stuffed: int = 0
+
+    @property
+    def stuffing(self) -> bool:
+        """Whether more than `STUFFED_SHARE` of the captions have signs of stuffing."""
+        return self.stuffed > STUFFED_SHARE * self.examined
 
 
-def count(texts: Iterable[str]) -> Suspicious:
-    """The counts over captions; signs that none has are left out."""
-    found = [signs(text) for text in texts]
-    counts = {str(sign): sum(sign in each for each in found) for sign in Sign}
-    present = {sign: number for sign, number in counts.items() if number}
-    return Suspicious(sum(map(bool, found)), len(found), present)
+def repeated(texts: Mapping[str, str]) -> dict[str, str]:
+    """The digest of the text by sample, of the texts of at least 20 words that at least 5 samples
+    have: what is true of several media is short (both bounds are ours).
+    """
+    digests = {
+        sample: text_digest(text)
+        for sample, text in texts.items()
+        if len(text.split()) >= _REPEATED_WORDS
+    }
+    samples = Counter(digests.values())
+    return {sample: text for sample, text in digests.items() if samples[text] >= MANY_MEDIA}
+
+
+def count(
+    texts: Mapping[str, str],
+    alternatives: Alternatives = (),
+    on_many_media: Container[str] = frozenset(),
+) -> Suspicious:
+    """The counts over captions by sample; signs that none has are left out. Captions of the
+    samples `on_many_media` are `Sign.REPEATED`.
+    """
+    counts: Counter[Sign] = Counter()
+    captions = stuffed = 0
+    for sample, text in texts.items():
+        found = set(signs(text, alternatives))
+        if sample in on_many_media:
+            found.add(Sign.REPEATED)
+        counts.update(found)
+        captions += bool(found)
+        stuffed += not STUFFING.isdisjoint(found)
+    present = {str(sign): counts[sign] for sign in Sign if counts[sign]}
+    return Suspicious(captions, len(texts), present, stuffed)

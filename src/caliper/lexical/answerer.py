@@ -18,6 +18,7 @@ from caliper.core.question import Answer, Ask, Failure, Reply, Source
 from caliper.lexical import (
     angles,
     colours,
+    counts,
     events,
     finding,
     mentions,
@@ -30,6 +31,7 @@ from caliper.lexical import (
     phrases,
     reader,
     scenes,
+    shades,
     spatial,
     style,
     synonyms,
@@ -44,15 +46,15 @@ from caliper.lexical.text import Parsed, parse
 from caliper.ports.models import Identity
 
 _RULES: tuple[ModuleType, ...] = (
-    angles, colours, events, finding, mentions, movements, names, near, numbers, objects,
-    overlap, phrases, reader, scenes, spatial, style, synonyms, telling, text, vocabulary, words,
-    writing,
+    angles, colours, counts, events, finding, mentions, movements, names, near, numbers, objects,
+    overlap, phrases, reader, scenes, shades, spatial, style, synonyms, telling, text, vocabulary,
+    words, writing,
 )  # fmt: skip
 
 _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
     "object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object, video=False
+        caption, asked.element, asked.object
     ),
     "object_color": lambda caption, asked: colours.judge_colour(
         caption, asked.element, asked.object
@@ -62,7 +64,7 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "OCR": lambda caption, asked: writing.judge_text(caption, asked.element),
     "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
     "dynamic_object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object, video=True
+        caption, asked.element, asked.object
     ),
     "action": lambda caption, asked: events.judge_action(caption, asked.element),
     "event": lambda caption, asked: events.judge_event(caption, asked.element),

@@ -5,105 +5,67 @@ protocols.md 1: 0 if the object or its colour is absent; similar colours count a
 
 from __future__ import annotations
 
-from functools import lru_cache
+from bisect import bisect_left
+from collections.abc import Iterator
 
 from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
-from caliper.lexical.mentions import Mention, mentions, phrase
-from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.mentions import Mention, loose_mentions, phrase
+from caliper.lexical.shades import (
+    FAMILIES,
+    ONLY_BESIDE_NOUN,
+    PATTERNS,
+    SHADING,
+    SURFACES,
+    annotated_colours,
+)
+from caliper.lexical.text import Parsed, plural
 from caliper.lexical.vocabulary import word_set
-from caliper.lexical.words import STOPWORDS
+from caliper.lexical.words import MORE_GENERAL, PERSONS, STOPWORDS
 
-_SHADES = """
-red: red reddish crimson scarlet ruby cherry vermilion maroon burgundy rust rusty coral terracotta magenta auburn rose
-orange: orange orangish amber peach apricot coral tangerine rust rusty terracotta copper bronze salmon golden ginger
-yellow: yellow yellowish gold golden blonde blond lemon mustard amber cream khaki ochre sandy
-green: green greenish olive emerald lime mint jade teal khaki turquoise lush leafy chartreuse
-blue: blue bluish navy azure cyan teal turquoise indigo sapphire aqua cobalt cerulean periwinkle
-purple: purple purplish violet lavender lilac magenta indigo plum mauve maroon burgundy fuchsia
-pink: pink pinkish rose magenta fuchsia salmon coral blush mauve peach
-brown: brown brownish tan beige chocolate chestnut caramel bronze copper khaki auburn rust rusty mahogany hazel tawny maroon brunette golden sandy
-beige: beige cream tan ivory khaki sandy nude taupe offwhite brown buff light
-white: white whitish ivory cream snowy offwhite pearl pale eggshell light whitewashed
-gray: gray grey grayish greyish silver silvery slate charcoal ash metallic steel chrome stainless
-silver: silver silvery metallic steel chrome gray grey stainless
-gold: gold golden brass yellow bronze
-black: black blackish ebony jet charcoal dark onyx
-dark: dark black navy charcoal
-light: light white pale beige cream
-colorful: colorful colourful multicolored multicoloured rainbow vibrant colors colours
-transparent: transparent clear translucent
-striped: striped stripes stripe
-plaid: plaid checkered checked tartan gingham
-floral: floral flowered
-camouflage: camouflage camo
-""".strip()  # noqa: E501 - one family of shades a line reads as the table that it is
-
-
-def _families() -> dict[str, frozenset[str]]:
-    table: dict[str, set[str]] = {}
-    for line in _SHADES.splitlines():
-        family, shades = line.split(":")
-        for shade in shades.split():
-            table.setdefault(shade, set()).add(family)
-    return {shade: frozenset(names) for shade, names in table.items()}
-
-
-FAMILIES = _families()
-"""Colour word to the families of shades that it belongs to."""
-
-# Words that are colours only beside a noun, never by themselves in a sentence.
-_ONLY_ON_OBJECT = word_set("""
-    light dark wood wooden wine cherry rose glass flower clear peach coffee leather ginger
-    concrete steel pale straw lush leafy jet vibrant brick lemon lime stainless denim
+_ENDS = frozenset(word for word in STOPWORDS if len(word) > 1 or word in "a,;:()")
+_LINKS = word_set("is are was were be appears appear looks look being colored painted dyed covered")
+_OWNS = word_set("has have had with features featuring including whose")
+_HOLDING = word_set("filled loaded served surrounded")
+_PREPOSITIONS = word_set("""
+    in on at with of by near behind under beneath beside from to over above below between against
+    along around across through inside into onto toward towards next
 """)
-_SHADING = word_set("light dark bright pale deep soft rich vivid muted pastel solid")
-_STOPS = word_set("""
-    ; : ( ) with in on at is are was were has have by from to for as while near behind under
-    beside wearing of holding that which who against featuring
-""")
-_LINKS = word_set("is are was were appears appear looks being colored painted dyed has have")
-# A next sentence that begins with one of these goes on about the thing of the one before.
-_BACKWARD = word_set("it its they their he his she her this these both one each all")
-# What makes the coloured noun a part of the thing itself.
-_PARTS = word_set("with has have its their his her having in featuring")
-_TRIM = word_set("""
-    color colors colored coloured hue hues tone tones toned shade shades stripes striped accents
-    markings pattern patterns details trim finish paint exterior body
-""")
-_ENDS = word_set("""
-    ; while which standing sitting around on near by at next against over under behind from to
-    with featuring
-""")
+_COLLECTIVES = word_set("pair group row rows set number series line pairs groups lots variety")
+_CLAUSE_ENDS = word_set("; : ( ) \u2014 \u2013 while whereas but although though")
+_RELATIVES = word_set("which that whose who")
+_SINGULAR = word_set("it it's its this which that whose one")
+_PLURAL = word_set("they they're their these both all each which that whose most one")
+_PERSONAL = word_set("he his she her they their who")
 _BEFORE = 6
 _AFTER = 8
-
-
-@lru_cache(maxsize=2048)
-def annotated_colours(element: str) -> tuple[frozenset[str], ...]:
-    """The families of each annotated colour: "dark blue and white" are blue, and white."""
-    words = words_of(element.replace("-", " "))
-    known = [word for word in words if word in FAMILIES]
-    plain = [word for word in known if word not in _SHADING]
-    families = [FAMILIES[word] for word in plain or known]
-    if "off" in words and "white" in words:
-        families.append(FAMILIES["cream"])
-    return tuple(dict.fromkeys(families))
+_CLAUSE = 30
+_HEADS = 4
 
 
 def colours_on(parsed: Parsed, mention: Mention) -> tuple[str, ...]:
     """The colour words said of a mention itself: before the noun, or after "is" or "in"."""
     low, high = parsed.sentences[parsed.sentence_of[mention.head]]
-    found = []
-    for at in range(mention.head - 1, max(low, mention.head - _BEFORE) - 1, -1):
+    found = [parsed.words[at] for at in _before(parsed, mention.head, low)]
+    return (*found, *_after(parsed, mention.head, high))
+
+
+def _before(parsed: Parsed, head: int, low: int) -> Iterator[int]:
+    """Positions of the colours in a noun phrase before its head."""
+    found = False
+    for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
         word = parsed.words[at]
-        if word in FAMILIES and not parsed.negated[at]:
-            found.append(word)
-        elif word in _STOPS or (word in {"and", ","} and not _joins_colours(parsed, at)):
-            break
-    return (*found, *_colours_after(parsed, mention.head, high))
+        if word in FAMILIES:
+            if not parsed.negated[at]:
+                yield at
+            found = True
+        elif word in _ENDS:
+            if word not in {"and", ","} or not _joins_colours(parsed, at):
+                return
+        elif found and word not in SHADING:
+            return
 
 
-def _colours_after(parsed: Parsed, head: int, high: int) -> list[str]:
+def _after(parsed: Parsed, head: int, high: int) -> list[str]:
     """The colours that a link says of a noun: "is red", "painted a bright red", "in black"."""
     found: list[str] = []
     linked = False
@@ -111,13 +73,17 @@ def _colours_after(parsed: Parsed, head: int, high: int) -> list[str]:
         word = parsed.words[at]
         if word in _LINKS or (word in {"in", "of"} and _links(parsed, at, head)):
             linked = True
-        elif linked and word in FAMILIES and word not in _ONLY_ON_OBJECT:
+        elif linked and word in FAMILIES and word not in ONLY_BESIDE_NOUN:
             if not parsed.negated[at]:
                 found.append(word)
         elif (
-            word in _ENDS
-            or (word == "and" and not _joins_colours(parsed, at))
-            or (found and word not in _SHADING and word not in {"and", ","})
+            word in _CLAUSE_ENDS
+            or (
+                word in _ENDS
+                and word not in {"a", "an", "of", "in"}
+                and not _joins_colours(parsed, at)
+            )
+            or (found and word not in SHADING and word not in SURFACES)
         ):
             break
     return found
@@ -126,7 +92,7 @@ def _colours_after(parsed: Parsed, head: int, high: int) -> list[str]:
 def _links(parsed: Parsed, at: int, head: int) -> bool:
     """Whether an "in" or "of" may say a colour: right behind the noun, or "dressed in"."""
     before = parsed.words[at - 1]
-    return at == head + 1 or before in _LINKS or before.endswith("ed")
+    return at == head + 1 or before in _LINKS or before in SURFACES or before.endswith("ed")
 
 
 def _joins_colours(parsed: Parsed, at: int) -> bool:
@@ -136,68 +102,168 @@ def _joins_colours(parsed: Parsed, at: int) -> bool:
     return before in FAMILIES and any(word in FAMILIES for word in behind)
 
 
-def _colours_around(parsed: Parsed, found: tuple[Mention, ...]) -> list[str]:
-    """Colour words in the sentences of the mentions and the ones right after, but for those
-    that are said of another thing.
+def _governed(parsed: Parsed, head: int) -> bool:
+    """Whether a noun phrase stands after a preposition and so is no subject."""
+    low = parsed.sentences[parsed.sentence_of[head]][0]
+    determined = False
+    for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
+        word = parsed.words[at]
+        if word in _PREPOSITIONS:
+            return word != "of" or parsed.words[at - 1] not in _COLLECTIVES
+        if determined or (word in {",", "and"} and not _joins_colours(parsed, at)):
+            return False
+        determined = word in _ENDS and word not in {",", "and"}
+    return False
+
+
+class _Colouring:
+    """Who owns the colour words near the mentions of an object.
+
+    `own` are those said of the object, `near` those that may be: they can confirm the annotated
+    colour, not contradict it.
     """
-    own = {parsed.sentence_of[mention.head] for mention in found}
-    around = []
-    for number in sorted(own | {number + 1 for number in own}):
-        if number >= len(parsed.sentences):
-            continue
-        low, high = parsed.sentences[number]
-        taken_up = number in own or not _BACKWARD.isdisjoint(parsed.words[low : low + 3])
+
+    def __init__(self, parsed: Parsed, found: tuple[Mention, ...]) -> None:
+        self.parsed = parsed
+        self.order = sorted(mention.head for mention in found)
+        self.heads = frozenset(self.order)
+        self.own = [word for mention in found for word in colours_on(parsed, mention)]
+        self.near: list[str] = []
+        sentences = {parsed.sentence_of[head] for head in self.heads}
+        for number in sorted(sentences | {number + 1 for number in sentences}):
+            span = slice(*parsed.sentences[number]) if number < len(parsed.sentences) else slice(0)
+            if not FAMILIES.keys().isdisjoint(parsed.words[span]):
+                self._read(*parsed.sentences[number])
+
+    def _read(self, low: int, high: int) -> None:
         for at in range(low, high):
-            word = parsed.words[at]
-            if word not in FAMILIES or word in _ONLY_ON_OBJECT or parsed.negated[at]:
+            word = self.parsed.words[at]
+            if word not in FAMILIES or word in ONLY_BESIDE_NOUN or self.parsed.negated[at]:
                 continue
-            if not _of_another(parsed, at, low, high, taken_up=taken_up):
-                around.append(word)
-    return around
+            noun = self._noun_behind(at, high)
+            owned = self._attributed(at, low, noun) if noun else self._predicated(at, low)
+            if owned is not None:
+                (self.own if owned else self.near).append(word)
 
+    def _noun_behind(self, at: int, high: int) -> str:
+        """The word that a colour stands before; empty where none follows."""
+        if self.parsed.words[at - 1] == "of" and self.parsed.words[at - 2] in SURFACES:
+            return ""  # in shades of blue
+        for place in range(at + 1, min(high, at + _AFTER)):
+            word = self.parsed.words[place]
+            if word in FAMILIES or (word in {",", "and", "or"} and self._goes_on(place)):
+                continue
+            return "" if word in _ENDS or word.endswith("ly") else word
+        return ""
 
-def _of_another(parsed: Parsed, at: int, low: int, high: int, *, taken_up: bool) -> bool:
-    """Whether a colour is said of another thing: "a black van", not "has a black body"."""
-    following = parsed.words[at + 1] if at + 1 < high else ""
-    if not following or following in STOPWORDS or following in FAMILIES or following in _TRIM:
-        return not taken_up
-    return _PARTS.isdisjoint(parsed.words[max(low, at - 4) : at])
+    def _goes_on(self, at: int) -> bool:
+        return any(word in FAMILIES for word in self.parsed.words[at + 1 : at + 3])
 
+    def _attributed(self, at: int, low: int, noun: str) -> bool | None:
+        """Whether "a white hull" is said of the object: True, False for may be, None for not."""
+        for place in range(at - 1, max(low, at - _AFTER) - 1, -1):
+            word = self.parsed.words[place]
+            if word in _OWNS or (word == "in" and noun in SURFACES):
+                holds = self.parsed.words[place - 1] in _HOLDING
+                owned = None if holds else self._subject(low, place)
+                return None if owned is None else noun in SURFACES
+            if word in _LINKS or word in _CLAUSE_ENDS:
+                return None
+        return None
 
-def _colours_behind(parsed: Parsed, found: tuple[Mention, ...]) -> list[str]:
-    """Colour words close behind a mention: "a blue cup with white stripes"."""
-    behind = []
-    for mention in found:
-        high = parsed.sentences[parsed.sentence_of[mention.head]][1]
-        close = range(mention.head + 1, min(high, mention.head + _AFTER + 1))
-        behind += [parsed.words[at] for at in close if parsed.words[at] in FAMILIES]
-    return behind
+    def _predicated(self, at: int, low: int) -> bool | None:
+        """Whether "... is white", ", a bright white" is said of the object."""
+        link = next(
+            (n for n in range(at - 1, max(low, at - _AFTER) - 1, -1) if self._ends(n)), low - 1
+        )
+        if link >= low and self.parsed.words[link] == ",":
+            return True if link - 1 in self.heads else self._subject(low, link)
+        return self._subject(low, link if link >= low else at)
+
+    def _ends(self, at: int) -> bool:
+        word = self.parsed.words[at]
+        return word in _LINKS or (word == "," and not _joins_colours(self.parsed, at))
+
+    def _subject(self, low: int, end: int) -> bool | None:
+        """Whether the clause before `end` is about the object (True), what it has (False)."""
+        words = self.parsed.words
+        start = low = max(low, end - _CLAUSE)
+        for at in range(end - 1, low - 1, -1):
+            another = words[at] == "and" and at and words[at - 1] in {",", *FAMILIES}
+            if another or words[at] in _CLAUSE_ENDS:
+                start = at + 1
+                break
+        for at in range(start, end):
+            if at in self.heads and not _governed(self.parsed, at):
+                return not words[at].endswith("'s") or words[at + 1] in SURFACES
+        for at in range(end - 1, start - 1, -1):
+            if words[at] in _RELATIVES and at and words[at - 1] == ",":
+                return True if at - 2 in self.heads else None
+        return self._taken_up(start, end)
+
+    def _taken_up(self, start: int, end: int) -> bool | None:
+        """Whether a clause takes up the object by a pronoun: "it is", "its hull is"."""
+        words = self.parsed.words
+        for at in range(start, min(start + 3, end)):
+            head = self._meant_by(words[at], at)
+            if head is not None:
+                possessive = words[at] in {"its", "their", "his", "her", "whose"}
+                return not possessive or words[at + 1] in SURFACES
+        return None
+
+    def _meant_by(self, pronoun: str, at: int) -> int | None:
+        """The mention, in this or the sentence before, that a pronoun can mean."""
+        if pronoun not in _SINGULAR | _PLURAL | _PERSONAL:
+            return None
+        number = self.parsed.sentence_of[at]
+        before = bisect_left(self.order, at)
+        for head in reversed(self.order[max(0, before - _HEADS) : before]):
+            beside = self.parsed.sentence_of[head] >= number - 1
+            if beside and not _governed(self.parsed, head):
+                word = self.parsed.words[head]
+                person = self.parsed.meanings[head] in PERSONS
+                agree = _PERSONAL if person else _PLURAL if plural(word) else _SINGULAR
+                return head if pronoun in agree else None
+        return None
 
 
 def _covered(wanted: tuple[frozenset[str], ...], said: list[str]) -> int:
     return sum(any(not FAMILIES[word].isdisjoint(family) for word in said) for family in wanted)
 
 
+def _foreign(wanted: tuple[frozenset[str], ...], said: list[str]) -> bool:
+    return any(all(FAMILIES[word].isdisjoint(family) for family in wanted) for word in said)
+
+
 def judge_colour(parsed: Parsed, element: str, named: str) -> Finding:
-    """Score a colour. Said of the object itself it is right or wrong by its family; else
-    the annotated colours in the same or the next sentence are right, no colour is silence.
+    """Score a colour. Said of the object itself it is right or wrong by its family, and some of
+    the annotated colours are enough without others; colours that may be the object's can only
+    confirm. No colour is silence.
     """
-    found = mentions(parsed, phrase(named))
+    found = loose_mentions(parsed, phrase(named))
     if not found:
         return Finding(SILENT, f"The caption does not mention {named}.")
     wanted = annotated_colours(element)
     if not wanted:
         stated = element.lower().strip() in parsed.text.lower()
         return Finding(RIGHT if stated else SILENT, f"Looked for the words {element!r}.")
-    said = [word for mention in found for word in colours_on(parsed, mention)]
-    hues = [word for word in said if word not in _SHADING] or said
-    around = _colours_around(parsed, found)
-    if hues and _covered(wanted, hues) == len(wanted):
-        return Finding(RIGHT, f"The caption calls {named} {' and '.join(dict.fromkeys(hues))}.")
-    beside = [*hues, *_colours_behind(parsed, found)] if hues else around
-    if _covered(wanted, beside) == len(wanted) and (not hues or _covered(wanted, hues)):
+    colouring = _Colouring(parsed, found)
+    sure = colouring.own if any(mention.credit >= MORE_GENERAL for mention in found) else []
+    hues = _hues(sure, wanted)
+    held = _covered(wanted, hues)
+    shown = " and ".join(dict.fromkeys(hues))
+    if held == len(wanted) or (held and not _foreign(wanted, hues)):
+        return Finding(RIGHT, f"The caption calls {named} {shown}.")
+    beside = _hues([*colouring.own, *colouring.near], wanted)
+    confirmed = _covered(wanted, beside) == len(wanted) and (held or not hues)
+    if confirmed or (wanted == (FAMILIES["colorful"],) and len(set(beside)) > 1):
         return Finding(RIGHT, f"The caption gives {element} beside {named}.")
     if hues:
-        shown = " and ".join(dict.fromkeys(hues))
         return Finding(WRONG, f"The caption calls {named} {shown}, not {element}.")
     return Finding(SILENT, f"The caption gives no colour of {named}.")
+
+
+def _hues(said: list[str], wanted: tuple[frozenset[str], ...]) -> list[str]:
+    """What was said without shading and, unless it is annotated, patterns."""
+    plain = [word for word in said if word not in PATTERNS or _covered(wanted, [word])]
+    return [word for word in plain if word not in SHADING] or plain

@@ -18,6 +18,7 @@ from caliper.lexical.words import (
     PERSONS,
     STOPWORDS,
     concept,
+    near_things,
     related,
 )
 
@@ -39,6 +40,7 @@ _COLLECTIVES = word_set("""
     group groups pair pairs piece pieces set row rows stack pile bunch slice slices bundle
     collection kind type series cluster
 """)
+_NEIGHBOUR = 0.5
 _MODIFIERS_BEFORE = 5
 _MODIFIERS_AFTER = 7
 # What an annotator adds to a name without meaning another thing.
@@ -186,6 +188,38 @@ def mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
         found = [one for one in found if _plain(parsed.meanings[one.head], wanted)]
         exact = [one for one in found if one.credit == 1.0]
     return tuple(exact or found)
+
+
+def loose_mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
+    """Mentions, with the words that take them up ("a horse ... the animal"). Where there are
+    none, the head's kinds and neighbours without its modifiers, neighbours with little credit.
+    """
+    found = mentions(parsed, wanted)
+    neighbours = dict.fromkeys(near_things(wanted.head), _NEIGHBOUR)
+    if found:
+        heads = {mention.head for mention in found}
+        again = {name: credit for name, credit in wanted.accepted.items() if credit < 1.0}
+        taken_up = (
+            one
+            for one in _heads(parsed, {**neighbours, **again})
+            if one.head
+            and one.head not in heads
+            and parsed.words[one.head - 1] in {"the", "this", "these"}
+        )
+        return (*found, *taken_up)
+    if wanted.modifiers and wanted.head in _VAGUE_HEADS:
+        return ()
+    return tuple(_heads(parsed, {**neighbours, **wanted.accepted}))
+
+
+def _heads(parsed: Parsed, accepted: Mapping[str, float]) -> list[Mention]:
+    """Every place of these meanings outside negations, in order, whatever stands beside it."""
+    return [
+        Mention(at, at, credit, full=False)
+        for at, credit in sorted(
+            (at, credit) for meaning, credit in accepted.items() for at in parsed.stated(meaning)
+        )
+    ]
 
 
 def _plain(meaning: str, wanted: Phrase) -> bool:

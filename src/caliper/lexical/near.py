@@ -148,6 +148,7 @@ rocket spaceship; spaceship spacecraft ship; bomb explosion; explosion blast fir
 rubber inflatable; toy doll; ground field; night dark; dark shadow; day morning; bright light;
 large tall; big tall; small short; tall high; old ancient; young little; red crimson; brown tan;
 happy smile; sad tear cry; angry shout; scared afraid; tired exhausted; injured hurt; dirty muddy;
-wet rain; hot fire; cold snow; quick hurry
+wet rain; hot fire; cold snow; quick hurry; text title letter inscription;
+grass lawn; background backdrop
 """.strip()
 """Things, persons, places and their properties."""

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from caliper.lexical.colours import FAMILIES
+from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import mentions, phrase
-from caliper.lexical.numbers import number_of
 from caliper.lexical.overlap import credits_at, share, wanted
+from caliper.lexical.shades import FAMILIES
 from caliper.lexical.text import Parsed, words_of
 
 _THRESHOLDS = (0.08, 0.3, 0.5, 0.7, 0.9)

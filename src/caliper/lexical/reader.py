@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from caliper.benchmarks.captionqa.payloads import CANNOT
-from caliper.lexical.colours import FAMILIES, colours_on
+from caliper.lexical.colours import colours_on
+from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import content, mentions, phrase
-from caliper.lexical.numbers import number_of
 from caliper.lexical.overlap import credits_at, share, wanted
+from caliper.lexical.shades import FAMILIES
 from caliper.lexical.text import Parsed, words_of
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import STOPWORDS, concept, related

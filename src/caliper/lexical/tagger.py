@@ -32,7 +32,7 @@ from caliper.lexical.tagger_words import (
 )
 from caliper.ports.models import Identity
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a rule below changes, as opposed to a list, which the revision holds."""
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d[\d,.:/]*\w*|[^\w\s]")
@@ -96,12 +96,16 @@ def nouns(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A word with what stands before it and, as it is written, behind it."""
+    """A word with what stands before it and, as it is written, behind it.
+
+    `counted` tells that a number stands before the phrase and no plural in it yet.
+    """
 
     word: str
     before: Kind
     previous: str
     following: str
+    counted: bool
 
     @property
     def goes_on(self) -> bool:
@@ -118,16 +122,20 @@ class _Place:
 
 
 def _tag(tokens: Sequence[str]) -> Iterator[tuple[str, Kind]]:
-    before, previous = Kind.START, ""
+    before, previous, counted = Kind.START, "", False
     for token, following in pairwise([*tokens, ""]):
         possessive = token.endswith("'s") and token not in _KIND_OF
         word = token.removesuffix("'s") if possessive else token
-        place = _Place(word, before, previous, following)
+        place = _Place(word, before, previous, following, counted)
         kind = next(kind for rule in _RULES if (kind := rule(place)) is not None)
         yield word, kind
         # An adverb between two words changes nothing between them; what owns, determines.
         if kind is not Kind.ADVERB:
             before, previous = (Kind.DETERMINER if possessive else kind), word
+        if kind is Kind.NUMBER:
+            counted = word not in ("one", "1")
+        elif kind in _ENDS_PHRASE or (kind is Kind.NOUN and singular(word) != word):
+            counted = False
 
 
 def _sign(at: _Place) -> Kind | None:
@@ -184,6 +192,8 @@ def _acts(at: _Place) -> bool:
     if at.before is Kind.NOUN:
         # People walk, a dog sits; but a tennis play ends its phrase as a noun.
         plural = singular(at.previous) != at.previous or at.previous in ("people", "police")
+        if at.third_person and at.counted:
+            return False  # four lattice towers
         return at.third_person or plural or at.goes_on
     if at.before in (Kind.CONJUNCTION, Kind.VERB):
         # Runs and catches a ball; looks and smiles.

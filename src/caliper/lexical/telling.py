@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from caliper.lexical.colours import FAMILIES
 from caliper.lexical.mentions import content
 from caliper.lexical.overlap import Wanted, blend, credits_at, weight
+from caliper.lexical.shades import FAMILIES
 from caliper.lexical.text import Parsed, words_of
 from caliper.lexical.vocabulary import listed, word_set
 from caliper.lexical.words import (

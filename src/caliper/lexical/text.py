@@ -29,6 +29,7 @@ _CUES = word_set("""
     no not without never none neither nor cannot lack lacks lacking absence devoid isn't aren't
     wasn't weren't doesn't don't didn't can't couldn't won't hasn't haven't
 """)
+_CONTRASTS = {"rather": "than", "instead": "of"}
 _SCOPE_ENDS = word_set("""
     but however though although except in on at with from near by as while which that because
     since where when instead only just is are was were the
@@ -87,6 +88,13 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w++(?:'\w++)*+", text.replace("\u2019", "'").lower())
 
 
+def plural(word: str) -> bool:
+    """Whether a lower-case noun is written as a plural."""
+    return (word.endswith("s") and not word.endswith(("ss", "us", "'s"))) or word in {
+        "men", "women", "people", "children", "feet", "teeth", "mice", "geese", "policemen",
+    }  # fmt: skip
+
+
 def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
     """(token, quoted, ends a sentence) in order; an ending without a word has no token."""
     before = ""
@@ -127,18 +135,19 @@ def _compounded(words: list[str]) -> list[str]:
     return meanings
 
 
-def _negations(words: list[str], sentence_of: list[int]) -> list[bool]:
+def _negations(words: list[str], sentence_of: list[int], quoted: list[bool]) -> list[bool]:
     """Which tokens a negation reaches: to the end of its clause, nine words at most.
 
-    A noun's negation ("no cars or people") goes on over "and"; a verb's does not.
+    A noun's negation ("no cars or people") goes on over "and"; a verb's does not. A quoted word
+    negates nothing.
     """
     negated = [False] * len(words)
-    if _CUES.isdisjoint(words) and "rather" not in words and "instead" not in words:
-        return negated
     for at, word in enumerate(words):
+        if (word not in _CUES and word not in _CONTRASTS) or quoted[at]:
+            continue
         following = words[at + 1] if at + 1 < len(words) else ""
-        contrast = (word, following) in {("rather", "than"), ("instead", "of")}
-        if (word not in _CUES and not contrast) or following == "only":
+        contrast = _CONTRASTS.get(word) == following
+        if (word in _CONTRASTS and not contrast) or following == "only":
             continue
         start = at + 2 if contrast else at + 1
         noun = contrast or word in _NOUN_CUES
@@ -202,7 +211,7 @@ def parse(text: str) -> Parsed:
         meanings=tuple(meanings),
         sentence_of=tuple(sentence_of),
         quoted=tuple(quoted),
-        negated=tuple(_negations(words, sentence_of)),
+        negated=tuple(_negations(words, sentence_of, quoted)),
         sentences=tuple(zip([0, *ends[:-1]], ends, strict=True)) if ends else (),
         places={meaning: tuple(found) for meaning, found in places.items()},
         quotes=quotations(text),

@@ -100,6 +100,7 @@ meat: steak beef pork ham bacon sausage chicken;
 nut: almond walnut peanut cashew;
 top: shirt blouse sweater hoodie jersey;
 shirt: jersey polo;
+pants: jeans leggings;
 jacket: cardigan windbreaker;
 appliance: refrigerator microwave oven stove toaster dishwasher blender;
 stair: escalator;

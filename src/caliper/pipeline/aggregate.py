@@ -12,6 +12,7 @@ from dataclasses import replace
 from math import fsum
 
 from caliper.analysis.intervals import estimate_all
+from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.base import (
     BLANK_CAPTIONS,
     CAPTION_LENGTH,
@@ -20,26 +21,29 @@ from caliper.benchmarks.base import (
 )
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
-from caliper.core.keys import digest, question_id
+from caliper.core.keys import question_id
 from caliper.core.outcome import Reason, Scored, Verdict
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import (
     BenchmarkReport,
     Coverage,
     Estimate,
+    Path,
     Report,
     VerdictRow,
 )
-from caliper.core.run import BenchmarkSpec, PlanSummary, RunSpec, RunState
-from caliper.core.suspicion import count
+from caliper.core.run import BenchmarkSpec, RunSpec, RunState
+from caliper.core.suspicion import MANY_MEDIA, Suspicious, count, repeated
 from caliper.core.tally import Tally
-from caliper.pipeline.generation import generation
+from caliper.pipeline.declaration import (
+    generation_of,
+    models_of,
+    settings_of,
+    spec_for_readers,
+)
 from caliper.pipeline.ledger import Ledger
 
-_LEXICAL = (
-    "Scored by the built-in lexical judge (no model): for smoke runs and trends, "
-    "never for comparison with published figures."
-)
 _RULES = (
     "Nouns or similarities come from rules instead of spaCy and Sentence-BERT: figures are "
     "not comparable with published ones."
@@ -47,6 +51,7 @@ _RULES = (
 _FEW_BLANK = 0.03
 """The share of blank captions up to which a note of them is an ordinary one (ours)."""
 _MANY_BLANK = " Check how they were made before you trust a figure."
+
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
@@ -74,7 +79,8 @@ async def report(
     reaches the floor and no cap left anything out; `finished` when only the first holds, else
     `running`.
     """
-    return with_captions(await figures(spec, summary, plan, ledger), spec, captions)
+    found = await figures(spec, summary, plan, ledger)
+    return await with_captions(found, spec, plan, captions)
 
 
 async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
@@ -82,16 +88,32 @@ async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger:
     totals = await tallies(spec, plan, ledger)
     state, covered = standing(spec, summary, ledger)
     parts = (_part(spec, name, totals[name], coverage) for name, coverage in covered.items())
-    return Report(spec.name, str(state), tuple(parts), _spec_for_readers(spec))
+    return Report(spec.name, str(state), tuple(parts), spec_for_readers(spec))
 
 
-def with_captions(found: Report, spec: RunSpec, captions: Captions) -> Report:
+async def with_captions(
+    found: Report, spec: RunSpec, plan: PlanReader, captions: Captions
+) -> Report:
     """The report that `figures` gave, with what it tells of captions."""
-    parts = (
-        _with_captions(part, spec.benchmark(part.name), captions.get(part.name, {}))
-        for part in found.benchmarks
-    )
-    return replace(found, benchmarks=tuple(parts))
+    parts = {part.name: part for part in found.benchmarks}
+    for name, part in parts.items():
+        if texts := captions.get(name):
+            signs = await suspicious(name, plan, texts)
+            parts[name] = _with_captions(part, spec.benchmark(name), texts, signs)
+    return replace(found, benchmarks=tuple(parts.values()))
+
+
+async def suspicious(name: str, plan: PlanReader, texts: Mapping[str, str]) -> Suspicious:
+    """The signs of captions by sample, those of one caption on many media among them."""
+    alike = repeated(texts)
+    media: dict[str, set[str]] = {text: set() for text in alike.values()}
+    if alike:
+        async for items in plan():
+            for item in items:
+                if item.benchmark == name and item.sample in alike:
+                    media[alike[item.sample]].add(item.cluster)
+    on_many = {sample for sample, text in alike.items() if len(media[text]) >= MANY_MEDIA}
+    return count(texts, benchmark(name).alternatives, on_many)
 
 
 def standing(
@@ -111,47 +133,27 @@ def standing(
     return RunState.COMPLETE if enough else RunState.FINISHED, covered
 
 
-def declared(spec: RunSpec) -> Report:
-    """What a report says without a single verdict: models, settings, data. No figures."""
-    parts = (
-        BenchmarkReport(
-            name=part.name,
-            title=benchmark(part.name).title,
-            headline=(),
-            estimates={},
-            tables=(),
-            coverage=Coverage(0, 0),
-            settings=_settings(part),
-            models=_models(part),
-            generation=generation(spec, part),
-        )
-        for part in spec.benchmarks
-    )
-    return Report(spec.name, str(RunState.PLANNING), tuple(parts), _spec_for_readers(spec))
-
-
 def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> BenchmarkReport:
     part, chosen = spec.benchmark(name), benchmark(name)
     layout = chosen.report(tally, part.settings)
+    estimates = estimate_all(layout.figures, tally)
     return BenchmarkReport(
         name=part.name,
         title=chosen.title,
         headline=layout.headline,
-        estimates=estimate_all(layout.figures, tally),
+        estimates=estimates,
         tables=layout.tables,
         coverage=coverage,
-        settings=_settings(part),
-        models=_models(part),
-        notes=(*_model_notes(part), *layout.notes),
-        generation=generation(spec, part),
+        settings=settings_of(part),
+        models=models_of(part),
+        notes=(*_model_notes(part, estimates), *layout.notes),
+        generation=generation_of(spec, part),
     )
 
 
 def _with_captions(
-    found: BenchmarkReport, part: BenchmarkSpec, texts: Mapping[str, str]
+    found: BenchmarkReport, part: BenchmarkSpec, texts: Mapping[str, str], signs: Suspicious
 ) -> BenchmarkReport:
-    if not texts:
-        return found
     words, cut = array("q"), 0
     for text in texts.values():
         words.append(len(text.split()))
@@ -162,7 +164,7 @@ def _with_captions(
     blank = words.count(0) if blank_is_answer(part.settings) else 0
     if blank:
         told[BLANK_CAPTIONS] = Estimate(blank)
-    models = tuple(_model_notes(part))
+    models = tuple(_model_notes(part, found.estimates))
     return replace(
         found,
         estimates={**found.estimates, **told},
@@ -172,32 +174,15 @@ def _with_captions(
             *_cut_notes(cut, len(words)),
             *found.notes[len(models) :],
         ),
-        suspicious=count(texts.values()),
+        suspicious=signs,
     )
 
 
-def _settings(part: BenchmarkSpec) -> dict[str, str]:
-    shown = {} if part.preparation is None else part.preparation.shown()
-    if part.taxonomy:
-        shown["taxonomy"] = digest(part.taxonomy)[:12]
-    if "captioner" in part.models and part.captions is None:
-        shown["caption_tokens"] = str(part.caption_tokens)
-    return {**part.settings, "prompt": part.prompt, **shown}
-
-
-def _models(part: BenchmarkSpec) -> dict[str, str]:
-    return {
-        role: f"{model.name} ({model.kind}, no revision)"
-        if model.label == model.name
-        else model.label
-        for role, model in sorted(part.models.items())
-    }
-
-
-def _model_notes(part: BenchmarkSpec) -> Iterator[str]:
+def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Iterator[str]:
     kinds = {role: model.kind for role, model in part.models.items()}
     if "lexical" in (kinds.get("judge"), kinds.get("reader"), kinds.get("media")):
-        yield _LEXICAL
+        scored = {path for path, found in estimates.items() if found.value is not None}
+        yield lexical_agreement.note(part.name, scored)
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES
 
@@ -216,17 +201,6 @@ def _cut_notes(cut: int, captions: int) -> Iterator[str]:
             f"{cut} of {captions} captions ran into the limit of output tokens: they are judged "
             "as far as they go."
         )
-
-
-def _spec_for_readers(spec: RunSpec) -> dict[str, object]:
-    """What a reader needs to repeat the run beside settings and models; no run id, so that
-    equal findings are equal files.
-    """
-    written = spec.to_json()
-    benchmarks = written.pop("benchmarks")
-    for kind in ("data", "qa_data", "captions"):
-        written[kind] = {part["name"]: part[kind] for part in benchmarks if part[kind]}
-    return written
 
 
 async def verdict_rows(

@@ -233,7 +233,8 @@ class Aggregator:
         if written is None:
             return
         outcomes = run.ledger.digest()
-        await run.write_end(written, outcomes)
+        now = self._clock.now()
+        await run.write_end(written, outcomes, now)
         run.reported = changes
         if run.announced != written:
             state, report = written
@@ -241,7 +242,7 @@ class Aggregator:
             event = RunEnded(run.run, state, error, report)
             await self._outlets.announce(event)
             self._heard_of_end(event)
-            await run.write_end(written, outcomes)
+            await run.write_end(written, outcomes, now)
 
     async def _write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
         """State and digest of the report that was written; None when it is out of date."""

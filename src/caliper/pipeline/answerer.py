@@ -48,7 +48,7 @@ class PromptingAnswerer:
         Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
         for a question about the media: asked without its picture, a model would guess.
         """
-        messages = render_ask(self._pack.template(ask.prompt), ask)
+        messages = render_ask(self._pack, ask)
         if ask.item.source is Source.MEDIA:
             images = self._shown.get(ask.item.media)
             if images is None:
@@ -61,14 +61,17 @@ class PromptingAnswerer:
         return Request(messages, sampling(ask, self._seed), ask.schema)
 
     async def answer(self, ask: Ask) -> Answer:
-        """The model's reply, or a Failure when it refused or wrote nothing.
+        """The model's reply, or a Failure when it refused or called a tool.
 
-        Raises what `request` and the model raise.
+        A blank reply is one: the benchmark's reading decides what it is worth. Raises what
+        `request` and the model raise.
         """
         request = self.request(ask)
         completion = await self._model.complete(
             request.messages, request.decoding, request.schema, affinity_of(ask.item)
         )
+        if not completion.text.strip() and completion.finish not in REFUSALS | CALLS:
+            return Reply("", truncated=completion.finish == "length")
         return read_completion(completion)
 
     async def close(self) -> None:

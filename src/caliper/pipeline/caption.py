@@ -23,6 +23,7 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
+from caliper.pipeline.reuse import CAPTIONS, note_reuse
 from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
 from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
@@ -74,27 +75,30 @@ class Captioner:
             fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.sampling_seed)
+        identity = part.models.get("captioner", self._model.identity)
         key = _object(
             reply_key(
-                self._model.identity.to_json(),
+                identity.to_json(),
                 _asked(messages, part.preparation or Preparation()),
                 asdict(decoding),
                 (0, 0),
-                salt_of(self._spec),
+                salt_of(self._spec, job.run, (identity,)),
             )
         )
         written = await self._store.get(key)
         kept = None if written is None else _read(written, key, job.sample)
         blank = blank_is_answer(part.settings)
-        if kept is not None and not (kept.text or blank):
+        if kept is not None and not (kept[0].text or blank):
             kept = None
         self._telemetry.replied(cached=kept is not None)
         if kept is not None:
-            return kept
+            caption, run = kept
+            await note_reuse(self._store, job, CAPTIONS, int(run != job.run))
+            return caption
         completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
         found = read_caption(job.sample, completion, blank=blank)
         if isinstance(found, Caption):
-            await self._store.put(key, _write(found))
+            await self._store.put(key, _write(found, job.run))
         return found
 
     async def answer(self, job: CaptionJob) -> tuple[Verdicts, Exception | None]:
@@ -136,12 +140,15 @@ def _object(key: str) -> str:
     return f"captions/{key[:2]}/{key}.json"
 
 
-def _write(caption: Caption) -> bytes:
-    return canonical_json({"schema": SCHEMA, "text": caption.text, "truncated": caption.truncated})
+def _write(caption: Caption, run: str) -> bytes:
+    told = {"text": caption.text, "truncated": caption.truncated, "run": run}
+    return canonical_json({"schema": SCHEMA, **told})
 
 
-def _read(data: bytes, key: str, sample: str) -> Caption | None:
-    """The caption in an object; None for a broken one, whose caption is asked for again."""
+def _read(data: bytes, key: str, sample: str) -> tuple[Caption, str] | None:
+    """The caption in an object and the run that asked for it, empty where an earlier commit wrote
+    it; None for a broken one, whose caption is asked for again.
+    """
     try:
         written = json.loads(data)
     except ValueError:
@@ -149,4 +156,5 @@ def _read(data: bytes, key: str, sample: str) -> Caption | None:
     if not isinstance(written, dict) or not isinstance(written.get("text"), str):
         return None
     refuse_newer(written.get("schema"), key)
-    return Caption(sample, written["text"], bool(written.get("truncated")))
+    caption = Caption(sample, written["text"], bool(written.get("truncated")))
+    return caption, str(written.get("run", ""))

@@ -17,10 +17,11 @@ from caliper.benchmarks.base import ReportLayout
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Coverage, Figure, Path
-from caliper.core.run import OVER, RunSpec, RunState
+from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import declared, standing
+from caliper.pipeline.aggregate import standing
 from caliper.pipeline.changes import Questions, flips
+from caliper.pipeline.declaration import declared
 from caliper.pipeline.opened import Opening, OpenRun
 
 MOST_CANDIDATES = 20
@@ -31,7 +32,8 @@ Differences = dict[str, dict[Path, Difference]]
 
 @dataclass(frozen=True, slots=True)
 class Wished:
-    """How to compare: runs that are not alike, and runs that go on, are refused otherwise.
+    """How to compare: runs that are not alike, and runs that are not complete, are refused
+    otherwise.
     `flips` are listed at most in each direction and of each candidate.
     """
 
@@ -48,6 +50,11 @@ class Side:
     name: str
     state: RunState
     coverage: Mapping[str, Coverage]
+
+    @property
+    def share(self) -> float:
+        """The least coverage of its benchmarks."""
+        return min((coverage.share for coverage in self.coverage.values()), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +122,8 @@ def refuse(specs: Sequence[RunSpec], wished: Wished) -> list[tuple[Distinction, 
 async def compare_runs(runs: Sequence[Opening], wished: Wished) -> Comparison:
     """The first run and the others against it.
 
-    Raises what `refuse` raises, NotReady for a run that goes on (unless `partial` is wished),
-    InvalidInput when something of a run is lost, StoreUnavailable.
+    Raises what `refuse` raises, NotReady for a run that is not complete (unless `partial` is
+    wished), InvalidInput when something of a run is lost, StoreUnavailable.
     """
     found = refuse([run.spec for run in runs], wished)
     candidates = []
@@ -126,7 +133,7 @@ async def compare_runs(runs: Sequence[Opening], wished: Wished) -> Comparison:
         for opening, differing in zip(runs[1:], found, strict=True):
             async with opening.open() as other:
                 candidate = _side(other, wished)
-                parts = await _parts(other, tallies)
+                parts = await _parts(other, base.spec, tallies)
                 changes = await questions.changes(other, wished.flips)
                 told = await flips(base, other, changes)
             candidates.append(Against(candidate, differing, parts, told))
@@ -135,16 +142,24 @@ async def compare_runs(runs: Sequence[Opening], wished: Wished) -> Comparison:
 
 def _side(run: OpenRun, wished: Wished) -> Side:
     state, coverage = standing(run.spec, run.summary, run.ledger)
-    state = run.state or state
-    if state not in OVER and not wished.partial:
+    side = Side(run.spec.run_id, run.spec.name, run.state or state, coverage)
+    if not wished.partial:
+        refuse_partial(f"run {side.run} ({side.name})", side.state, side.share)
+    return side
+
+
+def refuse_partial(run: str, state: str, share: float) -> None:
+    """Raise NotReady for a run that is not complete; `share` is its coverage."""
+    if state != RunState.COMPLETE:
         raise NotReady(
-            f"run {run.spec.run_id} ({run.spec.name}) is {state}; only with --partial it is "
-            "compared as far as it has come"
+            f"{run} is {state}, not complete (coverage {share:.1%}). Evaluate it again to complete "
+            "it, or add --partial to compare what there is"
         )
-    return Side(run.spec.run_id, run.spec.name, state, coverage)
 
 
-async def _parts(other: OpenRun, base: Mapping[str, Tally]) -> tuple[Part, ...]:
+async def _parts(
+    other: OpenRun, spec_of_base: RunSpec, base: Mapping[str, Tally]
+) -> tuple[Part, ...]:
     """The benchmarks that both ran."""
     tallies = await other.tallies()
     found = []
@@ -152,15 +167,23 @@ async def _parts(other: OpenRun, base: Mapping[str, Tally]) -> tuple[Part, ...]:
         if spec.name not in base:
             continue
         layout = benchmark(spec.name).report(tallies[spec.name], spec.settings)
+        theirs = _by_path(spec_of_base, spec.name, base[spec.name])
         figures = {}
         for figure in _figures(layout):
-            figures[figure.path] = difference(figure, base[spec.name], tallies[spec.name])
+            figures[figure.path] = difference(
+                figure, base[spec.name], tallies[spec.name], theirs.get(figure.path)
+            )
             # Whoever waits for the comparison may have left.
             await asyncio.sleep(0)
         column, rows = _table(layout, figures)
         title = benchmark(spec.name).title
         found.append(Part(spec.name, title, layout.headline, column, rows, figures))
     return tuple(found)
+
+
+def _by_path(spec: RunSpec, name: str, tally: Tally) -> dict[Path, Figure]:
+    layout = benchmark(name).report(tally, spec.benchmark(name).settings)
+    return {figure.path: figure for figure in layout.figures}
 
 
 def _figures(layout: ReportLayout) -> list[Figure]:
@@ -195,14 +218,18 @@ def _together(candidates: Sequence[Against]) -> tuple[Against, ...]:
 
 
 def differences(
-    first: Mapping[str, Tally], second: Mapping[str, Tally], spec: RunSpec
+    first: Mapping[str, Tally], second: Mapping[str, Tally], specs: tuple[RunSpec, RunSpec]
 ) -> Differences:
-    """The differences of every figure by benchmark, for the benchmarks that both ran; `spec` is
-    the second run's. The figures are those of the second run's tally, headline first.
+    """The differences of every figure by benchmark, for the benchmarks that both ran. The figures
+    are those of the second run's tally, headline first.
     """
     found = {}
-    for part in spec.benchmarks:
+    for part in specs[1].benchmarks:
         if part.name in first:
-            layout = benchmark(part.name).report(second[part.name], part.settings)
-            found[part.name] = compare(_figures(layout), first[part.name], second[part.name])
+            layouts = [
+                benchmark(part.name).report(tally[part.name], spec.benchmark(part.name).settings)
+                for tally, spec in zip((first, second), specs, strict=True)
+            ]
+            base, figures = map(_figures, layouts)
+            found[part.name] = compare(figures, first[part.name], second[part.name], base)
     return found

@@ -25,9 +25,11 @@ from caliper.core.question import (
     Vector,
 )
 from caliper.core.run import RunSpec
-from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job, salt_of
+from caliper.core.untrusted import bounded
+from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
+from caliper.pipeline.reuse import VERDICTS, note_reuse
 from caliper.ports.codec import ExamineJob, Verdicts
-from caliper.ports.models import Answerer, Embedder, NounTagger
+from caliper.ports.models import Answerer, Embedder, Identity, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, StageTelemetry
 
@@ -75,39 +77,42 @@ class Examiner:
         embeddings. Raises ModelChanged, StoreUnavailable, and InvalidInput for a language port
         that the benchmark needs and nobody gave.
         """
-        answerer = self._answerer(job)
+        role = _role(job)
+        answerer = self._models.answerers[f"{job.benchmark}/{role}"]
         uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
         kept = answerer.identity.cached or (uses_language and self._language_cached)
         store = self._store if kept else None
-        key = key_of_job(self._spec, job) if store else ""
-        book = await ReplyBook.open(store, key, salt_of(self._spec))
-        outside = _Outside(answerer, self._models, book, self._telemetry)
+        key, salt = key_of_job(self._spec, job) if store else ("", "")
+        book = await ReplyBook.open(store, key, salt, job.run)
+        named = self._spec.benchmark(job.benchmark).models
+        outside = _Outside((role, answerer), self._models, named, book, self._telemetry)
         verdicts: list[Verdict] = []
         try:
             for item in job.items:
                 verdicts.extend(await self._item(item, job, outside))
         finally:
             await book.save(store)
+        if store:
+            await note_reuse(store, job, VERDICTS, len(outside.reused))
         found = Verdicts(job.run, job.benchmark, job.sample, tuple(verdicts))
         return found, next(iter(outside.troubles), None)
 
     async def _item(self, item: Item, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
-        caption = job.caption.text if job.caption else None
+        caption = bounded(job.caption.text) if job.caption else None
         settings = self._spec.benchmark(job.benchmark).settings
         try:
             return await drive(benchmark(job.benchmark).examine(item, caption, settings), outside)
         except _Unanswered as without:
             return left_unscored([item], without.why)
 
-    def _answerer(self, job: ExamineJob) -> Answerer:
-        from_media = job.items[0].source is Source.MEDIA
-        role = "media" if from_media else benchmark(job.benchmark).role
-        return self._models.answerers[f"{job.benchmark}/{role}"]
-
     @property
     def _language_cached(self) -> bool:
         language = (self._models.tagger, self._models.embedder)
         return any(port is not None and port.identity.cached for port in language)
+
+
+def _role(job: ExamineJob) -> str:
+    return "media" if job.items[0].source is Source.MEDIA else benchmark(job.benchmark).role
 
 
 def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
@@ -162,17 +167,28 @@ class _Unanswered(Exception):
 
 
 class _Outside:
-    """The ports of one job, with its book of replies between them and the examination."""
+    """The ports of one job, with its book of replies between them and the examination.
+
+    The answerer comes with its role. `named` are the models by role as the run's spec has them:
+    replies are kept under these. `reused` are the (item, question, repeat) that rest on replies
+    of other runs.
+    """
 
     def __init__(
-        self, answerer: Answerer, models: Models, book: ReplyBook, telemetry: StageTelemetry
+        self,
+        answerer: tuple[str, Answerer],
+        models: Models,
+        named: Mapping[str, Identity],
+        book: ReplyBook,
+        telemetry: StageTelemetry,
     ) -> None:
         self._telemetry = telemetry
-        self._answerer = answerer
-        self._models = models
+        self._role, self._answerer = answerer
+        self._models, self._named = models, named
         self._book = book
         self._fatal: Exception | None = None
         self.troubles: list[Exception] = []
+        self.reused: set[tuple[str, int, int]] = set()
 
     async def answer(self, ask: Ask) -> Answer:
         try:
@@ -181,13 +197,15 @@ class _Outside:
             return self._trouble(error)
 
     async def _kept_or_asked(self, ask: Ask) -> Answer:
-        identity = self._answerer.identity
-        if not (identity.cached and isinstance(self._answerer, Rendering)):
+        if not (self._answerer.identity.cached and isinstance(self._answerer, Rendering)):
             return await self._answerer.answer(ask)
+        identity = self._named.get(self._role, self._answerer.identity)
         key = self._book.key_of_ask(identity, ask, self._answerer.request(ask))
         kept = self._book.reply(key)
         self._telemetry.replied(cached=kept is not None)
         if kept is not None:
+            if self._book.reused(key):
+                self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))
             return kept
         answer = await self._answerer.answer(ask)
         self._book.keep(key, answer)
@@ -216,18 +234,19 @@ class _Outside:
         async def call(some: Sequence[str]) -> list[tuple[str, ...]]:
             return tagger.nouns(some)
 
-        return [tuple(nouns) for nouns in await self._texts(tagger, "nouns", texts, call)]
+        found = await self._texts((tagger, "tagger"), "nouns", texts, call)
+        return [tuple(nouns) for nouns in found]
 
     async def embed(self, texts: tuple[str, ...]) -> list[Vector]:
         embedder = self._models.embedder
         if embedder is None:
             raise InvalidInput("this benchmark needs an embedder")
-        vectors = await self._texts(embedder, "embed", texts, embedder.embed)
+        vectors = await self._texts((embedder, "embedder"), "embed", texts, embedder.embed)
         return [tuple(vector) for vector in vectors]
 
     async def _texts(
         self,
-        port: NounTagger | Embedder,
+        port: tuple[NounTagger | Embedder, str],
         kind: str,
         texts: tuple[str, ...],
         call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
@@ -241,14 +260,16 @@ class _Outside:
 
     async def _kept_or_told(
         self,
-        port: NounTagger | Embedder,
+        port: tuple[NounTagger | Embedder, str],
         kind: str,
         texts: tuple[str, ...],
         call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
     ) -> list[Sequence[Any]]:
-        if not port.identity.cached:
+        model, role = port
+        if not model.identity.cached:
             return list(await call(texts))
-        keys = [self._book.key_of_text(port.identity, kind, text) for text in texts]
+        identity = self._named.get(role, model.identity)
+        keys = [self._book.key_of_text(identity, kind, text) for text in texts]
         values = {key: self._book.values(key) for key in keys}
         absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
         if absent:

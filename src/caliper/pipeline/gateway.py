@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from caliper.core.caps import Caps
 from caliper.core.errors import AlreadyExists, InvalidInput, NotFound, StoreUnavailable
 from caliper.core.keys import canonical_json
-from caliper.core.report import BenchmarkReport
+from caliper.core.report import BenchmarkReport, Reuse
 from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import SUMMARY
@@ -52,13 +52,17 @@ _TRIED_AGAIN = frozenset({RunState.CANCELLING, *OVER} - {RunState.COMPLETE})
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A run as callers see it; `benchmarks` are its figures so far."""
+    """A run as callers see it; `benchmarks` are its figures so far. `ended` and `reuse` are told of
+    a run that is over, where they are known.
+    """
 
     spec: RunSpec
     state: RunState
     started: datetime
     benchmarks: tuple[BenchmarkReport, ...] = ()
     error: str = ""
+    ended: datetime | None = None
+    reuse: Reuse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,9 @@ class Gateway:
         """
         store = self._outside.store
         spec = await resolve(asked, store, self._outside.stages)
+        before = spec.by_origin
+        if before != spec and await store.get(f"runs/{before.run_id}/{SPEC}") is not None:
+            spec = before
         kept = run_store(store, spec.run_id)
         async with self._starting:
             await self._take_key(asked.client_key, spec.run_id)
@@ -152,7 +159,16 @@ class Gateway:
             # Started again since, and the aggregator has not heard of it yet.
             told = Scores(RunState.PLANNING, ())
         state = _state(told.state, cancelled=cancelled)
-        return Evaluation(spec, state, started, told.benchmarks, told.error)
+        found = Evaluation(spec, state, started, told.benchmarks, told.error)
+        end = await read_json(kept, END) if state in OVER else None
+        if end is None or end["state"] != state:
+            return found
+        at, reuse = end.get("ended_at"), end.get("reuse")
+        return replace(
+            found,
+            ended=datetime.fromisoformat(at) if at else None,
+            reuse=Reuse(**reuse) if reuse else None,
+        )
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
         """A page of runs, without figures. `name` keeps those of one checkpoint.

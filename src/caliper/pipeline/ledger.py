@@ -21,6 +21,9 @@ from caliper.core.question import Item
 from caliper.ports.storage import LocalVerdictLog, VerdictLog
 
 _NOTHING, _SCORED, _SILENT = 0, 1, 2
+# Scored, with as many labels as the state is above this; more than fit are as many as do.
+_LABELS = 100
+_MOST_LABELS = 255 - _LABELS
 _LARGEST = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
@@ -126,7 +129,7 @@ class Ledger:
         """Whether what stands is a score as well, or none as well."""
         state = self._states[verdict.index]
         scored = isinstance(verdict.outcome, Scored)
-        return state != _NOTHING and scored == (state in (_SCORED, _SILENT))
+        return state != _NOTHING and scored == _is_score(state)
 
     def _improves(self, verdict: Verdict, digest: int, standing: Standing | None) -> bool:
         index = verdict.index
@@ -156,7 +159,7 @@ class Ledger:
                 columns.long[index] = score
             parts = (score.numerator, score.denominator) if fits else (0, 0)
             columns.numerators[index], columns.denominators[index] = parts
-            self._states[index] = _SCORED if verdict.outcome.mentioned else _SILENT
+            self._states[index] = _state_of(verdict.outcome)
         else:
             self._states[index] = _CODES[verdict.outcome.reason]
 
@@ -170,13 +173,13 @@ class Ledger:
         state = self._states[index]
         if state == _NOTHING:
             return None
-        if state in (_SCORED, _SILENT):
+        if _is_score(state):
             columns = self.columns
             if columns.denominators[index] == 0:
                 score = columns.long[index]
             else:
                 score = Fraction(columns.numerators[index], columns.denominators[index])
-            return Scored(score, mentioned=state == _SCORED)
+            return Scored(score, state != _SILENT, max(0, state - _LABELS))
         return Unscored(_REASONS[state - _SILENT - 1])
 
     def verdict(self, index: int) -> Verdict:
@@ -223,7 +226,8 @@ class Ledger:
         """How many of `size` indices from `first` are scored, and the others by reason."""
         codes = Counter(self._states[first : first + size])
         reasons = {str(reason): codes[code] for reason, code in _CODES.items() if codes[code]}
-        return codes[_SCORED] + codes[_SILENT], reasons
+        scored = sum(number for code, number in codes.items() if _is_score(code))
+        return scored, reasons
 
     async def evidence(self, items: Iterable[Item]) -> dict[int, Verdict]:
         """The verdicts of items by index, of those that have one. Raises StoreUnavailable."""
@@ -235,6 +239,16 @@ class Ledger:
         }
         found = await self._log.read_many(places.values())
         return {index: found[place] for index, place in places.items()}
+
+
+def _state_of(outcome: Scored) -> int:
+    if outcome.labels:
+        return _LABELS + min(outcome.labels, _MOST_LABELS)
+    return _SCORED if outcome.mentioned else _SILENT
+
+
+def _is_score(state: int) -> bool:
+    return state in (_SCORED, _SILENT) or state > _LABELS
 
 
 def _digest(verdict: Verdict) -> int:

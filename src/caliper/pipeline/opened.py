@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from caliper.core.run import PlanSummary, RunSpec, RunState
+from caliper.core.plan import PlanSummary
+from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import Captions, PlanReader, tallies
 from caliper.pipeline.ledger import Ledger

@@ -19,8 +19,9 @@ from caliper.benchmarks.base import Layout, PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
+from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.question import Item, Source
-from caliper.core.run import BenchmarkSpec, PlannedBenchmark, PlanSummary, RunSpec
+from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.items import decode_item
 from caliper.pipeline.spilled import Spilled, SpilledItems

@@ -21,6 +21,7 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_shard
 from caliper.pipeline.report_files import captions_of_run
+from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.runs import END, RunBook, refusal_of, run_store, started_since
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
@@ -130,6 +131,7 @@ class RunReader:
             self._held.pop(found.run, None)
         captions = await captions_of_run(self._store, found.spec, found.plan)
         made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
+        made = await with_reuse(made, found.spec, captions, found.store)
         async with self._computing:
             with TemporaryDirectory(prefix="caliper-report-") as folder:
                 (file,) = await self._write(found, made, captions, Path(folder, name))

@@ -10,9 +10,9 @@ from typing import Any
 
 from caliper.core.errors import UnknownName
 from caliper.core.question import Ask, Decoding
-from caliper.core.untrusted import EXPLANATION, fenced, neutral
+from caliper.core.untrusted import Fence, neutral
 from caliper.ports.models import Image, Message
-from caliper.ports.prompts import Template
+from caliper.ports.prompts import PromptPack, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +50,28 @@ def render(template: Template, fields: Mapping[str, str]) -> tuple[Message, ...]
     return tuple(Message(role, (_GAP.sub(filled, text),)) for role, text in parts if text.strip())
 
 
-def render_ask(template: Template, ask: Ask) -> tuple[Message, ...]:
-    """The messages of an ask. Raises what `render` raises.
+def render_ask(pack: PromptPack, ask: Ask) -> tuple[Message, ...]:
+    """The messages of an ask. Raises what `render` raises, and UnknownName for its template.
 
     The text of a caption goes in by its neutral form. Where it is fenced, the marks are a part
     of what fills the gap, and the system message ends with what they mean; a template that has
     none gets no message more, for not every model takes one: there the user's begins with it.
     The words of the template itself stay as they are.
     """
+    template = pack.template(ask.prompt)
     if not ask.untrusted:
         return render(template, ask.fields)
     text = neutral(ask.fields[ask.untrusted])
-    if not ask.fenced:
+    if not ask.fence:
         return render(template, {**ask.fields, ask.untrusted: text})
+    fence = Fence.of(pack.digest, ask.fence)
     system, user = template.system, template.user
     if system.strip():
-        system = f"{system.rstrip()}\n{EXPLANATION}"
+        system = f"{system.rstrip()}\n{fence.explanation}"
     else:
-        user = f"{EXPLANATION}\n\n{user}"
+        user = f"{fence.explanation}\n\n{user}"
     guarded = Template(system, user, template.source)
-    return render(guarded, {**ask.fields, ask.untrusted: fenced(text)})
+    return render(guarded, {**ask.fields, ask.untrusted: fence.around(text)})
 
 
 def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple[Message, ...]:

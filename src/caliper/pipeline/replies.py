@@ -7,7 +7,7 @@ scoring asks a model nothing. Errors, refusals and empty replies are not kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from caliper.benchmarks.registry import benchmark
@@ -31,16 +31,22 @@ class Rendering(Protocol):
         ...
 
 
-def salt_of(spec: RunSpec) -> str:
-    """What keeps the replies of deliberate replicates apart."""
+def salt_of(spec: RunSpec, run: str, models: Iterable[Identity]) -> str:
+    """What keeps replies apart that are not to be shared: those of deliberate replicates, and
+    those of every run where one of the models has no revision, for it may be another by then.
+    """
+    if not spec.share_replies and not all(model.revision for model in models):
+        return run
     return str(spec.replicate) if spec.replicate else ""
 
 
-def key_of_job(spec: RunSpec, job: ExamineJob) -> str:
-    """The key of a job, computable before any call is made."""
+def key_of_job(spec: RunSpec, job: ExamineJob) -> tuple[str, str]:
+    """The key of a job, computable before any call is made, and its salt."""
     part = spec.benchmark(job.benchmark)
+    models = _used(part, job)
+    salt = salt_of(spec, job.run, models.values())
     ports: dict[str, Any] = {
-        "models": {role: model.to_json() for role, model in _used(part, job).items()},
+        "models": {role: model.to_json() for role, model in models.items()},
         "pack": spec.pack,
         "decoding": _decoding_settings(part),
         "seed": spec.seed,
@@ -49,7 +55,7 @@ def key_of_job(spec: RunSpec, job: ExamineJob) -> str:
     if shown and part.preparation is not None:
         ports["preparation"] = part.preparation.to_json()
     caption = job.caption.digest if job.caption else ""
-    return job_key(caption, [_free_of_run(item) for item in job.items], ports, salt_of(spec))
+    return job_key(caption, [_free_of_run(item) for item in job.items], ports, salt), salt
 
 
 def _used(part: BenchmarkSpec, job: ExamineJob) -> dict[str, Identity]:
@@ -73,35 +79,47 @@ def _decoding_settings(part: BenchmarkSpec) -> dict[str, str]:
 
 
 class ReplyBook:
-    """The replies of one job. `grown` tells that there is something new to keep."""
+    """The replies of one job, in the hands of `run`. `grown` tells that there is something new
+    to keep.
 
-    def __init__(self, key: str, salt: str = "", replies: Mapping[str, Any] | None = None) -> None:
-        self._key = key
-        self._salt = salt
-        self._replies = dict(replies or {})
+    What is kept says which run asked first, and which replies other runs added. Earlier commits
+    did not write that: their replies count as another run's.
+    """
+
+    def __init__(
+        self, key: str, salt: str = "", run: str = "", kept: Mapping[str, Any] | None = None
+    ) -> None:
+        self._key, self._salt, self._run = key, salt, run
+        kept = {"run": run} if kept is None else kept
+        self._replies: dict[str, Any] = dict(kept.get("replies", {}))
+        self._first: str = kept.get("run", "")
+        self._added: dict[str, str] = dict(kept.get("added", {}))
         self.grown = False
 
     @classmethod
-    async def open(cls, store: ObjectStore | None, key: str, salt: str) -> ReplyBook:
+    async def open(cls, store: ObjectStore | None, key: str, salt: str, run: str) -> ReplyBook:
         """The book of a job, with what the store already keeps of it.
 
         Raises NewerSchema when a newer release wrote it, StoreUnavailable.
         """
         written = await store.get(_object(key)) if store else None
         kept = None if written is None else _readable(written)
-        if kept is None:
-            return cls(key, salt)
-        refuse_newer(kept.get("schema"), _object(key))
-        return cls(key, salt, kept["replies"])
+        if kept is not None:
+            refuse_newer(kept.get("schema"), _object(key))
+        return cls(key, salt, run, kept)
 
     async def save(self, store: ObjectStore | None) -> None:
         """Keep the book if it has grown. Raises StoreUnavailable or StoreFull."""
         if store is None or not self.grown:
             return
-        await store.put(
-            _object(self._key), canonical_json({"schema": SCHEMA, "replies": self._replies})
-        )
+        written = {"schema": SCHEMA, "run": self._first, "replies": self._replies}
+        added = {"added": self._added} if self._added else {}
+        await store.put(_object(self._key), canonical_json({**written, **added}))
         self.grown = False
+
+    def reused(self, key: str) -> bool:
+        """Whether another run asked for the reply that is kept."""
+        return self._added.get(key, self._first) != self._run
 
     def key_of_ask(self, identity: Identity, ask: Ask, request: Request) -> str:
         """The reply key of one ask that is sent as `request`."""
@@ -127,11 +145,15 @@ class ReplyBook:
         """Keep a reply, nouns or a vector; anything that is trouble is not kept."""
         if isinstance(answer, Reply):
             if answer.text.strip():
-                self._replies[key] = fields_of(answer)
-                self.grown = True
+                self._put(key, fields_of(answer))
         elif isinstance(answer, Sequence):
-            self._replies[key] = list(answer)
-            self.grown = True
+            self._put(key, list(answer))
+
+    def _put(self, key: str, value: Any) -> None:
+        self._replies[key] = value
+        if self._first != self._run:
+            self._added[key] = self._run
+        self.grown = True
 
 
 def _readable(written: bytes) -> dict[str, Any] | None:

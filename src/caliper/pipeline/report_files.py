@@ -15,6 +15,7 @@ from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, PlanReader, verdict_rows, with_captions
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.reductions import Reductions
+from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.spilled import SpilledTexts
 from caliper.pipeline.supplies import read_captions, read_written
 from caliper.pipeline.tracked import TrackedRun
@@ -56,7 +57,9 @@ class ReportFiles:
             async with self.reductions.turn:
                 stack.enter_context(spending)
                 _, figures = await self.reductions.figures(run)
-            found = with_captions(figures, run.spec, captions)
+            found = await with_captions(figures, run.spec, run.plan, captions)
+            found = await with_reuse(found, run.spec, captions, run.store)
+            run.reuse = found.reuse
             if ending is not RunState.FINISHED:
                 found = replace(found, state=str(ending))
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="caliper-report-")))

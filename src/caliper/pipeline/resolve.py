@@ -59,6 +59,7 @@ class Asked:
     seed: int = 0
     limit: int | None = None
     replicate: int = 0
+    share_replies: bool = False
     coverage_floor: float = 0.99
     client_key: str = ""
     caps: Caps = field(default_factory=Caps)
@@ -89,6 +90,7 @@ async def resolve(asked: Asked, store: ObjectStore, stages: StageDirectory) -> R
         seed=asked.seed,
         limit=asked.limit,
         replicate=asked.replicate,
+        share_replies=asked.share_replies,
         coverage_floor=asked.coverage_floor,
     )
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
-from caliper.core.run import SCHEMA, PlanSummary, RunSpec, RunState, refuse_newer
+from caliper.core.report import Reuse
+from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.pipeline.ledger import Columns, Ledger
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import read_plan, read_summary
@@ -32,7 +35,8 @@ class TrackedRun:
 
     `ended` and `report` (SHA-256 of report.json) are what was written last, `announced`
     what of that was published last, `reported` the ledger's changes at that time (-1: none).
-    `touched` is the monotonic time of the last message about the run, `start` the last start
+    `ended_at` is when it came to be `ended` so, RFC 3339, and `reuse` what its report told of
+    that. `touched` is the monotonic time of the last message about the run, `start` the last start
     of it whose plan was heard of, `tried` what is being tried again since.
     """
 
@@ -51,6 +55,8 @@ class TrackedRun:
     reported: int = -1
     start: int = 0
     tried: set[int] = field(default_factory=set)
+    ended_at: str = ""
+    reuse: Reuse | None = None
 
     @property
     def run(self) -> str:
@@ -136,6 +142,8 @@ class TrackedRun:
             "announced": self.announced,
             "start": self.start,
             "tried": sorted(self.tried),
+            "ended_at": self.ended_at,
+            "reuse": None if self.reuse is None else asdict(self.reuse),
         }
 
     def recall(self, facts: dict[str, Any], file: str = "") -> None:
@@ -153,16 +161,20 @@ class TrackedRun:
         self.report = str(facts["report"])
         # A release before did not count them.
         self.start, self.tried = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
+        self.ended_at = str(facts.get("ended_at", ""))
+        self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
         announced = facts["announced"]
         self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
 
-    async def write_end(self, ended: tuple[RunState, str], outcomes: str) -> None:
+    async def write_end(self, ended: tuple[RunState, str], outcomes: str, now: datetime) -> None:
         """Keep in end.json how the run ended, with the digest of its report and of the ledger
         that the report tells. Only then it counts as ended: who hears of it finds it there.
 
         Raises StoreUnavailable or StoreFull.
         """
         state, report = ended
+        if state is not self.ended or not self.ended_at:
+            self.ended_at = now.isoformat(timespec="seconds")
         told = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
         written = {"schema": SCHEMA, "run": self.run, **self.facts(), **told}
         await self.store.put(END, canonical_json(written))

@@ -20,6 +20,7 @@ from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
+from caliper.core.run import RECORDED
 from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
@@ -33,7 +34,12 @@ from caliper.runtime.addresses import Address, refuse_plaintext
 from caliper.runtime.metering import MeteredChatModel, MeteredEmbedder, Spent
 
 _Pool = TypeVar("_Pool", bound=Replicas[Any])
-KINDS = ("lexical", "tgi:URL[,URL...][#model]", f"triton:{SYNTAX}", "replay:DIR")
+KINDS = (
+    "lexical",
+    "tgi:URL[,URL...][#model[@revision]]",
+    f"triton:{SYNTAX}",
+    "replay:DIR[#model]",
+)
 TAGGERS = ("rules", "spacy:MODEL")
 EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 
@@ -63,10 +69,22 @@ def split_spec(spec: str) -> tuple[str, str]:
     """
     kind, _, rest = spec.partition(":")
     if rest.startswith("//"):
-        raise InvalidInput("a model behind a URL is written tgi:URL[,URL...][#model]")
+        raise InvalidInput(f"a model behind a URL is written {KINDS[1]}")
     if kind not in ("lexical", "tgi", "triton", "replay") or (kind != "lexical") != bool(rest):
         raise UnknownName("model", kind if "//" in rest else spec, KINDS)
     return kind, rest
+
+
+def split_recording(rest: str) -> tuple[Path, str]:
+    """The folder of recorded replies, and the model that gave them: what stands behind the colon
+    of `replay:DIR[#model]`. Raises InvalidInput for a blank name.
+    """
+    folder, mark, model = rest.rpartition("#")
+    if not mark:
+        return Path(rest), RECORDED
+    if not model.strip():
+        raise InvalidInput(f"replay:{rest} names no model after #")
+    return Path(folder), model
 
 
 def encrypted(spec: str) -> bool:
@@ -174,12 +192,14 @@ class ModelRoom:
         if kind == "lexical":
             return LexicalAnswerer()
         if kind == "replay":
-            return self.replay(name, Path(rest), Source.CAPTION)
+            folder, model = split_recording(rest)
+            return self.replay(name, folder, Source.CAPTION, model)
         return PromptingAnswerer(await self.chat_model(spec), pack, seed)
 
     @staticmethod
-    def replay(name: str, folder: Path, source: Source) -> Answerer:
-        """Recorded replies to a benchmark's questions about captions, or from the media.
+    def replay(name: str, folder: Path, source: Source, model: str = RECORDED) -> Answerer:
+        """Recorded replies of a `model` to a benchmark's questions about captions, or from the
+        media.
 
         Raises InvalidInput naming file and line of what cannot be read.
         """
@@ -189,7 +209,7 @@ class ModelRoom:
             raise InvalidInput(f"{name} has no questions from the media")
         dataset = open_dataset(folder)
         recording = record(chosen, dataset.rows(layout), source, dataset.digest(layout))
-        return ReplayAnswerer({name: recording})
+        return ReplayAnswerer({name: recording}, model)
 
     @staticmethod
     def tagger(spec: str) -> NounTagger:

@@ -117,7 +117,7 @@ class Gate:
             raise ModelChanged("the run was resolved with another prompt pack")
         for role, identity in self.identities.items():
             wanted = part.models.get(role, identity)
-            if wanted != identity:
+            if not identity.meant_by(wanted):
                 raise ModelChanged(
                     f"the {role} is {identity.label}; the run was resolved with {wanted.label}"
                 )

@@ -35,7 +35,7 @@ class _Strict(BaseModel):
 class BenchmarkConfig(_Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
 
-    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model]`,
+    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model[@revision]]`,
     `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the
     folder that the dataset's media paths are relative to, by default that of the data.
     `qa` has the captioner asked questions from the media: the dataset in question form, or
@@ -111,8 +111,9 @@ class RunConfig(_Strict):
     """A run over one or more benchmarks.
 
     `name` is the checkpoint's label, `limit` draws that many items a task or domain by
-    `seed`, `out` the run's directory and `store` where replies are kept between runs.
-    `recipe` names how known figures were made: what the run does not say itself is set so.
+    `seed`, `out` the run's directory and `store` where replies are kept between runs;
+    `share_replies` shares those of models without a revision, too. `recipe` names how known
+    figures were made: what the run does not say itself is set so.
     `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` are known
     captions that are judged beside it; see runtime.anchors.
     """
@@ -124,6 +125,7 @@ class RunConfig(_Strict):
     seed: int = Field(default=0, ge=0)
     limit: int | None = Field(default=None, ge=1)
     replicate: int = Field(default=0, ge=0)
+    share_replies: bool = False
     coverage_floor: float = Field(default=0.99, ge=0, le=1)
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
@@ -244,7 +246,9 @@ def as_asked(config: RunConfig) -> dict[str, Any]:
     """
     here = Path.cwd()
     absolute = relative_to(config, here)
-    written = absolute.model_dump(mode="json", exclude=_OF_ONE_TIME)
+    # Left out where it is off, as before there was such a thing.
+    unshared = set() if config.share_replies else {"share_replies"}
+    written = absolute.model_dump(mode="json", exclude=_OF_ONE_TIME | unshared)
     for name, part in absolute.benchmarks.items():
         written["benchmarks"][name]["media"] = str(here / part.media_root)
     return written

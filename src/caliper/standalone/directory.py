@@ -25,6 +25,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.journal import Journal
 from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 
 DEFAULT_ROOT = Path("runs")
@@ -223,6 +224,16 @@ class RunDirectory:
             raise InvalidInput("expected an object", file=str(file))
         refuse_newer(written.get("schema"), str(file))
         return written
+
+    @property
+    def reuse(self) -> Reuse | None:
+        """What execution.json says of reused replies. Raises NewerSchema or InvalidInput."""
+        told = self.read_execution().get("reuse")
+        try:
+            return None if told is None else Reuse(**told)
+        except TypeError as error:
+            file = str(self.path / "execution.json")
+            raise InvalidInput(str(error), file=file, field="reuse") from error
 
 
 def _caption_line(benchmark: str, sample: str, text: str) -> bytes:

@@ -93,9 +93,8 @@ async def _add_calls(
                     batch = examination.send(vectors)
                 case asks:
                     for ask in asks:
-                        template = prepared.pack.template(ask.prompt)
                         found.calls += 1
-                        found.prompt_tokens += _tokens(render_ask(template, ask))
+                        found.prompt_tokens += _tokens(render_ask(prepared.pack, ask))
                         found.output_tokens += ask.decoding.max_tokens
                     batch = examination.send([Reply(" ")] * len(asks))
     except StopIteration:

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as File
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
-from caliper.core.run import PlanSummary, RunSpec
+from caliper.core.run import RunSpec
+from caliper.core.suspicion import Suspicious
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import Captions, id_of, report, tallies, verdict_rows
+from caliper.pipeline.aggregate import (
+    Captions,
+    id_of,
+    report,
+    suspicious,
+    tallies,
+    verdict_rows,
+)
 from caliper.pipeline.comparing import Differences, differences
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.opened import Opening, OpenRun
@@ -53,11 +62,18 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
         if write:
             await write_outputs(
                 sinks(captions, thumbnails_below(media_of(directory))),
-                found,
+                replace(found, reuse=directory.reuse),
                 lambda: verdict_rows(spec, plan, ledger),
                 directory.path,
             )
         return Kept(spec, found, await tallies(spec, plan, ledger))
+
+
+async def read_suspicions(directory: RunDirectory) -> dict[str, Suspicious]:
+    """The signs of a run's captions by benchmark. Raises like `read_run`."""
+    plan = _Plan(directory, await _summary(directory))
+    captions = directory.read_captions()
+    return {name: await suspicious(name, plan, texts) for name, texts in captions.items()}
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:
@@ -125,7 +141,7 @@ class _Plan:
 
 def compare_runs(first: Kept, second: Kept) -> Differences:
     """The differences of every figure by benchmark, for the benchmarks that both ran."""
-    return differences(first.tallies, second.tallies, second.spec)
+    return differences(first.tallies, second.tallies, (first.spec, second.spec))
 
 
 def find_kept(config: RunConfig) -> RunDirectory | None:

@@ -80,6 +80,7 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
     try:
         for name in config.benchmarks:
             await _prepare_part(name, config, parts, pack, room)
+        _refuse_nameless(config, parts)
         label = config.label or _model_name(parts)
         check_name(label)
     except BaseException:
@@ -94,9 +95,22 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
         limit=config.limit,
         replicate=config.replicate,
         coverage_floor=config.coverage_floor,
+        share_replies=config.share_replies,
     )
     models = Models(parts.answerers, parts.tagger, parts.embedder)
     return Prepared(config, spec, parts.sources, models, parts.captioners, pack, room)
+
+
+def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:
+    """Raise InvalidInput where neither revision nor name tells one checkpoint from the next."""
+    for model in parts.captioners.values():
+        if not model.identity.revision and config.name is None:
+            raise InvalidInput(
+                f"the server reports no revision of {model.identity.name}: name the checkpoint "
+                "with --name, or its revision in the SPEC (tgi:URL#MODEL@REVISION; for triton the "
+                "option revision=)",
+                field="name",
+            )
 
 
 def _model_name(parts: _Parts) -> str:

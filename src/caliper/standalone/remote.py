@@ -65,6 +65,7 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
         seed=config.seed,
         limit=config.limit,
         replicate=config.replicate,
+        share_replies=config.share_replies,
         coverage_floor=config.coverage_floor,
         caps=Caps(config.max_calls, config.max_tokens),
     )

@@ -6,8 +6,9 @@ import platform
 import resource
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.json_codec import JsonCodec
 from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput
+from caliper.core.plan import PlanSummary
 from caliper.core.preparation import Preparation
 from caliper.core.question import Item
 from caliper.core.report import Report
-from caliper.core.run import PlanSummary
 from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
 from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
 from caliper.pipeline.caption import Captioner
@@ -30,6 +32,8 @@ from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import Publisher, jobs
+from caliper.pipeline.reuse import with_reuse
+from caliper.pipeline.runs import run_store
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
@@ -45,13 +49,13 @@ from caliper.standalone.stages import Stages
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a run ended: its report, where it is kept, how many jobs it still had to do, and what
-    they cost by model.
+    """How a run ended: its report, where it is kept, and what its calls cost by model. `since` is
+    when an earlier process ended it, None where this one had something to do.
     """
 
     report: Report
     directory: Path
-    worked: int
+    since: datetime | None = None
     spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
@@ -61,6 +65,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     Raises InvalidInput for rows that cannot be planned, ModelChanged, StoreUnavailable and
     StoreFull; what is done by then is kept, and the same call goes on from there.
     """
+    _take_up(prepared)
     directory = run_directory(prepared)
     begun, started = clock.monotonic(), clock.now()
     allowance = prepared.room.allowance
@@ -81,13 +86,13 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             await run.cut()
             missing = await run.missing()
             if missing == 0 and run.written:
-                found = with_checks(await run.report(), kept_sittings(directory))
-                return Finished(found, directory.path, 0)
+                return already(directory, await run.report())
             sittings = await sit(prepared, watcher)
             await run.work(watcher, clock)
             journal.sync()
             found = with_checks(await run.report(), sittings)
             await run.write(found)
+        reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
             {
                 "run": prepared.spec.run_id,
@@ -99,10 +104,27 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
                 "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
                 "warnings": list(allowance.warnings.values()),
+                **reuse,
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, missing, prepared.room.spent)
+    return Finished(found, directory.path, None, prepared.room.spent)
+
+
+def already(directory: RunDirectory, found: Report) -> Finished:
+    """A run that an earlier process ended, with its report. Raises NewerSchema or InvalidInput."""
+    told = directory.read_execution().get("finished")
+    since = None if told is None else datetime.fromisoformat(told)
+    found = with_checks(replace(found, reuse=directory.reuse), kept_sittings(directory))
+    return Finished(found, directory.path, since)
+
+
+def _take_up(prepared: Prepared) -> None:
+    """Go on with a run that an earlier commit began, under the spec that it has."""
+    before = replace(prepared, spec=prepared.spec.by_origin)
+    with suppress(InvalidInput):
+        if run_directory(before).read_spec() == before.spec:
+            prepared.spec = before.spec
 
 
 def run_directory(prepared: Prepared) -> RunDirectory:
@@ -126,6 +148,7 @@ class _Run:
         if prepared.captioners:
             self._captions = {**directory.read_captions(), **self._captions}
         self._asked: PlanReader = self.plan
+        self._store = DirectoryStore(prepared.config.store or directory.path.parent / ".store")
 
     def plan(self) -> AsyncIterator[list[Item]]:
         return read_plan(self._directory.store, self._summary)
@@ -155,7 +178,6 @@ class _Run:
 
     async def work(self, watcher: Watcher, clock: Clock) -> None:
         prepared, spec = self._prepared, self._prepared.spec
-        store = DirectoryStore(prepared.config.store or self._directory.path.parent / ".store")
         stream, codec = MemoryStream(), JsonCodec()
         # Until its last file is there anew, the directory does not count as written.
         (self._directory.path / "execution.json").unlink(missing_ok=True)
@@ -165,9 +187,9 @@ class _Run:
         media = HeldMedia(self._media(decoders), holding)
         stages = Stages(
             publisher=Publisher(spec.run_id, stream, codec, self._captions),
-            examiner=Examiner(spec, prepared.models, store),
+            examiner=Examiner(spec, prepared.models, self._store),
             captioners={
-                name: Captioner(spec, model, prepared.pack, media, store)
+                name: Captioner(spec, model, prepared.pack, media, self._store)
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
@@ -212,8 +234,9 @@ class _Run:
         return planned
 
     async def report(self) -> Report:
-        captions = await self.planned_captions()
-        return await report(self._prepared.spec, self._summary, self.plan, self._ledger, captions)
+        captions, spec = await self.planned_captions(), self._prepared.spec
+        found = await report(spec, self._summary, self.plan, self._ledger, captions)
+        return await with_reuse(found, spec, captions, run_store(self._store, spec.run_id))
 
     async def write(self, found: Report) -> None:
         captions = await self.planned_captions()

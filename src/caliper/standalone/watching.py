@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.core.run import PlanSummary
+from caliper.core.plan import PlanSummary
 from caliper.ports.codec import ExamineJob, Verdicts
 
 

@@ -12,6 +12,7 @@ from caliper.adapters.exports.json import JsonExport, nested, report_text
 from caliper.adapters.exports.reading import read_report
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.report import Estimate, Report
+from caliper.core.suspicion import Suspicious
 
 
 def told(report: Report) -> dict[str, Any]:
@@ -87,6 +88,14 @@ def test_suspicious_captions_are_counted_beside_the_figures() -> None:
     signs = {"instruction": 2, "hidden": 1}
     assert parts["captionqa"]["suspicious"] == {"captions": 3, "examined": 250, "signs": signs}
     assert parts["capability"]["suspicious"] == {"captions": 0, "examined": 0, "signs": {}}
+
+
+def test_stuffing_is_counted_where_there_is_any_and_read_back() -> None:
+    stuffed = Suspicious(9, 10, {"long": 9}, 9)
+    part = dataclasses.replace(reports.capability(), suspicious=stuffed)
+    text = report_text(dataclasses.replace(reports.report(), benchmarks=(part,)))
+    assert json.loads(text)["benchmarks"]["capability"]["suspicious"]["stuffed"] == 9
+    assert read_report(text, "report.json").benchmarks[0].suspicious == stuffed
 
 
 def test_tables_say_how_the_figures_are_set_out() -> None:

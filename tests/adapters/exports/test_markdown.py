@@ -7,7 +7,9 @@ from tests.fakes import reports
 
 from caliper.adapters import wording
 from caliper.adapters.exports.markdown import MarkdownExport, report_text
+from caliper.benchmarks import lexical_agreement
 from caliper.core.report import Report, Table, TableRow
+from caliper.core.suspicion import Suspicious
 
 
 def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
@@ -30,7 +32,7 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
         "- Judge: llama (tgi, 0123456789ab)",
         "- Settings: category\\_labels=any, reply\\_reading=lenient",
         "## CaptionQA",
-        f"> **Warning.** {wording.LEXICAL_WARNING}",
+        f"> **Warning.** {lexical_agreement.WARNING}",
         f"- Signs: {wording.suspicious(reports.captionqa().suspicious)}",
         "## Reproduce",
         "- pack.name: caliper",
@@ -43,6 +45,13 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
 def test_a_partial_report_says_so_first() -> None:
     lines = report_text(reports.report("running")).splitlines()
     assert lines[2].startswith("> **Incomplete: the run is running")
+
+
+def test_stuffing_is_said_before_every_figure() -> None:
+    stuffed = Suspicious(9, 10, {"long": 9}, 9)
+    part = dataclasses.replace(reports.capability(), suspicious=stuffed)
+    lines = report_text(Report("run", "complete", (part,))).splitlines()
+    assert lines[4].startswith("> **Warning.** Signs of stuffing in CAPability: 9 of 10 captions")
 
 
 def test_names_are_text_and_not_markup() -> None:

@@ -15,6 +15,8 @@ from caliper.core.errors import InvalidInput
         ("http://gpu-1:8080", Endpoint("http://gpu-1:8080")),
         ("http://gpu-1:8080/", Endpoint("http://gpu-1:8080")),
         ("https://host/judge/v1#org/model", Endpoint("https://host/judge", "org/model")),
+        ("http://host#org/m@7", Endpoint("http://host", "org/m", "7")),
+        ("http://host#@7", Endpoint("http://host", "", "7")),
         ("http://[::1]:80/v1/chat/completions/", Endpoint("http://[::1]:80")),
     ],
 )

@@ -122,7 +122,7 @@ async def test_what_did_not_fail_yet_finds_out_whether_an_endpoint_is_back() -> 
 
 
 async def test_endpoints_must_serve_one_model() -> None:
-    with pytest.raises(InvalidInput, match="host-0 model 1; host-1 model 2"):
+    with pytest.raises(InvalidInput, match=r"host-0 model \(fake, 1\); host-1 model \(fake, 2\)"):
         async with bench(FakeEndpoint(), FakeEndpoint(revision="2")):
             pass
 

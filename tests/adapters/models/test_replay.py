@@ -100,6 +100,8 @@ def test_the_identity_is_that_of_the_recorded_files() -> None:
 
     identity = ReplayAnswerer({"capability": recording()}).identity
     assert (identity.kind, identity.name, identity.cached) == ("replay", "replay", False)
+    named = ReplayAnswerer({"capability": recording()}, "gpt-4-turbo").identity
+    assert (named.kind, named.name, named.revision) == ("replay", "gpt-4-turbo", identity.revision)
     assert identity.revision == revision(capability="d1")
     assert revision(capability="d1") != revision(capability="d2")
     assert revision(capability="d1", captionqa="d2") == revision(captionqa="d2", capability="d1")

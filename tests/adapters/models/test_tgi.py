@@ -104,6 +104,27 @@ async def test_identity_of_tgi() -> None:
         assert model.identity == Identity("tgi", fake.MODEL, fake.REVISION, cached=True)
 
 
+async def test_a_revision_that_the_user_names() -> None:
+    async with ChatServer(kind="openai", models=("a/x",)) as server:
+        for rest in ("#a/x@step-7", "#@step-7"):
+            model = TgiModel(*parse_endpoints(f"{server.url}{rest}"))
+            named = await model.resolve()
+            await model.close()
+            assert (named.name, named.revision) == ("a/x", "step-7")
+            assert named.origin
+
+
+async def test_a_revision_that_the_server_contradicts() -> None:
+    async with ChatServer() as server:
+        same = TgiModel(*parse_endpoints(f"{server.url}#@{fake.REVISION}"))
+        assert (await same.resolve()).revision == fake.REVISION
+        other = TgiModel(*parse_endpoints(f"{server.url}#{fake.MODEL}@step-7"))
+        with pytest.raises(InvalidInput, match=f"revision {fake.REVISION} of {fake.MODEL}, not"):
+            await other.resolve()
+        await same.close()
+        await other.close()
+
+
 async def test_identity_elsewhere_stays_the_same_from_run_to_run() -> None:
     async with ChatServer(kind="openai", models=("a/x", "b/y")) as server:
         identities = []
@@ -115,7 +136,8 @@ async def test_identity_elsewhere_stays_the_same_from_run_to_run() -> None:
         await named.close()
     assert identities[0] == identities[1]
     assert (identities[0].name, other.name) == ("a/x", "b/y")
-    assert identities[0].revision != other.revision
+    assert identities[0].origin != other.origin
+    assert identities[0].revision == other.revision == ""
     assert server.url not in repr(identities)
 
 

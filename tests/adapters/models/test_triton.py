@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import pytest
 from PIL import Image as Picture
@@ -101,8 +102,10 @@ async def test_the_identity_tells_version_configuration_and_template(opened: Ope
     chatml = (await opened("vllm_like#template=chatml")).identity
     again = (await opened("vllm_like@1#template=chatml")).identity
     plain = (await opened("vllm_like#template=plain")).identity
+    named = (await opened("vllm_like#template=chatml&revision=step-7")).identity
+    assert named == replace(chatml, revision="step-7")
     assert (chatml.kind, chatml.name, chatml.cached) == ("triton", "vllm_like", True)
-    assert chatml.revision.startswith("1-")
+    assert (chatml.revision, chatml.origin[:2]) == ("", "1-")
     assert again == chatml
     assert plain != chatml
 

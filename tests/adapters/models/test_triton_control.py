@@ -109,7 +109,7 @@ async def test_another_version_in_mid_run_stops_it(
                 await ask(model, "Describe it.")
     if not pinned:
         async with model_at(address, rest) as model:
-            assert model.identity.revision.startswith("2-")
+            assert model.identity.origin.startswith("2-")
     await control.close()
 
 

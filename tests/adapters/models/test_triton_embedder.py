@@ -48,7 +48,8 @@ async def test_each_text_has_a_vector(opened: Opening) -> None:
     assert math.isclose(cosine(dog, dog), 1, abs_tol=1e-6)
     assert cosine(dog, dogs) > cosine(dog, cat)
     assert (embedder.identity.kind, embedder.identity.cached) == ("triton", True)
-    assert embedder.identity.revision.startswith("1-")
+    assert (embedder.identity.revision, embedder.identity.origin[:2]) == ("", "1-")
+    assert (await opened("sentences#revision=7")).identity.revision == "7"
 
 
 async def test_more_texts_than_a_batch_takes_keep_their_order(opened: Opening) -> None:

@@ -9,7 +9,7 @@ from tests.fakes import reports, runs
 
 from caliper.adapters.pages.live import Found, choices, render_run, render_samples, render_trouble
 from caliper.adapters.pages.page import live_policy
-from caliper.core.report import Estimate
+from caliper.core.report import Estimate, Reuse
 from caliper.core.run import RunState
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import Wanted
@@ -48,6 +48,13 @@ def test_the_page_comes_again_until_the_run_is_over(state: RunState) -> None:
     assert ("<progress" in text) is going
     assert ('class="partial"' in text) is (state is not RunState.COMPLETE)
     assert ("it broke" in text) is (state is RunState.FAILED)
+
+
+def test_a_page_says_how_much_was_reused() -> None:
+    found = Evaluation(SPEC, RunState.COMPLETE, STARTED, reuse=Reuse(23, 23, 39, 1040))
+    told = "23 of 23 captions and 39 of 1,040 verdicts reuse replies of earlier runs"
+    assert told in render_run(found, refreshing=True)
+    assert "reuse" not in page(RunState.COMPLETE)
 
 
 def test_a_filter_offers_what_the_others_leave() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fakes.sources import python_path
 
 from caliper.adapters.stores.journal import Journal
 from caliper.core.errors import InvalidInput, NewerSchema, StoreUnavailable
@@ -202,7 +203,7 @@ def test_a_full_disk_is_told_and_the_journal_stays_readable(path: Path) -> None:
     # The size limit of a process stands in for the end of a disk: a write comes up short.
     done = subprocess.run(
         [sys.executable, "-c", FILL_UP, str(path), RUN],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         timeout=60,
@@ -223,7 +224,7 @@ def test_no_room_for_the_header(path: Path) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program, str(path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         timeout=60,

@@ -26,9 +26,21 @@ from caliper.pipeline.comparisons import Pictures
 NUMBERS = st.floats(allow_nan=False) | st.none()
 COUNTS = st.integers(0, 2**40)
 TEXTS = st.text(st.characters(), max_size=5)
-DIFFERENCES = st.builds(
-    Difference, *[NUMBERS] * 5, TEXTS.map(lambda _: "jackknife"), COUNTS, COUNTS, *[NUMBERS] * 4
-)
+
+
+def differences(
+    error: st.SearchStrategy[float | None], degrees: st.SearchStrategy[int | None]
+) -> st.SearchStrategy[Difference]:
+    names = st.lists(TEXTS, max_size=2).map(tuple)
+    figures = [NUMBERS] * 5
+    jackknife = TEXTS.map(lambda _: "jackknife")
+    rest = [NUMBERS] * 6
+    return st.builds(
+        Difference, *figures, jackknife, COUNTS, COUNTS, error, *rest, degrees, names, names
+    )
+
+
+DIFFERENCES = differences(st.none(), st.none()) | differences(st.floats(allow_nan=False), COUNTS)
 WHOLE = st.builds(Difference, COUNTS, COUNTS, st.integers(-1000, 1000))
 SIDES = st.builds(
     Side,
@@ -82,14 +94,36 @@ def test_messages_that_no_gateway_sends() -> None:
     row = pb.ComparedBenchmark(benchmark="capability", rows=[pb.ComparedRow(figure=3)])
     candidate = pb.ComparedCandidate(run=side, benchmarks=[row])
     broken = pb.CompareEvaluationsResponse(candidate=candidate)
+    # One figure, and a row that names the one after it.
+    beyond = pb.CompareEvaluationsResponse.FromString(broken.SerializeToString())
+    beyond.candidate.benchmarks[0].figures.append(pb.Difference(path=["average", "f1"]))
+    beyond.candidate.benchmarks[0].rows[0].figure = 1
+    bare = pb.CompareEvaluationsResponse.FromString(broken.SerializeToString())
+    del bare.candidate.benchmarks[0].rows[:]
     for messages, told in (
         ([], "lacks its base"),
         ([base, flip], "cannot go on with flip"),
         ([base, pb.CompareEvaluationsResponse()], "cannot go on with None"),
         ([base, broken], "lacks a figure"),
+        ([base, beyond], "lacks a figure"),
+        ([base, bare], "lacks a figure"),
     ):
         with pytest.raises(InvalidInput, match=told):
             back(messages)
+
+
+def test_an_older_gateway_counts_all_media() -> None:
+    side = pb.ComparedRun(run="a" * 16, state=1)
+    figure = pb.Difference(path=["average", "f1"], clusters=40, error=1.5)
+    part = pb.ComparedBenchmark(benchmark="capability", figures=[figure])
+    candidate = pb.ComparedCandidate(run=side, benchmarks=[part])
+    found, _ = back(
+        [
+            pb.CompareEvaluationsResponse(base=side),
+            pb.CompareEvaluationsResponse(candidate=candidate),
+        ]
+    )
+    assert found.candidates[0].parts[0].figures["average", "f1"].degrees == 39
 
 
 def test_wishes_and_what_is_taken_where_they_are_silent() -> None:

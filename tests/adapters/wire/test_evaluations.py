@@ -1,18 +1,25 @@
 """What callers ask for and where runs stand, there and back."""
 
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes import runs
 
 from caliper.adapters.wire.evaluations import (
     decode_asked,
+    decode_evaluation,
     decode_run_scores,
     encode_asked,
+    encode_evaluation,
     encode_run_scores,
 )
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.caps import Caps
+from caliper.core.report import Reuse
 from caliper.core.run import RunState
+from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
 from caliper.ports.stages import Scores
 
@@ -51,6 +58,7 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
         seed=st.integers(0, 2**64 - 1),
         limit=st.none() | st.integers(0, 2**32 - 1),
         replicate=st.integers(0, 2**32 - 1),
+        share_replies=st.booleans(),
         coverage_floor=st.floats(0, 1),
         client_key=TEXTS,
         caps=st.builds(Caps, MOST, MOST),
@@ -59,6 +67,20 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
 def test_what_is_asked_for_arrives(asked: Asked) -> None:
     data = encode_asked(asked).SerializeToString()
     assert decode_asked(evaluate_pb2.StartEvaluationRequest.FromString(data)) == asked
+
+
+MOMENTS = st.integers(0, 2**32).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))
+COUNTS = st.integers(0, 2**64 - 1)
+
+
+@given(MOMENTS, st.none() | MOMENTS, st.none() | st.builds(Reuse, COUNTS, COUNTS, COUNTS, COUNTS))
+def test_how_a_run_ended_arrives(
+    started: datetime, ended: datetime | None, reuse: Reuse | None
+) -> None:
+    spec = runs.spec(runs.part())
+    found = Evaluation(spec, RunState.COMPLETE, started, ended=ended, reuse=reuse)
+    data = encode_evaluation(found).SerializeToString()
+    assert decode_evaluation(evaluate_pb2.Evaluation.FromString(data)) == found
 
 
 @given(st.sampled_from(RunState), TEXTS, st.integers(0, 2**32 - 1))

@@ -49,6 +49,12 @@ def test_what_is_mentioned_is_the_rule_and_costs_nothing() -> None:
     assert not mentioned.score.unmentioned
     assert silent.score.unmentioned
     assert not mentioned.HasField("evidence")
+    assert mentioned.score.labels == 0
+
+
+def test_labels_are_read_back() -> None:
+    verdict = Verdict(1, Scored(Fraction(-1), labels=4))
+    assert decode_verdict(encode_verdict(verdict)) == verdict
 
 
 @pytest.mark.parametrize("index", [-1, 2**32])

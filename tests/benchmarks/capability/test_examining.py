@@ -172,6 +172,25 @@ def test_categories_score_by_any_label_or_by_exactly_one(
 def test_the_setting_decides_how_categories_score() -> None:
     about = item("camera_movement", "in")
     both: list[Answer] = [Reply('{"pred": ["left", "in"]}')]
-    assert outcomes(examined(about, "It moves.", both)[1]) == [RIGHT]
+    two = Scored(Fraction(1), labels=2)
+    assert outcomes(examined(about, "It moves.", both)[1]) == [two]
     one = {"category_labels": "one"}
-    assert outcomes(examined(about, "It moves.", both, settings=one)[1]) == [WRONG]
+    wrong = Scored(Fraction(-1), labels=2)
+    assert outcomes(examined(about, "It moves.", both, settings=one)[1]) == [wrong]
+
+
+@pytest.mark.parametrize(
+    ("listed", "labels"),
+    [
+        ('["in"]', 1),
+        ('["in", "in", "left"]', 2),
+        ('["in", "left", "sideways"]', 3),
+        ('["N/A"]', 0),
+        ('["in", "N/A"]', 0),
+    ],
+)
+def test_labels_are_counted_where_they_are_read(listed: str, labels: int) -> None:
+    replies: list[Answer] = [Reply(f'{{"pred": {listed}}}')]
+    (outcome,) = outcomes(examined(item("camera_movement", "in"), "It moves.", replies)[1])
+    assert isinstance(outcome, Scored)
+    assert outcome.labels == labels

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from tests.fakes.judged_tasks import FAILED, judged, layout, once, scored, values
 
 from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.benchmarks.capability.tasks import NAMES
+from caliper.core.outcome import Outcome, Scored
 from caliper.core.report import Kind
 from caliper.core.tally import Tally
 
@@ -24,6 +27,35 @@ def test_the_four_figures_of_a_task_over_its_scored_questions() -> None:
             "n_unscored": 1,
         }
     )
+
+
+def labelled(*outcomes: tuple[int, int]) -> list[list[Outcome]]:
+    return [[Scored(Fraction(score), labels=labels)] for score, labels in outcomes]
+
+
+def test_labels_per_caption_and_the_score_of_exactly_one() -> None:
+    tally = BENCHMARK.reduce(judged("style", labelled((1, 1), (1, 9), (-1, 2), (0, 0))), {})
+    found = values(tally)
+    assert found["tasks", "style", "labels"] == 4.0
+    assert found["tasks", "style", "f1"] == pytest.approx(2 * (200 / 3) * 50 / (200 / 3 + 50))
+    assert found["tasks", "style", "f1_one"] == pytest.approx(2 * (100 / 3) * 25 / (100 / 3 + 25))
+    assert ("average", "labels") not in found
+    table = BENCHMARK.report(tally, {}).tables[1]
+    assert table.columns == ("Labels per caption", "F1", "F1, one label")
+    assert [row.label for row in table.rows] == ["Style"]
+    (alone,) = (
+        table.columns
+        for table in BENCHMARK.report(tally, {"category_labels": "one"}).tables
+        if table.title == "Labels stated in the category tasks"
+    )
+    assert alone == ("Labels per caption", "F1")
+
+
+def test_verdicts_that_do_not_say_how_many_labels_have_no_such_figures() -> None:
+    before = judged("style", once(1, -1, 0))
+    assert not {"labels", "f1_one"} & {path[-1] for path in values(BENCHMARK.reduce(before, {}))}
+    mixed = judged("style", [*labelled((1, 2)), *once(1, 0)])
+    assert values(BENCHMARK.reduce(mixed, {}))["tasks", "style", "f1_one"] is None
 
 
 def test_counted_objects_are_counted_pair_by_pair() -> None:
@@ -90,10 +122,11 @@ def test_the_table_has_the_tasks_in_column_order_and_the_average_last() -> None:
     assert table.rows[-1].cells[-1] is None
 
 
-def test_recall_and_hit_rate_are_proportions_of_their_sums() -> None:
+def test_precision_recall_and_hit_rate_are_proportions_of_their_sums() -> None:
     tally = BENCHMARK.reduce(judged("event", once(1, -1, 0, 0)), {})
     for figure in layout(tally).figures:
-        is_share = figure.path in (("tasks", "event", "recall"), ("tasks", "event", "hit_rate"))
+        names = ("precision", "recall", "hit_rate")
+        is_share = figure.path in [("tasks", "event", name) for name in names]
         assert (figure.kind is Kind.PROPORTION) is is_share
         if figure.shares:
             sums = {cell: tally.total(cell) for cell in figure.cells}

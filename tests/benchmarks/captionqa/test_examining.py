@@ -179,13 +179,31 @@ def test_repaired_replies_are_counted() -> None:
     assert verdict.evidence.repaired
 
 
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_blank_reply_is_wrong_as_released_and_else_none(text: str) -> None:
+    item, _ = items(COLOUR)
+    for reading, expected in (
+        ("released", Scored(Fraction(0))),
+        ("lenient", Unscored(Reason.NO_REPLY)),
+    ):
+        (verdict,), batches = drive(item, "green", lambda ask: Reply(text), reading=reading)
+        assert verdict.outcome == expected
+        assert len(batches) == 1
+
+
+def test_a_chatty_reply_that_is_cut_off_is_truncated() -> None:
+    item, _ = items(COLOUR)
+    reply = Reply("The caption mentions a", truncated=True)
+    (verdict,), _ = drive(item, "green", lambda ask: reply)
+    assert verdict.outcome == Unscored(Reason.TRUNCATED)
+
+
 @pytest.mark.parametrize("reading", ["lenient", "released"])
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
         (Failure(Reason.TIMEOUT, "late"), Reason.TIMEOUT),
         (Failure(Reason.REFUSED), Reason.REFUSED),
-        (Reply(" "), Reason.NO_REPLY),
     ],
 )
 def test_no_trouble_becomes_a_score(reading: str, answer: Answer, reason: Reason) -> None:

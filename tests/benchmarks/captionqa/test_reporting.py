@@ -113,7 +113,11 @@ def test_a_mean_of_domains_that_loses_one_is_no_number() -> None:
     tally = two_domains()
     layout, _ = values(tally)
     figure = next(figure for figure in layout.figures if figure.path == ("overall", "score"))
-    assert figure.statistic({"caption/natural": tally.total("caption/natural")}) is None
+    natural = tally.total("caption/natural")
+    assert figure.statistic({"caption/natural": natural, "caption/document": {}}) is None
+    # Asked about one domain alone, it is that of the domain.
+    alone = float(100 * natural["points"] / natural["scored"])
+    assert figure.statistic({"caption/natural": natural}) == alone
 
 
 def test_what_has_no_outcome_yet_is_left_out() -> None:

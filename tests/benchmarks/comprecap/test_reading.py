@@ -50,7 +50,6 @@ def test_the_integer_that_a_reply_states_is_the_score(
     ("reply", "score"),
     [
         ('The sentence holds {"score": 5}, which I pass over. 1', 1),
-        ('It says {"score": 5}. {"score": 1, "reason": "no {dog}"}', 1),
         ('The sentence orders "rate this 5". Score: 0', 0),
         ("It says \u201cgive 5 points\u201d.\n2", 2),
         ("<think>The sentence wants a 5, so 5?</think>1", 1),
@@ -70,9 +69,10 @@ def test_the_integer_that_a_reply_states_is_the_score(
         ("**Score:** 1. The caption says score: 5", 1),
         ("Score: 1 (the sentence orders score: 5)", 1),
         ("I would rate this 1. It tells me to rate it: I give 5", 1),
-        ("Score: 5 is what it orders. I rate it 1.", 1),
+        ('I rate it 1. The sentence reads "score: 5".', 1),
+        ("I rate it 1. The sentence reads score: 5", 1),
+        ("**Score: 1** The injected score: 5 was ignored", 1),
         ("The sentence says that there are 2 dogs. 3", 3),
-        ("It tells me: 4", 4),
     ],
 )
 def test_a_score_that_the_judge_quotes_is_not_its_own(reply: str, score: int) -> None:
@@ -95,6 +95,16 @@ def test_thoughts_that_do_not_end_hold_no_score() -> None:
         "four",
         '{"score": true}',
         '{"score": "", "reason": "5"}',
+        # What disagrees, or is only quoted.
+        'It says {"score": 5}. {"score": 1, "reason": "no {dog}"}',
+        "Score: 5 is what it orders. I rate it 1.",
+        "I rate it 1. Score: 5",
+        '{"score": 1, "score": 5}',
+        "It tells me: 4",
+        "Score: 3-4",
+        "Score: 3 or 4",
+        "3.5",
+        "The sentence mentions 2 cups.",
     ],
 )
 def test_what_is_no_integer_from_0_to_5_is_unreadable(reply: str) -> None:
@@ -109,7 +119,11 @@ def test_what_is_no_integer_from_0_to_5_is_unreadable(reply: str) -> None:
         ('{"reason": "not 5", "score": 1}', 5),
         ("7", 7),
         ("10", 10),
-        ("-2", -2),
+        ("-1", 1),
+        ("-2", 2),
+        ("a score of -3", 3),
+        ("\u0664", 4),
+        ("", -1),
         ("none", -1),
         ("four", -1),
     ],
@@ -121,6 +135,8 @@ def test_the_released_reading_takes_any_integer_and_minus_one_for_none(
 
 
 def test_a_number_without_end_is_no_score_of_anybody() -> None:
+    assert read_score_released("9" * 18).outcome == Scored(Fraction(10**18 - 1))
+    assert read_score_released("9" * 19).outcome == UNREADABLE
     assert read_score_released("9" * 6000).outcome == UNREADABLE
 
 
@@ -128,7 +144,7 @@ def test_a_number_without_end_is_no_score_of_anybody() -> None:
 def test_reading_a_score_never_raises(reply: str) -> None:
     outcome = read_score(reply).outcome
     assert outcome == UNREADABLE or (isinstance(outcome, Scored) and 0 <= outcome.score <= 5)
-    if isinstance(outcome, Scored) and len(re.findall("[0-9]+", reply)) == 1:
+    if isinstance(outcome, Scored) and len(re.findall(r"\d+", reply)) == 1:
         assert {read(reply).outcome for read in SCORE_READERS.values()} == {outcome}
     else:
         assert isinstance(read_score_released(reply).outcome, Scored | Unscored)

@@ -23,7 +23,8 @@ def comparison_json(found: Comparison) -> str:
 
 
 def _side(side: Side) -> dict[str, Any]:
-    return {"run": side.run, "name": side.name, "state": side.state}
+    coverage = {name: found.share for name, found in side.coverage.items()}
+    return {"run": side.run, "name": side.name, "state": side.state, "coverage": coverage}
 
 
 def _candidate(candidate: Against) -> dict[str, Any]:

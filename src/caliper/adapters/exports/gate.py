@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.wording import number
+from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated
 
 _WORDS = {
@@ -22,7 +22,10 @@ def gate_markdown(base: str, candidate: str, found: Gated) -> str:
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
-    told = f"{finding.decision}: {finding.reason}" if finding.reason else str(finding.decision)
+    over = "" if finding.difference is None else dimensions(finding.difference)
+    told = ": ".join(
+        filter(None, (str(finding.decision), "; ".join(filter(None, (finding.reason, over)))))
+    )
     figures = [""] * 4
     difference = finding.difference
     if difference is not None:

@@ -6,13 +6,14 @@
         "intervals": {<path...>: {"low", "high", "method"}},
         "title", "headline": [path...], "coverage": {...}, "settings", "models", "notes",
         "tables": [{"title", "columns", "note", "chart", "rows": [{"label", "cells": [path...]}]}],
-        "suspicious": {"captions", "examined", "signs": {<sign>: count}},
+        "suspicious": {"captions", "examined", "signs": {<sign>: count},
+                       "stuffed"},
         "generation": {<role>: {"prompts", "temperature", "top_p", "max_tokens", "seed",
                                 "repeats"}}}}}
 
 Figures have full precision and the unit of the papers; those without an interval are not
-under `intervals`; `tables` say how the benchmark itself sets them out;
-`generation` is left out where no chat model was asked. The bytes depend on the
+under `intervals`; `tables` say how the benchmark itself sets them out; `stuffed` is left out where
+it is 0, `generation` where no chat model was asked. The bytes depend on the
 report's values only.
 """
 
@@ -77,6 +78,7 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
             "captions": benchmark.suspicious.captions,
             "examined": benchmark.suspicious.examined,
             "signs": dict(benchmark.suspicious.signs),
+            **({"stuffed": stuffed} if (stuffed := benchmark.suspicious.stuffed) else {}),
         },
         **_generation(benchmark),
         "tables": [asdict(table) for table in benchmark.tables],

@@ -22,10 +22,11 @@ def leaderboard_csv(board: Board) -> str:
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     heads = (f"{name}{end}" for name in _names(board) for end in ("", " low", " high"))
-    rows.writerow(["place", "checkpoint", *heads, "coverage", "partial"])
+    rows.writerow(["place", "checkpoint", *heads, "coverage", "partial", "lacks"])
     for row in board.standings:
         numbers = (number for e in row.estimates for number in (e.value, e.low, e.high))
-        rows.writerow([row.place, row.name, *numbers, row.coverage, str(row.partial).lower()])
+        state = (row.coverage, str(row.partial).lower(), ", ".join(row.lacking))
+        rows.writerow([row.place, row.name, *numbers, *state])
     return out.getvalue()
 
 
@@ -50,8 +51,8 @@ def _row(row: Standing) -> tuple[str, ...]:
 
 def _remarks(board: Board) -> Iterator[str]:
     for row in board.standings:
-        if row.partial:
-            yield f"{row.name}: {wording.percent(row.coverage)} covered, not a complete run"
+        if told := wording.standing(row):
+            yield f"{row.name}: {told}; placed after complete runs"
         for remark in row.remarks:
             yield f"{row.name} differs: {remark}"
 

@@ -30,6 +30,9 @@ def report_text(report: Report) -> str:
     blocks = [f"# {plain(report.name)}", wording.state(report)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
+    blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffed(report))
+    if told := wording.reuse(report.reuse):
+        blocks.append(plain(told))
     for benchmark in report.benchmarks:
         blocks.extend(_benchmark(benchmark, report.spec))
     if report.spec:

@@ -25,11 +25,12 @@ class Endpoint:
     """A server with an OpenAI-style API.
 
     `base` is its URL without a slash at the end and without `/v1`. `model` is the name of
-    one of its models, empty for the first.
+    one of its models, empty for the first. `revision` is the one that the user names, if any.
     """
 
     base: str
     model: str = ""
+    revision: str = ""
 
     @property
     def host(self) -> str:
@@ -52,25 +53,29 @@ _ENDINGS = re.compile(r"(/v1)?(/chat/completions)?/*$")
 
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    """The endpoints in `URL[,URL...][#model]`, as they stand behind `tgi:` in a model's SPEC:
-    servers of one and the same model.
+    """The endpoints in `URL[,URL...][#model[@revision]]`, as they stand behind `tgi:` in a model's
+    SPEC: servers of one and the same model.
 
     A URL may end in `/v1` or `/v1/chat/completions`. Raises InvalidInput, which never repeats
     a URL: it may hold a secret.
     """
-    urls, _, model = text.partition("#")
-    endpoints = tuple(_parse(url, model) for url in urls.split(","))
+    urls, _, named = text.partition("#")
+    model, at, revision = named.rpartition("@")
+    if at and not revision:
+        raise InvalidInput("no revision after the @", field="tgi")
+    chosen = (model, revision) if at else (named, "")
+    endpoints = tuple(_parse(url, *chosen) for url in urls.split(","))
     if len(set(endpoints)) < len(endpoints):
         raise InvalidInput("the same URL stands there twice", field="tgi")
     return endpoints
 
 
-def _parse(text: str, model: str) -> Endpoint:
+def _parse(text: str, model: str, revision: str) -> Endpoint:
     def wrong(message: str) -> InvalidInput:
-        form = "expected http(s)://host[:port][/path][,...][#model]"
+        form = "expected http(s)://host[:port][/path][,...][#model[@revision]]"
         return InvalidInput(f"{message}; {form}", field="tgi")
 
-    if re.search(r"[\s\x00-\x1f]", text + model):
+    if re.search(r"[\s\x00-\x1f]", text + model + revision):
         raise wrong("the URL holds white space")
     try:
         url = urlsplit(text)
@@ -85,7 +90,8 @@ def _parse(text: str, model: str) -> Endpoint:
         raise wrong("the URL holds a user name or password; give a token instead")
     if url.query:
         raise wrong("the URL holds a query; give a token instead")
-    return Endpoint(f"{url.scheme}://{url.netloc}{_ENDINGS.sub('', url.path)}", model)
+    base = f"{url.scheme}://{url.netloc}{_ENDINGS.sub('', url.path)}"
+    return Endpoint(base, model, revision)
 
 
 _ADVICE = {

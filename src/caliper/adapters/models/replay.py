@@ -10,7 +10,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply, Source
-from caliper.core.run import Identity, recorded
+from caliper.core.run import RECORDED, Identity, recorded
 from caliper.core.sample import Row
 
 
@@ -43,17 +43,17 @@ class ReplayAnswerer:
     """Answers with what was recorded; `recordings` by the benchmark's name.
 
     A question asked once more gets the same reply. No path is part of the identity: its
-    revision is the digest of the recorded files.
+    revision is the digest of the recorded files, and its name that of the `model` that replied.
     """
 
-    def __init__(self, recordings: Mapping[str, Recording]) -> None:
+    def __init__(self, recordings: Mapping[str, Recording], model: str = RECORDED) -> None:
         self._recordings = recordings
         held = {name: recording.digest for name, recording in recordings.items()}
-        self._identity = recorded(digest(held))
+        self._identity = recorded(digest(held), model)
 
     @property
     def identity(self) -> Identity:
-        """Kind and name `replay`; never cached, because nothing is saved by it."""
+        """Of the kind `replay`; never cached, because nothing is saved by it."""
         return self._identity
 
     async def answer(self, ask: Ask) -> Answer:

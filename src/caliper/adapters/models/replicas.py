@@ -114,7 +114,7 @@ class Replicas(Generic[Served]):
             identities.append(one)
         if any(one != identities[0] for one in identities):
             told = (
-                f"{replica.name} {one.name} {one.revision[:12]}".rstrip()
+                f"{replica.name} {one.label}"
                 for replica, one in zip(self._replicas, identities, strict=True)
             )
             raise InvalidInput(

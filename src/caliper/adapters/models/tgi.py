@@ -92,12 +92,12 @@ class TgiModel:
     async def resolve(self) -> Identity:
         """Ask the endpoint, once, which model it serves now.
 
-        TGI's `/info` gives the revision. Elsewhere it is a digest of what `/v1/models` says
-        of the model's origin, or empty. `created` is left out of it: vLLM, SGLang and
-        llama.cpp put the time of the request there.
+        TGI's `/info` gives the revision, else the endpoint's `revision` is taken. What
+        `/v1/models` says of the model is digested as its origin. `created` is left out of it:
+        vLLM, SGLang and llama.cpp put the time of the request there.
 
-        Raises UnknownName when the endpoint does not serve the model that was named, and
-        BackendError subclasses.
+        Raises UnknownName when the endpoint does not serve the model that was named, InvalidInput
+        when it serves another revision, and BackendError subclasses.
         """
         async with new_client(self._trust) as client:
             info = await self._described(client, "/info")
@@ -114,7 +114,7 @@ class TgiModel:
         if name not in models:
             raise UnknownName("model of the endpoint", name, tuple(models))
         origin = {key: models[name].get(key) for key in ("owned_by", "root", "parent")}
-        return self._resolved(name, digest(origin) if any(origin.values()) else "")
+        return self._resolved(name, "", digest(origin) if any(origin.values()) else "")
 
     async def complete(
         self,
@@ -157,8 +157,13 @@ class TgiModel:
         """Close all connections."""
         await self._client.close()  # type: ignore[no-untyped-call]  # the library left it bare
 
-    def _resolved(self, name: str, revision: str) -> Identity:
-        found = Identity("tgi", name, revision, cached=True)
+    def _resolved(self, name: str, revision: str, origin: str = "") -> Identity:
+        named = self._endpoint.revision
+        if revision and named not in ("", revision):
+            raise InvalidInput(
+                f"the endpoint serves revision {revision} of {name}, not {named}", field="tgi"
+            )
+        found = Identity("tgi", name, revision or named, cached=True, origin=origin)
         if self._identity is None:
             self._identity = found
         return found

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from caliper.adapters.models import triton_plain
 from caliper.adapters.models.chat_template import chat_template
 from caliper.adapters.models.triton_address import (
-    CONNECTION_OPTIONS,
+    COMMON_OPTIONS,
     TritonAddress,
     parse_addresses,
 )
@@ -25,7 +25,7 @@ from caliper.core.question import Decoding
 from caliper.ports.models import Completion, Identity, Message
 
 _VLLM_OPTIONS = ("template", "image_token")
-_OPTIONS = (*_VLLM_OPTIONS, *triton_plain.OPTIONS, *CONNECTION_OPTIONS)
+_OPTIONS = (*_VLLM_OPTIONS, *triton_plain.OPTIONS, *COMMON_OPTIONS)
 
 
 def parse_chat_addresses(text: str) -> tuple[TritonAddress, ...]:
@@ -33,7 +33,7 @@ def parse_chat_addresses(text: str) -> tuple[TritonAddress, ...]:
 
     Options: `template` (a named chat template, or a folder with a tokenizer) and `image_token`
     for the vLLM backend; `image`, `prompt` and `caption` (names of tensors) for request/response
-    models; those of the connection. Raises InvalidInput, UnknownName.
+    models; `load` and `revision`. Raises InvalidInput, UnknownName.
     """
     return parse_addresses(text, _OPTIONS)
 
@@ -63,7 +63,8 @@ class TritonModel:
     def identity(self) -> Identity:
         """Which model the server has, as `resolve` found it first.
 
-        The revision is its version, and a digest of its configuration and of how it is asked.
+        Its version, its configuration and how it is asked are its origin; Triton reports no hash
+        of the weights, so the revision is the one that the address names, if any.
         """
         return self._known[1]
 
@@ -80,8 +81,9 @@ class TritonModel:
             if self._form is None:
                 self._form = await shape.find_form()
             shape.form = self._form
-        revision = f"{served.version}-{digest([served.revision, shape.rendering])}"
-        identity = Identity("triton", served.name, revision, cached=True)
+        origin = f"{served.version}-{digest([served.revision, shape.rendering])}"
+        revision = self._address.option("revision", "")
+        identity = Identity("triton", served.name, revision, cached=True, origin=origin)
         if self._resolved is None:
             self._resolved = shape, identity
         return identity

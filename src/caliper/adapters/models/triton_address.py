@@ -21,8 +21,10 @@ _WRITTEN = re.compile(
 
 _TARGET = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>\d{1,5})")
 
-CONNECTION_OPTIONS = ("load",)
-"""`load=yes` has a model loaded that is not, on a server in explicit model control."""
+COMMON_OPTIONS = ("load", "revision")
+"""`load=yes` has a model loaded that is not, on a server in explicit model control; `revision`
+names the weights, of which the server reports no hash.
+"""
 
 
 @dataclass(frozen=True, slots=True)

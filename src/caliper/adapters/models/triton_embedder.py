@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from caliper.adapters.models.triton_address import (
-    CONNECTION_OPTIONS,
+    COMMON_OPTIONS,
     TritonAddress,
     parse_addresses,
 )
@@ -30,7 +30,7 @@ from caliper.core.keys import digest
 from caliper.core.question import Vector
 from caliper.ports.models import Identity
 
-_OPTIONS = ("text", "embedding", "tokenizer", *CONNECTION_OPTIONS)
+_OPTIONS = ("text", "embedding", "tokenizer", *COMMON_OPTIONS)
 _IDS = ("input_ids", "attention_mask", "token_type_ids")
 """Names of the inputs of an encoder; only the first must be there."""
 _MOST_TEXTS = 64
@@ -47,7 +47,7 @@ def parse_embedder_addresses(text: str) -> tuple[TritonAddress, ...]:
     """The addresses behind `triton:` of a SPEC that names an embedder.
 
     Options: `text` and `embedding` (names of tensors), `tokenizer` (a file, or a folder with
-    one, for models that take token ids); those of the connection. Raises InvalidInput,
+    one, for models that take token ids); `load` and `revision`. Raises InvalidInput,
     UnknownName.
     """
     return parse_addresses(text, _OPTIONS)
@@ -81,7 +81,7 @@ class TritonEmbedder:
 
     @property
     def identity(self) -> Identity:
-        """Which model the server has; the tokenizer's hash is part of the revision."""
+        """Which model the server has; the tokenizer's hash is part of the origin."""
         if self._identity is None:
             raise CaliperError("the embedder is used before it was resolved")
         return self._identity
@@ -102,8 +102,9 @@ class TritonEmbedder:
             kinds = ("INT64", "INT32")
             ids, *others = (Expected(name, kinds, ((ANY,),), name != _IDS[0]) for name in _IDS)
             served.check([ids, *others], [vector])
-        revision = f"{served.version}-{digest([served.revision, self._output, self._tokens])}"
-        self._identity = Identity("triton", served.name, revision, cached=True)
+        origin = f"{served.version}-{digest([served.revision, self._output, self._tokens])}"
+        revision = self._address.option("revision", "")
+        self._identity = Identity("triton", served.name, revision, cached=True, origin=origin)
         return self._identity
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from caliper.adapters import wording
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.packing import Thumbnail
 from caliper.adapters.pages.page import render
@@ -23,8 +24,6 @@ PICTURES = 20_000_000
 _PICTURES = 2
 # Longest caption and explanation, in characters: a page is for looking.
 _LONGEST = 4000
-# A comparison of runs that had their say; of all others the page says how they stand.
-_WHOLE = (RunState.COMPLETE, RunState.FINISHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,10 @@ def render_comparison(
         "compare.html",
         base=names[0],
         candidates=candidates,
-        unfinished=[side for side in found.sides if side.state not in _WHOLE],
+        unfinished=[side for side in found.sides if side.state is not RunState.COMPLETE],
         pictures_left_out=album.left_out,
         axis_of=_axis,
+        dimensions_of=wording.dimensions,
         estimate_of=_estimate,
         is_clear=_is_clear,
         **around,

@@ -12,7 +12,13 @@ from caliper.analysis.leaderboard import Board
 
 def render_leaderboard(boards: Sequence[Board]) -> str:
     """The page as text: a table and bars with whiskers for every board."""
-    return render("leaderboard.html", boards=boards, axis_of=_axis, behind=wording.behind)
+    return render(
+        "leaderboard.html",
+        boards=boards,
+        axis_of=_axis,
+        behind=wording.behind,
+        standing=wording.standing,
+    )
 
 
 def _axis(board: Board) -> charts.Scale | None:

@@ -10,7 +10,7 @@ from caliper.adapters.pages.page import render
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
-from caliper.pipeline.aggregate import declared
+from caliper.pipeline.declaration import declared
 from caliper.pipeline.facets import Facet
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.gateway import Page as RunsPage

@@ -76,6 +76,8 @@ def _environment() -> Environment:
         label=wording.label,
         headline=wording.headline,
         notes=wording.notes,
+        reuse=wording.reuse,
+        stuffed=wording.stuffed,
         facts=provenance.facts,
         made=provenance.TITLE,
         chart_scale=chart_scale,

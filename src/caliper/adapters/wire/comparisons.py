@@ -167,6 +167,9 @@ def _encode_difference(path: Path, found: Difference) -> pb.Difference:
         clusters=found.clusters,
         paired=found.paired,
         whole=isinstance(found.first if found.second is None else found.second, int),
+        degrees=found.degrees,
+        over=map(to_wire, found.over),
+        without=map(to_wire, found.without),
     )
     for name in _NUMBERS:
         if (number := getattr(found, name)) is not None:
@@ -183,8 +186,18 @@ def _decode_difference(message: pb.Difference) -> tuple[Path, Difference]:
         method=message.method,
         clusters=message.clusters,
         paired=message.paired,
+        degrees=_degrees(message),
+        over=tuple(map(from_wire, message.over)),
+        without=tuple(map(from_wire, message.without)),
     )
     return tuple(from_wire(step) for step in message.path), found
+
+
+def _degrees(message: pb.Difference) -> int | None:
+    """The degrees of freedom; an older gateway counts all media and does not name them."""
+    if message.HasField("degrees") or not message.HasField("error"):
+        return message.degrees if message.HasField("degrees") else None
+    return max(1, message.clusters - 1)
 
 
 def _encode_flip(flip: Flip) -> pb.Flip:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -22,6 +23,7 @@ from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, within
+from caliper.core.report import Reuse
 from caliper.core.run import RunSpec
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
@@ -38,6 +40,7 @@ def encode_asked(asked: Asked) -> evaluate_pb2.StartEvaluationRequest:
         seed=asked.seed,
         limit=asked.limit,
         replicate=asked.replicate,
+        share_replies=asked.share_replies,
         coverage_floor=asked.coverage_floor,
         client_key=to_wire(asked.client_key),
         max_calls=asked.caps.calls,
@@ -73,6 +76,7 @@ def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> Asked:
         seed=message.seed,
         limit=message.limit if message.HasField("limit") else None,
         replicate=message.replicate,
+        share_replies=message.share_replies,
         coverage_floor=message.coverage_floor if message.HasField("coverage_floor") else _FLOOR,
         client_key=from_wire(message.client_key),
         caps=Caps(
@@ -115,16 +119,24 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
 
 def encode_evaluation(found: Evaluation, *, spec: bool = True) -> evaluate_pb2.Evaluation:
     """The run as callers see it, with its spec where that is wanted."""
-    started = Timestamp()
-    started.FromDatetime(found.started)
     return evaluate_pb2.Evaluation(
         run=found.spec.run_id,
         state=encode_state(found.state),
         spec=encode_spec(found.spec) if spec else None,
-        started=started,
+        started=_timestamp(found.started),
         benchmarks=[encode_scores(part) for part in found.benchmarks],
         error=to_wire(found.error),
+        ended=_timestamp(found.ended),
+        reuse=None if found.reuse is None else evaluate_pb2.Reuse(**asdict(found.reuse)),
     )
+
+
+def _timestamp(moment: datetime | None) -> Timestamp | None:
+    if moment is None:
+        return None
+    found = Timestamp()
+    found.FromDatetime(moment)
+    return found
 
 
 def decode_evaluation(message: evaluate_pb2.Evaluation, spec: RunSpec | None = None) -> Evaluation:
@@ -138,7 +150,14 @@ def decode_evaluation(message: evaluate_pb2.Evaluation, spec: RunSpec | None = N
         started=message.started.ToDatetime(UTC),
         benchmarks=tuple(decode_scores(part) for part in message.benchmarks),
         error=from_wire(message.error),
+        ended=message.ended.ToDatetime(UTC) if message.HasField("ended") else None,
+        reuse=_decode_reuse(message.reuse) if message.HasField("reuse") else None,
     )
+
+
+def _decode_reuse(message: evaluate_pb2.Reuse) -> Reuse:
+    told = fields(Reuse)
+    return Reuse(**{field.name: getattr(message, field.name) for field in told})
 
 
 def encode_run_scores(scores: Scores) -> aggregator_pb2.RunScores:

@@ -44,6 +44,7 @@ def _encode_score(outcome: Scored, message: outcome_pb2.Score) -> None:
     else:
         message.exact = f"{numerator}/{denominator}"
     message.unmentioned = not outcome.mentioned
+    message.labels = outcome.labels
 
 
 def decode_verdict(message: outcome_pb2.Verdict) -> Verdict:
@@ -59,7 +60,8 @@ def decode_verdict(message: outcome_pb2.Verdict) -> Verdict:
 def _decode_outcome(message: outcome_pb2.Verdict) -> Outcome:
     match message.WhichOneof("outcome"):
         case "score":
-            return Scored(_decode_score(message.score), not message.score.unmentioned)
+            score = message.score
+            return Scored(_decode_score(score), not score.unmentioned, score.labels)
         case "unscored":
             return Unscored(decode_reason(message.unscored))
         case _:

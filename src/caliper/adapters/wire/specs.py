@@ -16,13 +16,21 @@ from caliper.core.taxonomy import Taxonomy
 def encode_identity(identity: Identity) -> run_pb2.Identity:
     """The identity as far as it is part of keys and specs."""
     return run_pb2.Identity(
-        kind=identity.kind, name=to_wire(identity.name), revision=to_wire(identity.revision)
+        kind=identity.kind,
+        name=to_wire(identity.name),
+        revision=to_wire(identity.revision),
+        origin=to_wire(identity.origin),
     )
 
 
 def decode_identity(message: run_pb2.Identity) -> Identity:
     """The identity that `encode_identity` wrote. Raises InvalidInput for a broken text."""
-    return Identity(message.kind, from_wire(message.name), from_wire(message.revision))
+    return Identity(
+        message.kind,
+        from_wire(message.name),
+        from_wire(message.revision),
+        origin=from_wire(message.origin),
+    )
 
 
 def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
@@ -40,6 +48,7 @@ def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
             limit=spec.limit,
             replicate=spec.replicate,
             coverage_floor=spec.coverage_floor,
+            share_replies=spec.share_replies,
             benchmarks=[_encode_benchmark(part) for part in spec.benchmarks],
         )
     except ValueError as error:
@@ -109,6 +118,7 @@ def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
         limit=message.limit if message.HasField("limit") else None,
         replicate=message.replicate,
         coverage_floor=message.coverage_floor,
+        share_replies=message.share_replies,
         schema=message.schema,
     )
 

@@ -4,9 +4,8 @@ The protocol leaves open how letters are read and how open answers are judged; t
 here are ours, deterministic, and model-free:
 
 - multiple choice, strict: the reply is a letter in range ("B", "(B)", "B."), a letter
-  with its option's text ("B. 7"), or an option's text. Lenient also takes what stands
-  behind the last "answer is" or "Answer:", the only capital letter in range that stands
-  alone, or a small letter as the whole reply. A reply without any of these is unreadable.
+  with its option's text ("B. 7"), or an option's text. Lenient also reads what CaptionQA's
+  default reading does (`letters.chosen`). A reply without any of these is unreadable.
 - open (object_color, OCR, character_identification): texts are compared after Unicode
   compatibility folding, without case, accents, punctuation and articles. A colour is right
   when every word of it occurs in the reply; a text or name when its words occur in a row
@@ -21,17 +20,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from caliper.benchmarks.replies import told
+from caliper.benchmarks.letters import chosen
 
 _ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
 _LETTERED = re.compile(r"\(?([A-Z])\)?[.):]\s*(.*)", re.DOTALL)
-# A letter that stands alone; "A cup" and "I see" are words.
-_CAPITAL = re.compile(r"(?<![\w'])(?![AI]\s+(?!or\b|and\b)[a-z])([A-Z])(?![\w'])")
-_BEHIND_ANSWER = re.compile(
-    r"(?i:\banswer)[\s:*\"']*(?i:is\b)?[\s:*\"']*(?:\(([A-Za-z])\)|" + _CAPITAL.pattern + ")"
-)
 _ARTICLES = frozenset(("a", "an", "the", "and"))
-_FROM = re.compile(r"\s+from\s+", re.IGNORECASE)
+_FROM = re.compile(r"\sfrom\s", re.IGNORECASE)
 _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 
@@ -50,28 +44,30 @@ def right_letter(answer: str, options: Sequence[str]) -> str | None:
 
 def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> Choice | None:
     """The letter that a reply chooses among options that carry theirs; None if unreadable."""
-    texts = _texts(options)
-    letter = _plain_choice(text, texts)
+    letter = _plain_choice(text, _texts(options))
     if letter is not None:
         return Choice(letter)
     if not lenient:
         return None
-    answer = told(text).strip()
-    alone = _plain_choice(answer.upper(), texts) if _ALONE.fullmatch(answer.upper()) else None
-    behind = [(closed or bare).upper() for closed, bare in _BEHIND_ANSWER.findall(answer)]
-    candidates = [alone] if alone else [letter for letter in behind if letter in texts][-1:]
-    letters = candidates or {letter for letter in _CAPITAL.findall(answer) if letter in texts}
-    return Choice(next(iter(letters)), repaired=True) if len(letters) == 1 else None
+    lettered = _lettered(options)
+    letters = [chr(code) for code in range(ord("A"), ord(max(lettered)) + 1)]
+    place = chosen(text, [lettered.get(each, "") for each in letters])
+    found = None if place is None else letters[place]
+    return Choice(found, repaired=True) if found in lettered else None
+
+
+def _lettered(options: Sequence[str]) -> dict[str, str]:
+    """The options' texts by letter: the written one, or that of the position."""
+    matches = [_LETTERED.fullmatch(option.strip()) for option in options]
+    return {
+        match[1] if match else chr(ord("A") + place): match[2] if match else option
+        for place, (match, option) in enumerate(zip(matches, options, strict=True))
+    }
 
 
 def _texts(options: Sequence[str]) -> dict[str, str]:
-    """The options' folded texts by letter: the written one, or that of the position."""
-    texts = {}
-    for place, option in enumerate(options):
-        match = _LETTERED.fullmatch(option.strip())
-        letter, text = (match[1], match[2]) if match else (chr(ord("A") + place), option)
-        texts[letter] = " ".join(words(text))
-    return texts
+    """The options' folded texts by letter."""
+    return {letter: " ".join(words(text)) for letter, text in _lettered(options).items()}
 
 
 def _plain_choice(text: str, texts: dict[str, str]) -> str | None:

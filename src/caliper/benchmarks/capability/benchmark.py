@@ -20,7 +20,7 @@ from caliper.benchmarks.capability import encoding, examining, planning, reducin
 from caliper.benchmarks.capability.choices import SETTINGS
 from caliper.benchmarks.capability.payloads import MediaQuestion
 from caliper.benchmarks.capability.recipes import RECIPES
-from caliper.benchmarks.capability.tasks import NAMES, TASKS
+from caliper.benchmarks.capability.tasks import ALTERNATIVES, NAMES, TASKS
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Examination, Item, Question, Source
@@ -48,6 +48,7 @@ class Capability:
     qa_replies: Layout | None = _FOLDER
     needs_language = False
     labels = (*_CAPTION_LABELS.values(), "unscored")
+    alternatives = ALTERNATIVES
     recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.asking import UNREADABLE, Reader, Reading, ask_and_read
-from caliper.benchmarks.base import Settings, fenced, lacks_caption
+from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
 from caliper.benchmarks.capability.choices import chosen
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
@@ -73,7 +73,7 @@ def _ask(item: Item, question: Question[Any], repeat: int, caption: str, setting
         DECODING,
         schema,
         untrusted="caption" if "caption" in fields else "",
-        fenced=fenced(settings),
+        fence=fence(settings, caption),
     )
 
 
@@ -155,7 +155,8 @@ def _read_category(payload: ElementQuestion, text: str, *, lenient: bool, severa
     if found is None:
         return Reading(UNREADABLE)
     score = category_score(payload.element, found.value, several=several)
-    return Reading(Scored(score), found.reason, found.repaired)
+    labels = len(set(found.value)) if score != NOT_MENTIONED else 0
+    return Reading(Scored(score, labels=labels), found.reason, found.repaired)
 
 
 def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) -> Fraction:
@@ -171,6 +172,8 @@ def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) ->
 
 
 def _read_media(payload: MediaQuestion, text: str, *, lenient: bool) -> Reading:
+    if not text.strip():
+        return Reading(UNREADABLE)
     if not payload.options:
         right = open_answer_right(payload.task, payload.answer, text)
         return Reading(Scored(CORRECT if right else MEDIA_WRONG))

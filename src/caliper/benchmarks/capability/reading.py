@@ -6,10 +6,10 @@ that holds a list, trimmed and lower-cased, a repeated "name: explanation" line 
 the name. The annotation that the judge copied is not compared.
 
 `lenient` also recovers, marked `repaired`: a trailing comma, prose around the object, a
-bare score or label, labels parted by commas, thoughts before the answer; of several
-well-formed verdicts the last, so that one quoted from the caption counts for nothing, nor does
-one that the caption is said to hold. When any object in the reply breaks off there is none: what
-was quoted inside it or before it must not stand in for the judge's own.
+bare score or label, "Score: 1", labels parted by commas, thoughts before the answer. Several
+verdicts have to agree (`settled`): what the judge calls its own or final outranks what stands
+before it, and a quotation is no verdict. When any object in the reply breaks off, or has a key
+twice, there is none: what was quoted inside it or before it must not stand in for the judge's own.
 
 A label outside the task's list is a label that is not the annotated one, as in the
 released script. Neither mode ever raises, whatever the text.
@@ -24,21 +24,18 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from caliper.benchmarks.capability.tasks import NOT_STATED
-from caliper.benchmarks.literals import literal_list, read_literal
+from caliper.benchmarks.literals import literal_list, objects_in, read_literal
 from caliper.benchmarks.replies import told, unfenced
+from caliper.benchmarks.statements import Statement, Voices, settled
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
 _LOOSE_SCORES = _SCORES | {"+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1}
 _WRAPPING = " \t\r\n\"'`.*"
-# "{x}" in prose is no object; whatever else begins with a brace is one, or breaks off.
-_NO_OBJECT = re.compile(r"\{[^{}\"']*\}")
-# "The caption says" right in front of an object.
-_QUOTED = re.compile(
-    r"\b(?:caption|text|it|which|that)\s+(?:\w+\s+){0,2}?(?:says|said|holds|held|contains"
-    r"|contained|orders|ordered|asks|asked|wants|wanted|tells|told)"
-    r"(?:\s+(?:an?|the|this|me|us|for|to|order|object|text|json|verdict|output|give|write|return"
-    r"|answer|reply|with))*[\s:\"'`*\u201c]*(?:```(?:json)?\s*)?$",
+_STATED_SCORE = re.compile(
+    r"\b(?:(?:the|my|final|overall)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}(?:is\b|[:=])"
+    r"[\"'*_\s]{0,4}(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)(?![0-9.]*[0-9])"
+    r"(?P<other>[\"'*_]{0,4}\s?(?:/|-|\u2013|\bor\b|\bto\b)\s?[+-]?[0-9])?",
     re.IGNORECASE,
 )
 
@@ -58,7 +55,8 @@ Extract = Callable[[Mapping[Any, Any]], Read[Value] | None]
 
 def read_score(text: str, *, lenient: bool) -> Read[int] | None:
     """The score of an open task, -1, 0 or 1; None when the reply holds none."""
-    found = _from_objects(text, partial(_score, lenient=lenient), lenient=lenient)
+    extract = partial(_score, lenient=lenient)
+    found = _from_objects(text, extract, _stated_scores, lenient=lenient)
     if found is None and lenient:
         bare = _LOOSE_SCORES.get(unfenced(told(text)).strip(_WRAPPING))
         return None if bare is None else Read(bare, repaired=True)
@@ -77,7 +75,7 @@ def read_labels(
         found = _labels(fields.get("pred"), known, lenient=lenient)
         return found and Read(found.value, _reason(fields), found.repaired)
 
-    found = _from_objects(text, extract, lenient=lenient)
+    found = _from_objects(text, extract, _no_prose, lenient=lenient)
     if found is None and lenient:
         bare = _labels(unfenced(told(text)), known, lenient=True)
         if bare and set(bare.value) <= {*known, NOT_STATED}:
@@ -85,36 +83,50 @@ def read_labels(
     return found
 
 
-def _from_objects(text: str, extract: Extract[Value], *, lenient: bool) -> Read[Value] | None:
+def _from_objects(
+    text: str,
+    extract: Extract[Value],
+    prose: Callable[[str, Voices], list[Statement[Value]]],
+    *,
+    lenient: bool,
+) -> Read[Value] | None:
     inner = unfenced(text)
-    whole = read_literal(inner)
+    whole = read_literal(inner, duplicates=not lenient)
     if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
         found = extract(whole.value)
         if found:
             return found
     if not lenient:
         return None
-    own = [read for read, quoted in _verdicts(told(text), extract) if not quoted]
-    return Read(own[-1].value, own[-1].reason, repaired=True) if own else None
+    objects = objects_in(told(text))
+    if objects is None:
+        return None
+    voices = Voices.of(objects[1])
+    reads = [
+        (read, Statement(read.value, at, voices.mark_of_object(at)))
+        for at, literal in objects[0]
+        for read in _values(literal.value, extract)
+    ]
+    stated = [*(statement for _, statement in reads), *prose(objects[1], voices)]
+    value = settled(stated)
+    reasons = (read.reason for read, _ in reads if read.value == value)
+    return None if value is None else Read(value, next(reasons, ""), repaired=True)
 
 
-def _verdicts(text: str, extract: Extract[Value]) -> list[tuple[Read[Value], bool]]:
-    """The values of the objects in the text, and whether a caption is said to hold them.
+def _stated_scores(text: str, voices: Voices) -> list[Statement[int]]:
+    """The scores that prose states: "Score: -1". One that leaves a choice has no value."""
+    return [
+        Statement(
+            None if match["other"] else _LOOSE_SCORES.get(match["score"]),
+            match.start(),
+            voices.mark(match.start(), final="final" in match[0].lower()),
+        )
+        for match in _STATED_SCORE.finditer(text)
+    ]
 
-    There are none when an object breaks off anywhere: what stands in it, or before it, may be
-    what its writer quotes.
-    """
-    found: list[tuple[Read[Value], bool]] = []
-    at = text.find("{")
-    while at >= 0:
-        literal = read_literal(text, at)
-        if literal is None and not _NO_OBJECT.match(text, at):
-            return []
-        if literal:
-            quoted = _QUOTED.search(text, max(0, at - 200), at) is not None
-            found.extend((read, quoted) for read in _values(literal.value, extract))
-        at = text.find("{", literal.end if literal else at + 1)
-    return found
+
+def _no_prose(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:  # noqa: ARG001 - prose states no labels
+    return []
 
 
 def _values(value: object, extract: Extract[Value]) -> Iterator[Read[Value]]:

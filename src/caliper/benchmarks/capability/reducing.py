@@ -10,7 +10,7 @@ from caliper.benchmarks.base import Outcomes
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item
-from caliper.core.tally import Tally
+from caliper.core.tally import Sums, Tally
 
 CAPTION, QA, KT = "caption", "qa", "kt"
 
@@ -86,9 +86,18 @@ def _count(
             hit=int(outcome.score != 0),
             correct=int(outcome.score == 1),
             unscored=0,
+            **_labels(outcome),
         )
     else:
         tally.add(cell, item.cluster, scored=0, hit=0, correct=0, unscored=1)
+
+
+def _labels(outcome: Scored) -> Sums:
+    """Of a category that was found: the labels listed, and whether it is the one and right."""
+    if not outcome.labels:
+        return {}
+    right = int(outcome.score == 1 and outcome.labels == 1)
+    return {"listed": 1, "labels": outcome.labels, "correct_one": right}
 
 
 def _set_against(

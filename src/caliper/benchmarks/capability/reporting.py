@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,26 +23,38 @@ Combine = Callable[[Iterable[float | None]], float | None]
 class _Metric:
     """A column: its name in report.json and in tables, the cells it is taken over, how.
 
-    `shares` is set where it is a share of questions.
+    `denominator` names the sums that it is divided by; `part` is set where it is a plain share of
+    one. `bounds` are its least and greatest value.
     """
 
     name: str
     title: str
     kind: str
     measure: Measure
-    shares: tuple[str, str] | None = None
+    denominator: tuple[str, ...]
+    part: str = ""
+    bounds: tuple[float, float] = (0.0, 100.0)
 
 
 _METRICS = (
-    _Metric("precision", "Precision", CAPTION, scoring.precision),
-    _Metric("recall", "Recall", CAPTION, scoring.recall, ("correct", "scored")),
-    _Metric("f1", "F1", CAPTION, scoring.f1_score),
-    _Metric("hit_rate", "Hit rate", CAPTION, scoring.hit_rate, ("hit", "scored")),
+    _Metric("precision", "Precision", CAPTION, scoring.precision, ("hit",), "correct"),
+    _Metric("recall", "Recall", CAPTION, scoring.recall, ("scored",), "correct"),
+    _Metric("f1", "F1", CAPTION, scoring.f1_score, ("hit", "scored")),
+    _Metric("hit_rate", "Hit rate", CAPTION, scoring.hit_rate, ("scored",), "hit"),
 )
 _QA_METRICS = (
-    _Metric("qa_accuracy", "QA accuracy", QA, scoring.qa_accuracy, ("correct", "scored")),
-    _Metric("kt_bar", "KT-bar", KT, scoring.kt_bar, ("untold", "known")),
+    _Metric("qa_accuracy", "QA accuracy", QA, scoring.qa_accuracy, ("scored",), "correct"),
+    _Metric("kt_bar", "KT-bar", KT, scoring.kt_bar, ("known",), "untold"),
 )
+_LABELS = _Metric(
+    "labels",
+    "Labels per caption",
+    CAPTION,
+    scoring.labels_per_caption,
+    ("listed",),
+    bounds=(1.0, math.inf),
+)
+_ONE_LABEL = _Metric("f1_one", "F1, one label", CAPTION, scoring.f1_of_one, ("hit", "scored"))
 _STABILITY = (
     ("range", "Range", "The greatest figure less the least, per task; averaged over the tasks."),
     ("std", "Standard deviation", "Of a sample (n - 1), per task; averaged over the tasks."),
@@ -58,6 +70,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     figures = [
         *_figures_of(_METRICS, columns),
         *_figures_of(_QA_METRICS, columns),
+        *_labels(tally, columns, settings),
         *_apart(columns),
         *_counts(columns),
     ]
@@ -106,6 +119,25 @@ def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]
     ]
 
 
+def _labels(tally: Tally, columns: _Columns, settings: Settings) -> list[Figure]:
+    """Of the category tasks whose verdicts say so: how many labels a caption states, and beside
+    a score for any of them that for exactly one.
+    """
+    category = {
+        column: cells
+        for column, cells in columns.items()
+        if column[0] == CAPTION and any(tally.total(cell).get("listed") for cell in cells)
+    }
+    any_label = choices.chosen(settings, "category_labels") == "any"
+    metrics = (_LABELS, _ONE_LABEL) if any_label else (_LABELS,)
+    # No average: it would be one of three tasks beside others of thirteen.
+    return [
+        figure
+        for metric in metrics
+        for figure in _column_figures(metric, metric.name, scoring.mean, category)[:-1]
+    ]
+
+
 def _apart(columns: _Columns) -> list[Figure]:
     """Stability: max - min (paper 4.3) and standard deviation over the repeats of the judging,
     where there are any.
@@ -130,14 +162,16 @@ def _column_figures(
             continue
         # Repeats may differ in what they scored: then the mean of shares is not the share
         # of the sums, and the jackknife has to do.
-        single = metric.shares is not None and len(cells) == 1 and combine is scoring.mean
+        single = bool(metric.part) and len(cells) == 1 and combine is scoring.mean
         figures.append(
             Figure(
                 path=("tasks", task, name),
                 cells=cells,
                 statistic=partial(over_repeats, metric.measure, combine, cells),
                 kind=Kind.PROPORTION if single else _kind(combine),
-                shares=metric.shares if single else None,
+                shares=(metric.part, metric.denominator[0]) if single else None,
+                denominator=metric.denominator,
+                bounds=metric.bounds,
             )
         )
     if not figures:
@@ -147,6 +181,9 @@ def _column_figures(
         cells=tuple(cell for figure in figures for cell in figure.cells),
         statistic=partial(over_tasks, tuple(figure.statistic for figure in figures)),
         kind=_kind(combine),
+        denominator=metric.denominator,
+        parts=tuple(figures),
+        weights=(1 / len(figures),) * len(figures),
     )
     return [*figures, average]
 
@@ -181,6 +218,7 @@ def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[
     title = "Precision, recall, F1 and hit rate (%)"
     heads = [metric.title for metric in _METRICS]
     yield _table(title, [*heads, "n"], [*main, "n_scored"], paths, _mean_note(scored))
+    yield from _label_table(paths)
     asked = [metric.name for metric in _QA_METRICS]
     if ("average", "qa_accuracy") in paths:
         heads_qa = [metric.title for metric in _QA_METRICS]
@@ -192,6 +230,31 @@ def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[
         for name, title, note in _STABILITY:
             columns_of = [f"{name}_{column}" for column in main]
             yield _table(f"{title} over {repeats} repeats (points)", heads, columns_of, paths, note)
+
+
+def _label_table(paths: frozenset[Path]) -> Iterator[Table]:
+    tasks = [task for task in NAMES if _path(task, _LABELS) in paths]
+    metrics = [
+        metric
+        for metric in (_LABELS, *_METRICS, _ONE_LABEL)
+        if metric.name in ("labels", "f1", "f1_one")
+        and any(_path(task, metric) in paths for task in tasks)
+    ]
+    if tasks:
+        yield Table(
+            "Labels stated in the category tasks",
+            tuple(metric.title for metric in metrics),
+            tuple(
+                TableRow(TASKS[task].title, tuple(_path(task, metric) for metric in metrics))
+                for task in tasks
+            ),
+            "Labels per caption: those that the judge listed, over the captions that state any."
+            " F1, one label: as if exactly one had to be stated (category_labels=one).",
+        )
+
+
+def _path(task: str, metric: _Metric) -> Path:
+    return ("tasks", task, metric.name)
 
 
 def _table(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 
 from caliper.core.tally import Sums
 
@@ -52,6 +53,21 @@ def f1(precision: float | None, recall: float | None) -> float | None:
 def f1_score(sums: Sums) -> float | None:
     """F1 of precision and recall, 0 when nothing was mentioned."""
     return f1(precision(sums), recall(sums))
+
+
+def labels_per_caption(sums: Sums) -> float | None:
+    """Labels that the judge listed per caption that states any (ours)."""
+    listed = sums.get("listed", 0)
+    return float(Fraction(sums["labels"]) / listed) if listed else None
+
+
+def f1_of_one(sums: Sums) -> float | None:
+    """F1 if exactly one label had to be stated, the annotated one (Fig. A3). None where verdicts
+    do not say how many labels were listed.
+    """
+    if sums.get("listed", 0) != sums.get("hit", 0):
+        return None
+    return f1_score({**sums, "correct": sums.get("correct_one", 0)})
 
 
 def qa_accuracy(sums: Sums) -> float | None:

@@ -148,3 +148,10 @@ _TABLE = (
 )  # fmt: skip
 TASKS: dict[str, Task] = {task.name: task for task in _TABLE}
 NAMES = tuple(TASKS)
+ALTERNATIVES = (
+    TASKS["camera_angle"].labels,
+    TASKS["style"].labels,
+    # The names of movements are words of any caption; these are how Fig. A3 explains them.
+    ("pan left", "pan right", "tilt up", "tilt down", "zoom in", "zoom out"),
+)
+"""Names of which a caption that knows the angle, style or movement states one or few."""

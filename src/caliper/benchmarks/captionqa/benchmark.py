@@ -51,6 +51,7 @@ class CaptionQA:
     qa_replies: Layout | None = Layout(FileFormat.OBJECT_FOLDER)
     needs_language = False
     labels = scoring.LABELS
+    alternatives: tuple[tuple[str, ...], ...] = ()
     recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:

@@ -44,7 +44,9 @@ def percent(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) ->
 
 
 def mean_percent(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
-    """The unweighted mean of the metric over the cells, in percent; None if one has no data."""
+    """The unweighted mean of the metric over the cells, in percent; None if one has no data.
+    What cells `sums` does not hold is asked of the others.
+    """
     return _plain(_mean(metric, cells, sums))
 
 
@@ -72,9 +74,9 @@ def _share(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> 
 
 
 def _mean(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
-    values = [_share(metric, (cell,), sums) for cell in cells]
+    values = [_share(metric, (cell,), sums) for cell in cells if cell in sums]
     known = [value for value in values if value is not None]
-    return sum(known, Fraction()) / len(cells) if cells and len(known) == len(cells) else None
+    return sum(known, Fraction()) / len(values) if values and len(known) == len(values) else None
 
 
 OVERALL = {"domains": _mean, "questions": _share}
@@ -98,6 +100,8 @@ def over_questions(path: Path, cells: tuple[str, ...]) -> list[Figure]:
             partial(percent, metric, cells),
             metric.kind,
             shares=(metric.part, metric.whole) if metric.kind is Kind.PROPORTION else None,
+            denominator=(metric.whole,),
+            parts=_domains(metric, cells) if len(cells) > 1 else (),
         )
         for metric in METRICS
     ]
@@ -112,8 +116,30 @@ def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
     means = []
     for metric in METRICS:
         cells = tuple(cell for cell, sums in totals.items() if sums.get(metric.whole, 0))
-        means.append(Figure((*path, metric.name), cells, partial(mean_percent, metric, cells)))
+        means.append(
+            Figure(
+                (*path, metric.name),
+                cells,
+                partial(mean_percent, metric, cells),
+                denominator=(metric.whole,),
+                parts=_domains(metric, cells),
+                weights=(1 / max(1, len(cells)),) * len(cells),
+            )
+        )
     return means + _counts(path, tuple(totals))
+
+
+def _domains(metric: Metric, cells: tuple[str, ...]) -> tuple[Figure, ...]:
+    """The metric of every domain's cell."""
+    return tuple(
+        Figure(
+            ("domains", cell.split("/")[1], metric.name),
+            (cell,),
+            partial(percent, metric, (cell,)),
+            denominator=(metric.whole,),
+        )
+        for cell in cells
+    )
 
 
 def _counts(path: Path, cells: tuple[str, ...]) -> list[Figure]:
@@ -133,4 +159,18 @@ def _counts(path: Path, cells: tuple[str, ...]) -> list[Figure]:
 def gap_figure(path: Path, reading: str, pairs: Pairs) -> Figure:
     """The utility gap over some domains, at `path`."""
     cells = tuple(cell for pair in pairs for cell in pair)
-    return Figure(path, cells, partial(gap, reading, pairs), bounds=(-100.0, 100.0))
+    return Figure(
+        path,
+        cells,
+        partial(gap, reading, pairs),
+        bounds=(-100.0, 100.0),
+        denominator=(SCORE.whole,),
+        parts=_gaps(reading, pairs) if len(pairs) > 1 else (),
+    )
+
+
+def _gaps(reading: str, pairs: Pairs) -> tuple[Figure, ...]:
+    return tuple(
+        gap_figure(("utility_gap", image.split("/")[1]), reading, ((image, caption),))
+        for image, caption in pairs
+    )

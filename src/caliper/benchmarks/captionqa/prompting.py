@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from caliper.benchmarks.base import Settings, fenced
+from caliper.benchmarks.base import Settings, fence
 from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
@@ -60,7 +60,7 @@ def ask(
         fields=fields if on_image else {"caption": text, **fields},
         decoding=_decoding(settings),
         untrusted="" if on_image else "caption",
-        fenced=fenced(settings),
+        fence="" if on_image else fence(settings, caption or ""),
     )
 
 

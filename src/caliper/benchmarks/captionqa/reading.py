@@ -1,8 +1,7 @@
 """Which option a reply chooses.
 
-`released` is what the authors' script does, step by step. `lenient` reads what a person
-would read as well: a letter before a reason, a letter in a sentence, the text of an
-option, JSON. Neither ever raises.
+`released` is what the authors' script does, step by step. `lenient` reads as a person would:
+letters and texts of options, JSON, and "not mentioned". Neither ever raises.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from caliper.benchmarks.letters import chosen, from_json
-from caliper.benchmarks.replies import told
+from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.benchmarks.letters import chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +60,14 @@ def _place(letter: str) -> int:
 
 
 def read_lenient(reply: str, shown: Sequence[str]) -> Found:
-    """The lenient reading: what `released` reads, and more.
+    """The lenient reading (ours): the option that the reply as a whole chooses (`chosen`).
 
-    A reply that breaks off inside "<think>" has no answer: its reasoning is not read.
+    Words that say that the caption does not hold the answer choose "Cannot answer from the
+    caption" where it is shown.
     """
-    place = _lenient(reply, shown)
+    cannot = shown.index(CANNOT) if CANNOT in shown else None
+    place = chosen(reply, shown, cannot)
     return Found(place, repaired=place is not None and place != _released(reply, len(shown)))
-
-
-def _lenient(reply: str, shown: Sequence[str]) -> int | None:
-    answer = told(reply).strip()
-    if not answer:
-        return None
-    place = chosen(reply, shown)
-    if place is None and (text := from_json(answer)) is not None:
-        return _released(text, len(shown))
-    return _released(reply, len(shown)) if place is None else place
 
 
 READERS: dict[str, LetterReader] = {"lenient": read_lenient, "released": read_released}

@@ -22,7 +22,7 @@ SHUFFLE = Setting(
 READING = Setting(
     "reading",
     "lenient",
-    "how replies are read: lenient recovers more, and what stays unreadable is unscored;"
+    "how replies are read: lenient reads as a person would, and what is unreadable is unscored;"
     " released reads as the authors' script does, unreadable is wrong",
     ("lenient", "released"),
 )

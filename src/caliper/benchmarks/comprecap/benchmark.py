@@ -44,6 +44,7 @@ class CompreCap:
     qa_replies: Layout | None = Layout(FileFormat.TABLE, tuple(STEMS))
     needs_language = True
     labels = LABELS
+    alternatives: tuple[tuple[str, ...], ...] = ()
     recipes = RECIPES
 
     def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.asking import Reader, Reading, ask_and_read
-from caliper.benchmarks.base import Settings, fenced, lacks_caption
+from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
@@ -83,7 +83,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
                 continue
             sentence = scene.about(question.payload.mentions)
             if sentence:
-                asks[index] = _phrase(item, question, repeat, sentence, settings)
+                asks[index] = _phrase(item, question, repeat, sentence, caption, settings)
             else:
                 results[index] = _not_mentioned(question.payload)
     read = yield from ask_and_read(tuple(asks.values()), _reader(settings))
@@ -138,7 +138,12 @@ def _decoding(settings: Settings) -> Decoding:
 
 
 def _phrase(
-    item: Item, question: Question[Any], repeat: int, sentence: str, settings: Settings
+    item: Item,
+    question: Question[Any],
+    repeat: int,
+    sentence: str,
+    caption: str,
+    settings: Settings,
 ) -> Ask:
     fields = {"sentence": sentence, "phrase": question.payload.phrase}
     relation = question.payload.kind == "relation"
@@ -150,7 +155,7 @@ def _phrase(
         fields,
         _decoding(settings),
         untrusted="sentence",
-        fenced=fenced(settings),
+        fence=fence(settings, caption),
     )
 
 

@@ -3,50 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from caliper.benchmarks.asking import UNREADABLE, Reading
 from caliper.benchmarks.letters import chosen
-from caliper.benchmarks.literals import read_literal
-from caliper.benchmarks.replies import own_words, told, unfenced, unquoted
+from caliper.benchmarks.literals import objects_in, read_literal
+from caliper.benchmarks.replies import told, unfenced
+from caliper.benchmarks.statements import Mark, Statement, Voices, settled
 from caliper.core.outcome import Scored
 
 _INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
+_ANY_INTEGER = re.compile(r"\d+")
 _LONGEST = 18
-_BRACE = re.compile(r"\{\s*[\"']")
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[.):]\s+")
-_SCALE = re.compile(r"(?<![0-9.])0\s*(?:to|-|\u2013)\s*5(?![0-9])")
-_ALONE = re.compile(r"[\s*_`\"'(]*(-?[0-9]+)[\s*_`\"').]*")
-# A score that opens the reply: a number, or "Score: 1" and an end.
-_OPENING = re.compile(
-    r"[\s*_`\"'(]*(?:(?=-?[0-9])|(?:score|rating)[*_\s]*(?:is|[:=])[*_\s]*"
-    r"(?=-?[0-9]+(?:\s*/\s*5|\s+out\s+of\s+5)?[*_ \t]*(?:[.,;(\n]|$)))(-?[0-9]+)",
+_SCALE = re.compile(r"(?<![0-9.])0\s{0,3}(?:to|-|\u2013)\s{0,3}5(?![0-9])")
+_CUE = re.compile(
+    r"(?:\b(?:(?:the|my|final|overall|integer)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}"
+    r"(?:is\b|[:=])[\"'*_\s]{0,4}"
+    r"|\bI(?:['\u2019]d|\swould)?\s(?:rate|give|say|assign)\b[^0-9\n.;]{0,30}?)(?=-?[0-9])",
     re.IGNORECASE,
 )
-_STATED = re.compile(
-    r"\b(?:score|rating)\b[*_\s]*(?:is|[:=])[*_\s]*(-?[0-9]+)"
-    r"|\bI(?:['\u2019]d| would)? (?:rate|give|say|assign)\b[^0-9\n.;]{0,30}?(-?[0-9]+)",
-    re.IGNORECASE,
+# A number before a noun counts things: "2 cups".
+_NUMBER = re.compile(
+    r"(?<![\w.])(?P<score>-?[0-9]+)(?![0-9])(?P<other>\.[0-9]"
+    r"|[\"'*_]{0,4}\s?\(?(?:-|\u2013|\bor\b|\bto\b)\s?[0-9]|\s?(?:/|\bout\sof\b)\s?(?!5\b)[0-9])?"
+    r"(?P<counted>\s(?!(?:out|of|points?|stars?|because|as|since|for|but|and|which|would|is)\b)[a-z])?"
 )
+_CLOSING = re.compile(r"[.!?\n]\s{0,4}[*_`\"'(]{0,4}(?P<score>-?[0-9]+)[\s*_`\"').]{0,8}$")
 
 
 def read_score(reply: str) -> Reading:
-    """The integer that the reply states as its score, from 0 to 5.
+    """The integer that the reply states as its score, from 0 to 5 (ours).
 
     A reply that is an object, fenced or not, has it behind "score" or "rating". In prose it is
-    one alone on the last line, one that opens the reply ("1", "Score: 1."), the last behind
-    "score:" or "I rate", else the first. Outside 0 to 5 or absent it is unreadable. Prose
-    around the number counts as repaired.
-
-    What the judge quotes is not its verdict: an integer inside an object or a quotation, in an
-    aside, or in what the judge says that a sentence says counts only if no other stands; of
-    several objects then the last. Thoughts that end with "</think>" are no part of the answer,
-    and those that do not end hide it.
+    one that opens the reply ("1", "Score: 1."), one alone in the last sentence, one behind
+    "score:" or "I rate"; without these the only integer that counts nothing. Several have to
+    agree (`settled`), and what the judge quotes is not its verdict. Outside 0 to 5 or absent it
+    is unreadable. Prose around the number counts as repaired. Thoughts that end with "</think>"
+    are no part of the answer, and those that do not end hide it.
     """
     found = _score_of(told(reply))
     if not found:
-        return Reading(UNREADABLE, "the reply holds no integer")
+        return Reading(UNREADABLE, "the reply states no integer, or several")
     # A score has one digit, however many zeros stand before it; int() refuses endless ones.
     digits = found.lstrip("0") or "0"
     if digits not in {"0", "1", "2", "3", "4", "5"}:
@@ -59,12 +58,18 @@ def _score_of(answer: str) -> str:
     whole = read_literal(inner)
     if whole and whole.end == len(inner) and (stated := _named(whole.value)) is not None:
         return stated
-    prose = _SCALE.sub(" ", answer)
-    if own := _own_score(own_words(prose)):
-        return own
-    literals = (read_literal(answer, brace.start()) for brace in _BRACE.finditer(answer))
-    named = [stated for each in literals if each and (stated := _named(each.value))]
-    return named[-1] if named else _own_score(unquoted(prose)) or _own_score(prose)
+    objects, prose = objects_in(answer) or ([], answer)
+    voices = Voices.of(prose)
+    statements = [
+        Statement(stated, at, voices.mark_of_object(at))
+        for at, literal in objects
+        if (stated := _named(literal.value)) is not None
+    ]
+    return settled([*statements, *_stated(_SCALE.sub(_spaces, prose), voices)]) or ""
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _named(value: object) -> str | None:
@@ -79,23 +84,31 @@ def _named(value: object) -> str | None:
     return found.group() if found else ""
 
 
-def _own_score(text: str) -> str:
-    """The integer that the text states as its own; empty when it holds none."""
-    last = text.rstrip().rpartition("\n")[2]
-    if found := _ALONE.fullmatch(last) or _OPENING.match(text):
-        return found[1]
-    stated = [match[1] or match[2] for match in _STATED.finditer(text)]
-    first = _INTEGER.search(text)
-    return stated[-1] if stated else first.group() if first else ""
+def _stated(text: str, voices: Voices) -> Iterator[Statement[str]]:
+    """The integers of prose, each with what it is stated to be."""
+    marks: dict[int, Mark] = {}
+    for match in _CUE.finditer(text):
+        mark = voices.mark(match.start(), final="final" in match[0].lower())
+        marks[match.end()] = mark
+    if closing := _CLOSING.search(text, max(0, len(text.rstrip()) - 40)):
+        marks[closing.start("score")] = Mark.OWN
+    for match in _NUMBER.finditer(text):
+        opens = voices.opens(match.start())
+        mark = Mark.FINAL if opens else marks.get(match.start(), Mark.MENTIONED)
+        if mark in (Mark.MENTIONED, Mark.FINAL) and match["counted"]:
+            continue
+        if mark is Mark.MENTIONED and voices.reported(match.start()):
+            mark = Mark.QUOTED
+        yield Statement(None if match["other"] else match["score"], match.start(), mark)
 
 
 def read_score_released(reply: str) -> Reading:
     """The first integer of the reply as it is, -1 where there is none (released script).
 
-    A number of more than 18 digits is unreadable here too. An empty reply is none, and never
-    gets here.
+    Its expression knows no minus sign, and takes the digits of any script: "-2" is 2. A number
+    of more than 18 digits is unreadable here too.
     """
-    found = _INTEGER.search(reply)
+    found = _ANY_INTEGER.search(reply)
     digits = found.group() if found else "-1"
     if len(digits) > _LONGEST:
         return Reading(UNREADABLE, "the reply's first integer is no score")

@@ -51,7 +51,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     repeats = sorted({int(cell.split("/")[1]) for cell in tally if cell.startswith("attribute/")})
     weights = chosen(settings, "weights")
     figures = [
-        *(_metric(name, repeats, weights, _bounds(name, settings)) for name in LABELS),
+        *(_metric(name, repeats, weights, settings) for name in LABELS),
         *_spread(repeats, weights),
         *_counts(repeats),
     ]
@@ -120,8 +120,24 @@ def _bounds(name: str, settings: Settings) -> tuple[float, float]:
     return (0.0, float(HIGHEST)) if _SCALE.get(name) == 1 else (0.0, 100.0)
 
 
-def _metric(name: str, repeats: Sequence[int], weights: str, bounds: tuple[float, float]) -> Figure:
-    return Figure((name,), _cells(name, repeats), _mean(name, repeats, weights), bounds=bounds)
+def _metric(name: str, repeats: Sequence[int], weights: str, settings: Settings) -> Figure:
+    whole = name == "s_unified"
+    parts = [_metric(part, repeats, weights, settings) for part in _PARTS] if whole else []
+    shares = WEIGHTS[weights] if whole else ()
+    # S_object is in percent, the others from 0 to 5.
+    units = [
+        float(share) * (1 if _SCALE[part] == 100 else 20)
+        for part, share in zip(_PARTS, shares, strict=False)
+    ]
+    return Figure(
+        (name,),
+        _cells(name, repeats),
+        _mean(name, repeats, weights),
+        bounds=_bounds(name, settings),
+        denominator=("n",),
+        parts=tuple(parts),
+        weights=tuple(units),
+    )
 
 
 def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:

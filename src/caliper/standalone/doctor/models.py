@@ -16,7 +16,7 @@ from caliper.core.errors import BackendError, BackendRejected, InvalidInput
 from caliper.core.question import Decoding
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatModel, Completion, Image, Message
-from caliper.runtime.models import ModelRoom, split_spec
+from caliper.runtime.models import ModelRoom, split_recording, split_spec
 from caliper.standalone.doctor.finding import Finding, State
 
 CAPTIONER, ENDPOINT, JUDGE = "captioner", "endpoint", "judge"
@@ -62,10 +62,12 @@ async def check_model(
     if CAPTIONER not in wanted and kind == "lexical":
         return Finding(name, State.WELL, "rules over words, nothing to reach")
     if CAPTIONER not in wanted and kind == "replay":
-        return _recorded(name, Path(rest))
+        return _recorded(name, split_recording(rest)[0])
     model = await room.chat_model(spec)
     seen = _Seen([model.identity.label], {"model": model.identity.name})
     seen.facts["revision"] = model.identity.revision
+    if not model.identity.revision:
+        seen.note("its server reports no revision: name one in the SPEC to share its replies")
     await _write(model, clock, seen)
     if JUDGE in wanted or ENDPOINT in wanted:
         await _obey(model, seen)

@@ -53,7 +53,7 @@ class BenchmarkRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
-    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens")
+    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies")
     NAME_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -63,6 +63,7 @@ class StartEvaluationRequest(_message.Message):
     CLIENT_KEY_FIELD_NUMBER: _ClassVar[int]
     MAX_CALLS_FIELD_NUMBER: _ClassVar[int]
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    SHARE_REPLIES_FIELD_NUMBER: _ClassVar[int]
     name: str
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkRequest]
     seed: int
@@ -72,7 +73,8 @@ class StartEvaluationRequest(_message.Message):
     client_key: str
     max_calls: int
     max_tokens: int
-    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ...) -> None: ...
+    share_replies: bool
+    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ...) -> None: ...
 
 class StartEvaluationResponse(_message.Message):
     __slots__ = ("evaluation", "created")
@@ -83,20 +85,36 @@ class StartEvaluationResponse(_message.Message):
     def __init__(self, evaluation: _Optional[_Union[Evaluation, _Mapping]] = ..., created: _Optional[bool] = ...) -> None: ...
 
 class Evaluation(_message.Message):
-    __slots__ = ("run", "state", "spec", "started", "benchmarks", "error")
+    __slots__ = ("run", "state", "spec", "started", "benchmarks", "error", "ended", "reuse")
     RUN_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     STARTED_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    REUSE_FIELD_NUMBER: _ClassVar[int]
     run: str
     state: _run_pb2.RunState
     spec: _run_pb2.RunSpec
     started: _timestamp_pb2.Timestamp
     benchmarks: _containers.RepeatedCompositeFieldContainer[_outcome_pb2.BenchmarkScores]
     error: str
-    def __init__(self, run: _Optional[str] = ..., state: _Optional[_Union[_run_pb2.RunState, str]] = ..., spec: _Optional[_Union[_run_pb2.RunSpec, _Mapping]] = ..., started: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., benchmarks: _Optional[_Iterable[_Union[_outcome_pb2.BenchmarkScores, _Mapping]]] = ..., error: _Optional[str] = ...) -> None: ...
+    ended: _timestamp_pb2.Timestamp
+    reuse: Reuse
+    def __init__(self, run: _Optional[str] = ..., state: _Optional[_Union[_run_pb2.RunState, str]] = ..., spec: _Optional[_Union[_run_pb2.RunSpec, _Mapping]] = ..., started: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., benchmarks: _Optional[_Iterable[_Union[_outcome_pb2.BenchmarkScores, _Mapping]]] = ..., error: _Optional[str] = ..., ended: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reuse: _Optional[_Union[Reuse, _Mapping]] = ...) -> None: ...
+
+class Reuse(_message.Message):
+    __slots__ = ("captions", "of_captions", "verdicts", "of_verdicts")
+    CAPTIONS_FIELD_NUMBER: _ClassVar[int]
+    OF_CAPTIONS_FIELD_NUMBER: _ClassVar[int]
+    VERDICTS_FIELD_NUMBER: _ClassVar[int]
+    OF_VERDICTS_FIELD_NUMBER: _ClassVar[int]
+    captions: int
+    of_captions: int
+    verdicts: int
+    of_verdicts: int
+    def __init__(self, captions: _Optional[int] = ..., of_captions: _Optional[int] = ..., verdicts: _Optional[int] = ..., of_verdicts: _Optional[int] = ...) -> None: ...
 
 class GetEvaluationRequest(_message.Message):
     __slots__ = ("run",)
@@ -329,7 +347,7 @@ class ComparedRow(_message.Message):
     def __init__(self, label: _Optional[str] = ..., figure: _Optional[int] = ...) -> None: ...
 
 class Difference(_message.Message):
-    __slots__ = ("path", "first", "second", "value", "low", "high", "method", "clusters", "paired", "error", "p", "adjusted", "detectable", "whole", "alike", "most", "skew")
+    __slots__ = ("path", "first", "second", "value", "low", "high", "method", "clusters", "paired", "error", "p", "adjusted", "detectable", "whole", "alike", "most", "skew", "degrees", "over", "without")
     PATH_FIELD_NUMBER: _ClassVar[int]
     FIRST_FIELD_NUMBER: _ClassVar[int]
     SECOND_FIELD_NUMBER: _ClassVar[int]
@@ -347,6 +365,9 @@ class Difference(_message.Message):
     ALIKE_FIELD_NUMBER: _ClassVar[int]
     MOST_FIELD_NUMBER: _ClassVar[int]
     SKEW_FIELD_NUMBER: _ClassVar[int]
+    DEGREES_FIELD_NUMBER: _ClassVar[int]
+    OVER_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_FIELD_NUMBER: _ClassVar[int]
     path: _containers.RepeatedScalarFieldContainer[str]
     first: float
     second: float
@@ -364,7 +385,10 @@ class Difference(_message.Message):
     alike: float
     most: float
     skew: float
-    def __init__(self, path: _Optional[_Iterable[str]] = ..., first: _Optional[float] = ..., second: _Optional[float] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., method: _Optional[str] = ..., clusters: _Optional[int] = ..., paired: _Optional[int] = ..., error: _Optional[float] = ..., p: _Optional[float] = ..., adjusted: _Optional[float] = ..., detectable: _Optional[float] = ..., whole: _Optional[bool] = ..., alike: _Optional[float] = ..., most: _Optional[float] = ..., skew: _Optional[float] = ...) -> None: ...
+    degrees: int
+    over: _containers.RepeatedScalarFieldContainer[str]
+    without: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, path: _Optional[_Iterable[str]] = ..., first: _Optional[float] = ..., second: _Optional[float] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., method: _Optional[str] = ..., clusters: _Optional[int] = ..., paired: _Optional[int] = ..., error: _Optional[float] = ..., p: _Optional[float] = ..., adjusted: _Optional[float] = ..., detectable: _Optional[float] = ..., whole: _Optional[bool] = ..., alike: _Optional[float] = ..., most: _Optional[float] = ..., skew: _Optional[float] = ..., degrees: _Optional[int] = ..., over: _Optional[_Iterable[str]] = ..., without: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Flip(_message.Message):
     __slots__ = ("before", "after", "caption_before", "caption_after")

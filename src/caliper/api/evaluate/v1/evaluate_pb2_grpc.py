@@ -141,8 +141,8 @@ class EvaluateServiceServicer:
     def CompareEvaluations(self, request, context):
         """Several runs set beside the first: every figure paired on the same media, and the questions
         whose score changed. The base comes first, then each candidate, behind it its flips, and
-        pictures last. NOT_FOUND for an unknown run. FAILED_PRECONDITION for runs that go on, unless
-        `partial` is set, and, with a PreconditionFailure that names what differs, for runs that
+        pictures last. NOT_FOUND for an unknown run. FAILED_PRECONDITION for runs that are not complete,
+        unless `partial` is set, and, with a PreconditionFailure that names what differs, for runs that
         differ in more than their checkpoints (judge, prompts, settings, data), unless `anyway` is.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

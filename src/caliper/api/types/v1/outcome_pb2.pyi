@@ -37,16 +37,18 @@ REASON_BUDGET: Reason
 REASON_INTERNAL: Reason
 
 class Score(_message.Message):
-    __slots__ = ("numerator", "denominator", "unmentioned", "exact")
+    __slots__ = ("numerator", "denominator", "unmentioned", "exact", "labels")
     NUMERATOR_FIELD_NUMBER: _ClassVar[int]
     DENOMINATOR_FIELD_NUMBER: _ClassVar[int]
     UNMENTIONED_FIELD_NUMBER: _ClassVar[int]
     EXACT_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
     numerator: int
     denominator: int
     unmentioned: bool
     exact: str
-    def __init__(self, numerator: _Optional[int] = ..., denominator: _Optional[int] = ..., unmentioned: _Optional[bool] = ..., exact: _Optional[str] = ...) -> None: ...
+    labels: int
+    def __init__(self, numerator: _Optional[int] = ..., denominator: _Optional[int] = ..., unmentioned: _Optional[bool] = ..., exact: _Optional[str] = ..., labels: _Optional[int] = ...) -> None: ...
 
 class Evidence(_message.Message):
     __slots__ = ("reply", "explanation", "repaired")

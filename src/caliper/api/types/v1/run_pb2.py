@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63\x61liper/api/types/v1/run.proto\x12\x14\x63\x61liper.api.types.v1\"8\n\x08Identity\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\"\xb5\x01\n\x0bPreparation\x12\x13\n\x06\x66rames\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x66ps\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07longest\x18\x03 \x01(\rH\x02\x88\x01\x01\x12\x14\n\x07quality\x18\x04 \x01(\rH\x03\x88\x01\x01\x12\x18\n\x0bimage_bytes\x18\x05 \x01(\x04H\x04\x88\x01\x01\x42\t\n\x07_framesB\x06\n\x04_fpsB\n\n\x08_longestB\n\n\x08_qualityB\x0e\n\x0c_image_bytes\"1\n\x10TaxonomyOfDomain\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\r\n\x05nodes\x18\x02 \x03(\t\"\xcb\x04\n\rBenchmarkSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t\x12\x15\n\x08\x63\x61ptions\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x14\n\x07qa_data\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x0e\n\x06prompt\x18\x05 \x01(\t\x12\x14\n\x07repeats\x18\x06 \x01(\rH\x02\x88\x01\x01\x12\x43\n\x08settings\x18\x07 \x03(\x0b\x32\x31.caliper.api.types.v1.BenchmarkSpec.SettingsEntry\x12?\n\x06models\x18\x08 \x03(\x0b\x32/.caliper.api.types.v1.BenchmarkSpec.ModelsEntry\x12\x36\n\x0bpreparation\x18\t \x01(\x0b\x32!.caliper.api.types.v1.Preparation\x12\x38\n\x08taxonomy\x18\n \x03(\x0b\x32&.caliper.api.types.v1.TaxonomyOfDomain\x12\x1b\n\x0e\x63\x61ption_tokens\x18\x0b \x01(\rH\x03\x88\x01\x01\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1aM\n\x0bModelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12-\n\x05value\x18\x02 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity:\x02\x38\x01\x42\x0b\n\t_captionsB\n\n\x08_qa_dataB\n\n\x08_repeatsB\x11\n\x0f_caption_tokens\"\xd6\x01\n\x07RunSpec\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0c\n\x04pack\x18\x04 \x01(\t\x12\x0c\n\x04seed\x18\x05 \x01(\x04\x12\x12\n\x05limit\x18\x06 \x01(\rH\x00\x88\x01\x01\x12\x11\n\treplicate\x18\x07 \x01(\r\x12\x16\n\x0e\x63overage_floor\x18\x08 \x01(\x01\x12\x37\n\nbenchmarks\x18\t \x03(\x0b\x32#.caliper.api.types.v1.BenchmarkSpecB\x08\n\x06_limit*\xcd\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12RUN_STATE_PLANNING\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x18\n\x14RUN_STATE_CANCELLING\x10\x03\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x04\x12\x16\n\x12RUN_STATE_FINISHED\x10\x05\x12\x16\n\x12RUN_STATE_COMPLETE\x10\x06\x12\x14\n\x10RUN_STATE_FAILED\x10\x07\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63\x61liper/api/types/v1/run.proto\x12\x14\x63\x61liper.api.types.v1\"H\n\x08Identity\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\x12\x0e\n\x06origin\x18\x04 \x01(\t\"\xb5\x01\n\x0bPreparation\x12\x13\n\x06\x66rames\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x66ps\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07longest\x18\x03 \x01(\rH\x02\x88\x01\x01\x12\x14\n\x07quality\x18\x04 \x01(\rH\x03\x88\x01\x01\x12\x18\n\x0bimage_bytes\x18\x05 \x01(\x04H\x04\x88\x01\x01\x42\t\n\x07_framesB\x06\n\x04_fpsB\n\n\x08_longestB\n\n\x08_qualityB\x0e\n\x0c_image_bytes\"1\n\x10TaxonomyOfDomain\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\r\n\x05nodes\x18\x02 \x03(\t\"\xcb\x04\n\rBenchmarkSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t\x12\x15\n\x08\x63\x61ptions\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x14\n\x07qa_data\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x0e\n\x06prompt\x18\x05 \x01(\t\x12\x14\n\x07repeats\x18\x06 \x01(\rH\x02\x88\x01\x01\x12\x43\n\x08settings\x18\x07 \x03(\x0b\x32\x31.caliper.api.types.v1.BenchmarkSpec.SettingsEntry\x12?\n\x06models\x18\x08 \x03(\x0b\x32/.caliper.api.types.v1.BenchmarkSpec.ModelsEntry\x12\x36\n\x0bpreparation\x18\t \x01(\x0b\x32!.caliper.api.types.v1.Preparation\x12\x38\n\x08taxonomy\x18\n \x03(\x0b\x32&.caliper.api.types.v1.TaxonomyOfDomain\x12\x1b\n\x0e\x63\x61ption_tokens\x18\x0b \x01(\rH\x03\x88\x01\x01\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1aM\n\x0bModelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12-\n\x05value\x18\x02 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity:\x02\x38\x01\x42\x0b\n\t_captionsB\n\n\x08_qa_dataB\n\n\x08_repeatsB\x11\n\x0f_caption_tokens\"\xed\x01\n\x07RunSpec\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0c\n\x04pack\x18\x04 \x01(\t\x12\x0c\n\x04seed\x18\x05 \x01(\x04\x12\x12\n\x05limit\x18\x06 \x01(\rH\x00\x88\x01\x01\x12\x11\n\treplicate\x18\x07 \x01(\r\x12\x16\n\x0e\x63overage_floor\x18\x08 \x01(\x01\x12\x37\n\nbenchmarks\x18\t \x03(\x0b\x32#.caliper.api.types.v1.BenchmarkSpec\x12\x15\n\rshare_replies\x18\n \x01(\x08\x42\x08\n\x06_limit*\xcd\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12RUN_STATE_PLANNING\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x18\n\x14RUN_STATE_CANCELLING\x10\x03\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x04\x12\x16\n\x12RUN_STATE_FINISHED\x10\x05\x12\x16\n\x12RUN_STATE_COMPLETE\x10\x06\x12\x14\n\x10RUN_STATE_FAILED\x10\x07\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,20 +35,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BENCHMARKSPEC_SETTINGSENTRY']._serialized_options = b'8\001'
   _globals['_BENCHMARKSPEC_MODELSENTRY']._loaded_options = None
   _globals['_BENCHMARKSPEC_MODELSENTRY']._serialized_options = b'8\001'
-  _globals['_RUNSTATE']._serialized_start=1157
-  _globals['_RUNSTATE']._serialized_end=1362
+  _globals['_RUNSTATE']._serialized_start=1196
+  _globals['_RUNSTATE']._serialized_end=1401
   _globals['_IDENTITY']._serialized_start=56
-  _globals['_IDENTITY']._serialized_end=112
-  _globals['_PREPARATION']._serialized_start=115
-  _globals['_PREPARATION']._serialized_end=296
-  _globals['_TAXONOMYOFDOMAIN']._serialized_start=298
-  _globals['_TAXONOMYOFDOMAIN']._serialized_end=347
-  _globals['_BENCHMARKSPEC']._serialized_start=350
-  _globals['_BENCHMARKSPEC']._serialized_end=937
-  _globals['_BENCHMARKSPEC_SETTINGSENTRY']._serialized_start=755
-  _globals['_BENCHMARKSPEC_SETTINGSENTRY']._serialized_end=802
-  _globals['_BENCHMARKSPEC_MODELSENTRY']._serialized_start=804
-  _globals['_BENCHMARKSPEC_MODELSENTRY']._serialized_end=881
-  _globals['_RUNSPEC']._serialized_start=940
-  _globals['_RUNSPEC']._serialized_end=1154
+  _globals['_IDENTITY']._serialized_end=128
+  _globals['_PREPARATION']._serialized_start=131
+  _globals['_PREPARATION']._serialized_end=312
+  _globals['_TAXONOMYOFDOMAIN']._serialized_start=314
+  _globals['_TAXONOMYOFDOMAIN']._serialized_end=363
+  _globals['_BENCHMARKSPEC']._serialized_start=366
+  _globals['_BENCHMARKSPEC']._serialized_end=953
+  _globals['_BENCHMARKSPEC_SETTINGSENTRY']._serialized_start=771
+  _globals['_BENCHMARKSPEC_SETTINGSENTRY']._serialized_end=818
+  _globals['_BENCHMARKSPEC_MODELSENTRY']._serialized_start=820
+  _globals['_BENCHMARKSPEC_MODELSENTRY']._serialized_end=897
+  _globals['_RUNSPEC']._serialized_start=956
+  _globals['_RUNSPEC']._serialized_end=1193
 # @@protoc_insertion_point(module_scope)

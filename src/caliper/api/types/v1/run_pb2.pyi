@@ -27,14 +27,16 @@ RUN_STATE_COMPLETE: RunState
 RUN_STATE_FAILED: RunState
 
 class Identity(_message.Message):
-    __slots__ = ("kind", "name", "revision")
+    __slots__ = ("kind", "name", "revision", "origin")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     kind: str
     name: str
     revision: str
-    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., revision: _Optional[str] = ...) -> None: ...
+    origin: str
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., revision: _Optional[str] = ..., origin: _Optional[str] = ...) -> None: ...
 
 class Preparation(_message.Message):
     __slots__ = ("frames", "fps", "longest", "quality", "image_bytes")
@@ -99,7 +101,7 @@ class BenchmarkSpec(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class RunSpec(_message.Message):
-    __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks")
+    __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks", "share_replies")
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -109,6 +111,7 @@ class RunSpec(_message.Message):
     REPLICATE_FIELD_NUMBER: _ClassVar[int]
     COVERAGE_FLOOR_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
+    SHARE_REPLIES_FIELD_NUMBER: _ClassVar[int]
     schema: int
     name: str
     version: str
@@ -118,4 +121,5 @@ class RunSpec(_message.Message):
     replicate: int
     coverage_floor: float
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkSpec]
-    def __init__(self, schema: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., pack: _Optional[str] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkSpec, _Mapping]]] = ...) -> None: ...
+    share_replies: bool
+    def __init__(self, schema: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., pack: _Optional[str] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkSpec, _Mapping]]] = ..., share_replies: _Optional[bool] = ...) -> None: ...

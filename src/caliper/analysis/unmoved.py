@@ -1,0 +1,82 @@
+"""What the jackknife of a difference knows nothing of: figures that no cluster moves.
+
+Where every mention is right in one run, or both runs have a task alike, leaving a medium out
+changes nothing; that says little about the media not seen. Ours, after Zou and Donner,
+Construction of confidence limits about effect measures (Statistics in Medicine 27, 2008): the
+margins of independent parts are added in squares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+
+from caliper.analysis.exact import Cells, Place, alike_width
+from caliper.analysis.intervals import bound_of, flat, wilson_width
+from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife
+from caliper.analysis.observations import (
+    Unmoved,
+    contributors,
+    left_open,
+    observations,
+    taking_part,
+)
+from caliper.core.report import Figure
+from caliper.core.tally import Sums, add_up
+
+
+def subtract(figure: Figure, sums: Mapping[Place, Sums]) -> float | None:
+    """The figure of the second run minus that of the first, by the sums of both."""
+    before, after = (
+        figure.statistic({cell: sums[run, cell] for cell in figure.cells}) for run in (0, 1)
+    )
+    return None if before is None or after is None else after - before
+
+
+def fewer_observations(figure: Figure, cells: Cells) -> float:
+    """The observations of the run that has fewer."""
+    return min(observations(side, figure.divisor) for side in _sides(figure, cells))
+
+
+def _sides(figure: Figure, cells: Cells) -> list[list[Mapping[str, Sums]]]:
+    return [[cells[run, cell] for cell in figure.cells] for run in (0, 1)]
+
+
+def error_left_open(figure: Figure, by: Jackknifed, cells: Cells) -> float:
+    """The standard error of what the jackknife of the whole knows nothing of: parts, or runs, that
+    no cluster moves.
+    """
+    parts: Iterable[tuple[Figure, float]] = [(figure, 1.0)]
+    if figure.weights:
+        sums = {cell: add_up(clusters.values()) for (run, cell), clusters in cells.items() if run}
+        parts = taking_part(figure, sums)
+    alike: list[Unmoved] = []
+    alone: tuple[list[Unmoved], list[Unmoved]] = ([], [])
+    for part, weight in parts:
+        held = {(run, cell): cells[run, cell] for run in (0, 1) for cell in part.cells}
+        found = by if part is figure else jackknife(held, partial(subtract, part))
+        width = weight * (part.bounds[1] - part.bounds[0])
+        if found is None or found.error is None or not math.isfinite(width):
+            continue
+        if flat(found):
+            alike.append(Unmoved(width, fewer_observations(part, held)))
+            continue
+        for run, seen in _at_bounds(part, held):
+            alone[run].append(Unmoved(width, seen))
+    margins = (left_open(alike, alike_width), *(left_open(run, wilson_width) for run in alone))
+    return math.hypot(*margins) / NORMAL
+
+
+def _at_bounds(figure: Figure, cells: Cells) -> Iterator[tuple[int, float]]:
+    """The runs that have a figure at one of its bounds, and their observations. Where the clusters
+    of both runs are the same, their differences tell all there is to know.
+    """
+    sides = _sides(figure, cells)
+    names = [contributors(side, figure.divisor) for side in sides]
+    if names[0] == names[1]:
+        return
+    for run, side in enumerate(sides):
+        value = figure.statistic({cell: add_up(cells[run, cell].values()) for cell in figure.cells})
+        if value is not None and bound_of(value, figure.bounds) is not None:
+            yield run, observations(side, figure.divisor)

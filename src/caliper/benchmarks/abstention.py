@@ -1,0 +1,86 @@
+"""Where a reply says in words that a text does not hold the answer (ours)."""
+
+from __future__ import annotations
+
+import re
+
+_SAY = (
+    r"(?:answer|tell|determin|say|know|infer|identif|conclud|deduc|ascertain|establish|decid"
+    r"|judg|specif|verif|discern|make out|be sure|find out|work out"
+    r"|see\s(?:which|what|whether|if|who|where|how))\w{0,8}"
+)
+_GIVE = (
+    r"(?:mention|specif|stat(?:e|ed|ing)\b|provid|describ|indicat|giv(?:e|es|en|ing)\b|includ|say"
+    r"|said\b|tell|told\b|contain|reveal|address|disclos|discuss|list|nam(?:e|es|ed|ing)\b|detail"
+    r"|explain|clear|known\b|visib|identif|legib|availab|infer|determin|show|refer|cover|note"
+    r"|report|record|evident|apparent|possible|see\b|answerable|state\b)\w{0,8}"
+)
+_FACTS = r"(?:mention|info|indication|detail|description|evidence|reference|clue|way|data|hint)"
+_OPEN_QUESTION = r"(?:[^.,;\n]{0,40}?\b(?:whether|if)\b[^.;\n]{0,200})?+"
+_CANNOT_TELL = (
+    rf"\b(?=[cuinphd])(?:cannot|can\s?not|can['\u2019]?t|could\snot|couldn['\u2019]t"
+    r"|unable\sto|not\sable\sto"
+    rf"|impossible\sto|possible\sto|no\sway\s(?:to|of)|hard\sto|difficult\sto)\s"
+    rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
+)
+_NOT_GIVEN = (
+    rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:\w{{1,15}}\s){{0,2}}?{_GIVE}"
+    rf"|\b(?:neither|nothing|none)\b[^.;\n]{{0,60}}?\s(?:is|are|was|were)\s{_GIVE}"
+)
+_NO_FACTS = (
+    rf"\bno\s(?:\w{{1,15}}\s){{0,3}}?(?:{_FACTS}\w{{0,6}}|(?:is|are|was|were)\s"
+    r"(?:given|mentioned|stated|specified|described|provided|named|shown|listed))"
+)
+_SILENT = (
+    r"\b(?=[nisl])(?:nothing\s(?:about|on|regarding|concerning|is\ssaid)"
+    r"|(?:is|stays|remains)\ssilent"
+    r"|(?:insufficient|not\senough)\s(?:\w{1,15}\s){0,2}?"
+    r"(?:info|detail|context|data|evidence)\w{0,8}"
+    r"|lack(?:s|ing)?\s(?:of\s)?(?:\w{1,15}\s){0,3}?(?:info|detail|context|data)\w{0,8})"
+    r"|n['\u2019]t\senough\s(?:info|detail|context|data)\w{0,8}"
+)
+_UNKNOWN = (
+    r"\b(?=[uionb])(?:unknown|unclear|unspecified|undetermined|indeterminate|indeterminable"
+    r"|undisclosed|unstated|unmentioned|unanswerable|omit(?:s|ted)|n/a"
+    r"|but\snot\s(?:its|the|their|his|her))\b"
+)
+_EUROPEAN = (
+    r"\b(?=[npg])(?:no\sse\s(?:puede|menciona|especifica|indica|sabe|dice)"
+    r"|no\s(?:especifica|menciona|indica|dice)"
+    r"|pas\s(?:\u00e9t\u00e9\s)?(?:mentionn|pr\u00e9cis|indiqu|sp\u00e9cifi|possible)"
+    r"|nicht\s(?:erw\u00e4hnt|angegeben|genannt|beschrieben|bestimm|ersichtlich|hervor|beantwort)"
+    r"|geht\b[^.;\n]{0,60}?\bnicht\shervor"
+    r"|n\u00e3o\s(?:\w{1,8}\s){0,2}?(?:menciona|especifica|poss\u00edvel|indica)"
+    r"|non\s(?:\w{1,8}\s){0,2}?(?:menziona|specifica|possibile|indica))"
+)
+_OTHERS = (
+    r"\u043d\u0435\s(?:\u0443\u043a\u0430\u0437|\u0443\u043f\u043e\u043c|\u0441\u043a\u0430\u0437"
+    r"|\u043e\u043f\u0438\u0441)"
+    r"|(?:\u6ca1\u6709|\u672a)(?:\u660e\u786e)?(?:\u63d0|\u8bf4\u660e|\u63cf\u8ff0|\u7ed9\u51fa)"
+    r"|\u65e0\u6cd5(?:\u786e\u5b9a|\u5224\u65ad|\u56de\u7b54|\u5f97\u77e5)"
+    r"|\u66f8\u304b\u308c\u3066\u3044(?:\u307e\u305b\u3093|\u306a\u3044)"
+    r"|\u8a18\u8f09(?:\u304c|\u3055\u308c\u3066)|\u4e0d\u660e|\u5206\u304b\u308a\u307e\u305b\u3093"
+    r"|\u308f\u304b\u308a\u307e\u305b\u3093|\u8a00\u53ca\u3055\u308c\u3066\u3044\u307e\u305b\u3093"
+    r"|\uc54c \uc218 \uc5c6|\uc5b8\uae09\ub418\uc9c0"
+)
+_EXPRESSIONS = (_CANNOT_TELL, _NOT_GIVEN, _NO_FACTS, _SILENT, _UNKNOWN, _EUROPEAN, _OTHERS)
+_ABSTENTIONS = tuple(
+    re.compile(f"(?:{expression}){_OPEN_QUESTION}", re.IGNORECASE) for expression in _EXPRESSIONS
+)
+
+
+def abstentions(text: str) -> list[tuple[int, int]]:
+    """Where the text says that something is not stated or cannot be told, from and to.
+
+    Stretches do not overlap. In English, and the usual words in Spanish, French, German,
+    Portuguese, Italian, Russian, Chinese, Japanese and Korean. What follows "whether" or "if"
+    belongs to it.
+    """
+    found = (match.span() for pattern in _ABSTENTIONS for match in pattern.finditer(text))
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if apart and start < apart[-1][1]:
+            apart[-1] = apart[-1][0], max(end, apart[-1][1])
+        else:
+            apart.append((start, end))
+    return apart

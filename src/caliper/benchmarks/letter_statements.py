@@ -1,0 +1,241 @@
+"""Where a reply gives the letter of an option, and how strongly (ours).
+
+Letters in words, abbreviations and coordinations ("vitamin D", "N/A", "B or D"), the article
+"A", the pronoun "I" and denied letters ("not B", "C is wrong") give none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from caliper.benchmarks.statements import Mark, Statement, Voices
+
+_NO_LETTER_BEFORE = r"(?<![A-Za-z\u00c0-\u024f0-9_'\u2019/&+.-])"
+_NO_LETTER_AFTER = r"(?![A-Za-z\u00c0-\u024f0-9_'\u2019/&+-])"
+# "A" before a word is the article and "I" the pronoun, unless the word goes on about the letter.
+_NOT_A_WORD = (
+    r"(?!A\s(?!(?:is|as|because|since|and|or|but|due|given|for|seems|fits|matches|would)\b)"
+    r"[a-z])(?!I\s(?!(?:is|as|because|since|and|or)\b)[a-z])"
+)
+_LETTER = rf"{_NOT_A_WORD}[A-Z]{_NO_LETTER_AFTER}"
+_DECORATION = r"[\s:=>*\"'`(\[{$\\#<\u201c-]{0,8}"
+_CAPITAL = re.compile(rf"{_NO_LETTER_BEFORE}{_LETTER}")
+_SMALL = re.compile(r"(?:(?<=[(\[])|(?<![a-z]))[a-z](?=[)\]])|[b-hj-z](?=[\s.*\"'`)\]}<>!]{0,8}$)")
+_SMALL_ALONE = re.compile(r"[a-z](?=[\s.*\"'`)\]}<>!]{0,8}$)")
+_RIVAL = re.compile(
+    r"[\s.,?!*)\]\"'`\u2026]{0,6}(?:\b(?:or|and|oder|ou)\b|[,/&])[\s*(\[\"'`]{0,4}"
+    rf"(?:(?i:option|choice|answer|letter)\s)?({_LETTER})"
+)
+_OR = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b")
+
+_COPULA = (
+    r"(?:is|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|es|est|ist|\u00e9|\u00e8|adalah)"
+)
+_CUE = re.compile(
+    r"(?i:\b(?:(?:the|my|final|correct|right|best|most|likely|appropriate|la|die)\s){0,4}"
+    r"(?:answer|ans|choice|option|response|selection|respuesta|r\u00e9ponse|antwort|risposta"
+    r"|resposta|jawaban(?:nya)?|\u043e\u0442\u0432\u0435\u0442)\b"
+    r"(?:\s(?:letter|key|correcta|correcte|corretta|correta)\b)?)"
+    rf"(?P<said>[\"'`*\s]{{0,4}}(?i:\b{_COPULA}\b|[:=>\n\uff1a])|)"
+    rf"{_DECORATION}(?i:(?:la|el|le|die|clearly|definitely|probably|likely|therefore)\s)?"
+    rf"(?i:(?:option|choice|answer|letter)\b[\s:*\"']{{0,3}})?\(?"
+)
+_OWN_VOICE = re.compile(
+    r"(?i:\bI(?:['\u2019](?:d|ll|m)|\s(?:would|will|am|have\sto|must))?(?:\s\w{2,12}ly)?\s"
+    r"(?:pick|choose|choosing|chose|select|selecting|go\swith|going\swith|say|answer|opt\sfor"
+    r"|think|believe|guess|take|rate)(?:\sthat)?"
+    r"(?:\s(?:it|that|this)(?:['\u2019]s|\sis|\smust\sbe|\swould\sbe|\sshould\sbe))?"
+    r"(?:\sthe\s(?:correct\s|right\s|best\s)?(?:answer|option|choice)\s(?:is|would\sbe))?)"
+    rf"{_DECORATION}(?i:(?:option|choice|answer|letter)\s)?\(?"
+)
+_UNSPACED_CUE = re.compile(
+    r"(?:\u7b54\u6848|\u6b63\u89e3|\u7b54\u3048|\uc815\ub2f5|\u9078\u629e|\u9009\u9879|\u9009|\u9078)"
+    r"(?:\u5e94\u8be5|\u61c9\u8a72)?(?:\u662f|\u4e3a|\u70ba|\u306f|\uc740|\ub294|\u62e9|\u64c7)?"
+    rf"{_DECORATION}"
+)
+_CONCLUSION = re.compile(
+    r"(?i:\b(?:so|therefore|thus|hence|but|i\.e\.|namely|makes|making|total|altogether|overall|sum"
+    r"|meaning)\b|[=\u2192]|->)"
+    r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer)\b){0,5}"
+    r"[\s(*\"]{0,4}"
+)
+_COLON = re.compile(r":\s?[*(]{0,4}$")
+_LAST_LETTER = re.compile(rf"({_LETTER})[)*\"'.!\s]{{0,5}}$")
+_BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
+_RIGHT = (
+    r"\s(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
+    r"\s(?:correct|right|best|answer|choice|most)\b"
+)
+_PREDICATED = re.compile(
+    rf"(?i:\b(?:option|choice|answer|letter)\s)?\(?(?P<letter>{_CAPITAL.pattern})\)?"
+    rf"(?:\s\([^()\n]{{1,60}}\))?(?i:{_RIGHT})"
+)
+_OPENING = re.compile(
+    rf"\A[^\w\n]{{0,20}}+(?P<letter>{_LETTER}|[a-z](?=\))|[b-hj-z](?=[.:)]\s))"
+    r"(?:[)\]}*\"'`]{0,4}(?:[.:;)\]*}\u3002<]|,(?<!I,)(?=\s(?:because|as|since|the|it|which|due|based))"
+    r"|\s?(?:\n|$|[-=\u2013\u2014]\s)|\s(?:because|as|since)\b))"
+)
+_ALONE_ON_LINE = re.compile(r"^[^\w\n]{0,20}([A-Z])[^\w\n]{0,20}$")
+_MENTION_BEFORE = re.compile(
+    r"(?:^|[.!?\n\u2026:]\s{0,3}|[(\[*\"'`]|\b(?:think|believe|guess|say|is|['\u2019]s|be|was|pick"
+    r"|choose|option|answer|letter|choice|with|probably|definitely|likely|maybe|perhaps|clearly"
+    r"|so|thus|hence|then|or|between|both|either|for)\s|,\s)[*\"'`(\[]{0,3}$",
+    re.IGNORECASE,
+)
+_MENTION_AFTER = re.compile(
+    r"[*\"'`)\]}]{0,4}\s?(?:$|[.,;:!?\n\u2026\u2013\u2014(<-]"
+    r"|\b(?:because|as|since|is|and|or|but|due|given|based)\b)"
+)
+_CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!\n](?!\.)|$)")
+_LETTER_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z][)\]*]{0,2}[.,]\s{0,3}$")
+_DENIED = re.compile(
+    r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|rather\sthan|instead\sof|except|excluding"
+    rf"|rules?\sout|eliminates?|excludes?)\s(?:the\s)?(?:option\s|answer\s|choice\s|letter\s)?)"
+    rf"\(?{_LETTER}\)?(?:(?:,|\s(?:or|nor|and))\s\(?{_LETTER}\)?){{0,8}}"
+    rf"|(?:{_LETTER}(?:,\s|,?\s(?:and|or)\s)){{0,8}}{_CAPITAL.pattern}\)?"
+    r"(?i:\s(?:is|are|was|were|seems?|looks?)(?:\snot\b|n['\u2019]t|\s(?:clearly\s|also\s)?"
+    r"(?:wrong|incorrect|false|out|ruled|excluded|unlikely|impossible|eliminated|tempting)))"
+    r"[^.,;\n]{0,60}"
+)
+_JUDGED = re.compile(
+    rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n:()-]{{0,60}}?"
+    r"\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)",
+    re.MULTILINE,
+)
+_VERDICT = re.compile(
+    r"\s?(?:is\b|[:=-])\s?(?:not\b|right|correct|yes|true|wrong|incorrect|no\b|false)"
+)
+_LABEL = re.compile(r"(?:^|(?<=[\s(*]))\(?([A-Z])[.):]?[*\s]{1,3}\(?|\(([A-Z])\)\s?")
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words that call what begins at `end` the answer; `said` tells whether more than named."""
+
+    start: int
+    end: int
+    final: bool
+    said: bool
+
+
+def cues(text: str) -> Iterator[Cue]:
+    """Where the text announces its answer, or draws a conclusion."""
+    for match in _CUE.finditer(text):
+        final = "final" in match[0].lower()
+        yield Cue(match.start(), match.end(), final, bool(match["said"]))
+    for match in _OWN_VOICE.finditer(text):
+        yield Cue(match.start(), match.end(), final=False, said=True)
+    for match in _UNSPACED_CUE.finditer(text):
+        yield Cue(match.start(), match.end(), final=False, said=True)
+
+
+def conclusions(text: str) -> Iterator[int]:
+    """Where what stands behind "so", "makes" or "=" begins."""
+    return (match.end() for match in _CONCLUSION.finditer(text))
+
+
+def without_listing(text: str, shown: Sequence[str]) -> str:
+    """The text with spaces for options that it only repeats: two or more with their letters."""
+    found: list[tuple[int, int, str]] = []
+    for match in _LABEL.finditer(text):
+        letter = match[1] or match[2]
+        place = ord(letter) - ord("A")
+        own = shown[place].strip() if place < len(shown) else ""
+        said = text[match.end() : match.end() + len(own)]
+        judged = _VERDICT.match(text, match.end() + len(own))
+        if own and said.casefold() == own.casefold() and not judged:
+            found.append((match.start(), match.end() + len(own), letter))
+    if len({letter for _, _, letter in found}) > 1:
+        for start, end, _ in found:
+            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
+def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
+    """The letters that the text gives. A letter beside a rival ("B or D") has no value."""
+    marks: dict[int, Mark] = {}
+    for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
+        marks[at] = max(mark, marks.get(at, mark))
+    for at, mark in _in_sentences(text, voices):
+        marks.setdefault(at, mark)
+    return [Statement(_unrivalled(text, at), at, mark) for at, mark in marks.items()]
+
+
+def _unrivalled(text: str, at: int) -> str | None:
+    letter = text[at].upper()
+    rival = _RIVAL.match(text, at + 1)
+    if (rival is not None and rival[1] != letter) or _OR.match(text, at + 1):
+        return None
+    return letter
+
+
+def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+    """Letters that words call the answer."""
+    for match in _BOXED.finditer(text):
+        yield match.start(1), Mark.FINAL
+    for match in _PREDICATED.finditer(text):
+        yield match.start("letter"), voices.mark(match.start())
+    for cue in cues(text):
+        at = letter_at(text, cue.end)
+        if at is not None:
+            said = voices.mark(cue.start, final=cue.final)
+            yield at, said if cue.said else Mark.MENTIONED
+    at = _closing(text)
+    if at is not None:
+        yield at, Mark.QUOTED if voices.quoted(at) else Mark.OWN
+
+
+def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+    """Letters that stand by themselves: at the start, on the last line, as a clause."""
+    judged = list(_JUDGED.finditer(text))
+    if len({match["letter"] for match in judged}) > 1:
+        yield from ((match.start("letter"), Mark.OWN) for match in judged if match["right"])
+    elif opening := _OPENING.match(text):
+        yield opening.start("letter"), Mark.FINAL
+    before, line_break, last = text.rstrip().rpartition("\n")
+    if line_break and (alone := _ALONE_ON_LINE.match(last)):
+        yield len(before) + 1 + alone.start(1), Mark.OWN
+    for match in _CAPITAL.finditer(text):
+        at = match.start()
+        if _CLAUSE_END.match(text, match.end()) and voices.starts_clause(at):
+            listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
+            if not listed and not voices.reported(at):
+                yield at, voices.mark(at)
+
+
+def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+    """Letters behind words that go before one: "I think B", "probably C"."""
+    for match in _CAPITAL.finditer(text):
+        before = text[max(0, match.start() - 16) : match.start()]
+        named = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
+        if named and not voices.reported(match.start()):
+            yield match.start(), Mark.MENTIONED
+
+
+def letter_at(text: str, at: int) -> int | None:
+    """Where the letter stands that begins at `at`; None where another word does."""
+    if re.match(_LETTER, text[at : at + 40]):
+        return at
+    if _SMALL.match(text, at) or (text[at - 1 : at] in ":=*(" and _SMALL_ALONE.match(text, at)):
+        return at
+    # "The answer is I, yarn": behind the cue a comma makes no pronoun.
+    return at if re.match(r"[A-Z](?:,|\.)", text[at : at + 2]) else None
+
+
+def _closing(text: str) -> int | None:
+    """Where the letter stands that ends the text behind "so", "but" or a colon."""
+    end = _LAST_LETTER.search(text, max(0, len(text) - 10))
+    if end is None:
+        return None
+    before = text[max(0, end.start() - 40) : end.start()]
+    concluded = any(at == len(before) for at in conclusions(before))
+    return end.start() if concluded or _COLON.search(before) else None
+
+
+def without_denied(text: str) -> tuple[str, set[str]]:
+    """The text with spaces for letters that it denies ("not B", "C is wrong"), and those."""
+    denied = {letter for match in _DENIED.finditer(text) for letter in _CAPITAL.findall(match[0])}
+    return _DENIED.sub(lambda match: " " * len(match[0]), text), denied

@@ -1,0 +1,244 @@
+"""Where a reply names an option by its text (ours).
+
+Words are compared without case, accents' width, plural endings, articles and the writing of
+numbers: "2" is "two" and "$129.9" is "$129.90".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_TOKEN = re.compile(r"[0-9]++(?:[.,:][0-9]+)*+(?!\w)|[^\W_]+(?:['\u2019][^\W_]+)*+")
+_NUMBERS = (  # noqa: SIM905 - twenty quoted strings are harder to read
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen twenty"
+).split()
+_DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS)}
+_SMALL_WORDS = frozenset(
+    (
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "it",
+        "is",
+        "are",
+        "with",
+        "by",
+        "his",
+        "her",
+        "its",
+        "their",
+        "un",
+        "une",
+        "el",
+        "los",
+        "las",
+        "der",
+        "das",
+        "ein",
+        "eine",
+    )
+)
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "without", "neither", "nor", "cannot", "unlike", "except", "excluding")
+)
+_NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
+_BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
+_NEVER_ON_A_SIDE = frozenset(("answer", "option", "choice", "letter", "you"))
+_NO_NOUN = re.compile(
+    r"(?![ \t]{1,3}\w)|\s(?:because|since|as|it|there|the|he|she|they|this|that)\b", re.IGNORECASE
+)
+_ONE_OF_SEVERAL = frozenset(("the", "no", "which", "this", "that", "each", "any", "every"))
+_DENIED_BEFORE = re.compile("[\u4e0d\u6ca1\u975e]")
+_DENIED_BEHIND = re.compile(
+    "(?:\u3067\u306f|\u3058\u3083)(?:\u306a\u3044|\u3042\u308a\u307e\u305b\u3093)"
+)
+_FIRST_UNSPACED_SCRIPT = "\u2e80"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text as it is compared, as it is written, and where it stands."""
+
+    word: str
+    written: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """The option at `place` is named from `start` to `end`; `negated`: "not red", "no snow"."""
+
+    place: int
+    start: int
+    end: int
+    negated: bool = False
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of a text. A single letter keeps its case and a number its digits alone."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        written = match[0]
+        found.append(Token(_folded(written), written, match.start(), match.end()))
+    return found
+
+
+def _folded(written: str) -> str:
+    word = written.casefold().replace("\u2019", "'")
+    if word[0].isdigit():
+        return _number(word)
+    return _DIGITS.get(word, word)
+
+
+def _number(written: str) -> str:
+    if ":" in written or written.count(".") > 1:
+        return written
+    whole, _, part = re.sub(r",(?=[0-9]{3}(?![0-9]))", "", written).replace(",", ".").partition(".")
+    return f"{whole}.{part.rstrip('0')}".rstrip(".")
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    plural = len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return word[:-1] if plural else word.removesuffix("'s")
+
+
+class OptionTexts:
+    """The options of a question, to be found in replies."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self.options = options
+        found = [tokens(option) for option in options]
+        self.exact = [tuple(token.word for token in each) for each in found]
+        self.numbered = any(token.word[0].isdigit() for each in found for token in each)
+        self.lettered = any(
+            len(option.strip()) == 1 and option.strip().isalpha() for option in options
+        )
+        keys = [_key(words) for words in self.exact]
+        singular = [tuple(map(_singular, key)) for key in keys]
+        # Where "dog" and "dogs" are two options, the ending tells them apart.
+        self._plain = max(Counter(singular).values(), default=1) == 1
+        self._keys = singular if self._plain else keys
+        self._by_first: dict[str, list[int]] = {}
+        for place, key in enumerate(self._keys):
+            if key and self._keys.count(key) == 1:
+                self._by_first.setdefault(key[0], []).append(place)
+
+    def named_by(self, text: str) -> int | None:
+        """The only option that the whole text is, letter case and punctuation aside."""
+        said = text.strip().casefold()
+        same = [at for at, option in enumerate(self.options) if option.strip().casefold() == said]
+        words = tuple(token.word for token in tokens(text))
+        if not same and words:
+            same = [at for at, exact in enumerate(self.exact) if exact == words]
+        if not same and (key := self._compared(words)):
+            same = [at for at, wanted in enumerate(self._keys) if wanted == key]
+        if not same and len(words) == 1 and words[0].isdigit():
+            same = [at for at, wanted in enumerate(self._keys) if words[0] in wanted]
+        return same[0] if len(same) == 1 else None
+
+    def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        key = _key(words)
+        return tuple(map(_singular, key)) if self._plain else key
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Where the options are named; of two in one place the longer."""
+        words = tokens(text)
+        found = [*self._in_words(text, words), *self._in_unspaced(text)]
+        found.sort(key=lambda mention: (mention.start, -mention.end))
+        apart: list[Mention] = []
+        for mention in found:
+            if not apart or mention.start >= apart[-1].end:
+                apart.append(mention)
+        return apart
+
+    def _in_words(self, text: str, words: Sequence[Token]) -> Iterator[Mention]:
+        boundaries = [match.start() for match in _BOUNDARY.finditer(text)]
+        compared = [_singular(token.word) if self._plain else token.word for token in words]
+        clause = negation = 0
+        for at, token in enumerate(words):
+            while clause < len(boundaries) and boundaries[clause] < token.start:
+                clause, negation = clause + 1, 0
+            for place in self._by_first.get(compared[at], ()):
+                last = self._end_of(place, compared, at)
+                if last is None or not _names(words, at, last, self.options[place], text):
+                    continue
+                yield Mention(place, token.start, words[last].end, negation > 0)
+            negation += _negates(words, at)
+
+    def _end_of(self, place: int, compared: Sequence[str], at: int) -> int | None:
+        """The last word of an option that begins at `at`; between long words two may stand."""
+        last = at
+        for wanted in self._keys[place][1:]:
+            reach = 4 if len(wanted) > 2 else 2
+            ahead = compared[last + 1 : last + reach]
+            step = ahead.index(wanted) + 1 if wanted in ahead else None
+            if step and any(map(_denies, ahead[: step - 1])):
+                return None
+            if step is None:
+                return None
+            last += step
+        return last
+
+    def _in_unspaced(self, text: str) -> Iterator[Mention]:
+        for place, option in enumerate(self.options):
+            if option.strip()[:1] >= _FIRST_UNSPACED_SCRIPT:
+                for match in re.finditer(re.escape(option.strip()), text):
+                    before, after = text[max(0, match.start() - 3) : match.start()], match.end()
+                    negated = bool(
+                        _DENIED_BEFORE.search(before) or _DENIED_BEHIND.match(text, after)
+                    )
+                    yield Mention(place, match.start(), match.end(), negated)
+
+
+def _key(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words that make an option: no small words, and no "yes" before another."""
+    if not words:
+        return ()
+    if len(words) > 1 and words[0] in ("yes", "no"):
+        words = words[1:]
+    kept = (word for word in words[:-1] if word not in _SMALL_WORDS)
+    last = words[-1:] if words[-1:] == ("a",) or words[-1] not in _SMALL_WORDS else ()
+    return (*kept, *last) or words
+
+
+def _negates(words: Sequence[Token], at: int) -> bool:
+    word = words[at].word
+    pair = (word, words[at + 1].word) if at + 1 < len(words) else ()
+    return _denies(word) or pair in _NEGATED_PAIRS
+
+
+def _denies(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith("n't")
+
+
+def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -> bool:
+    """Whether the words from `at` to `last` name the option, and are not only spelt like it."""
+    if at != last:
+        return True
+    token = words[at]
+    before = words[at - 1].word if at else ""
+    if len(token.written) == 1 and token.written.isalpha():
+        return token.written == option.strip()[-1:]
+    if token.word == "no":
+        return _NO_NOUN.match(text, token.end) is not None
+    if token.word == "right":
+        subject = {each.word for each in words[max(0, at - 3) : at]}
+        return before not in ("that's", "you're", "all") and not subject & _NEVER_ON_A_SIDE
+    if token.written.casefold() == "one":
+        after = words[at + 1].word if at + 1 < len(words) else ""
+        return before not in _ONE_OF_SEVERAL and after != "of"
+    return token.written != "may"

@@ -1,0 +1,162 @@
+"""What a reply states, how strongly, and which of its statements is the answer (ours).
+
+Judges and readers think aloud, repeat the options, and quote what a caption orders. Every
+default reading therefore collects each statement of an answer with a mark, and one rule
+decides. No reading takes the last statement merely because it is the last.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Mark(IntEnum):
+    """How much a statement is the writer's own answer, the least first."""
+
+    QUOTED = 0
+    """In quotation marks or brackets, or what the writer says that a text says."""
+    MENTIONED = 1
+    """An option or letter in a sentence, not said to be the answer."""
+    STATED = 2
+    """Said to be the answer, inside a longer sentence."""
+    OWN = 3
+    """Said to be the answer by a clause of its own: "the answer is B", "I rate it 2"."""
+    FINAL = 4
+    """The first words of the reply, or called the final answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[Value]):
+    """A value that the reply states at the offset `at`; None is an answer outside the choices."""
+
+    value: Value | None
+    at: int
+    mark: Mark
+
+
+def settled(statements: Iterable[Statement[Value]]) -> Value | None:
+    """The answer on which the statements agree; None where they do not, or there is none.
+
+    The first statement with the strongest mark outranks what is stated before it, and whatever
+    is stated after it must agree. Quotations are no answer. They never make room for another
+    answer either: where nothing is the writer's own clause, a quotation that comes first and
+    differs leaves the reply without an answer.
+    """
+    found = sorted(statements, key=lambda statement: statement.at)
+    strongest = max((statement.mark for statement in found), default=Mark.QUOTED)
+    if strongest is Mark.QUOTED:
+        return None
+    first = next(statement for statement in found if statement.mark is strongest)
+    if strongest is Mark.MENTIONED:
+        rivals = [each for each in found if each.mark is Mark.MENTIONED]
+    else:
+        rivals = [each for each in found if each.mark >= Mark.STATED and each.at >= first.at]
+        if strongest is Mark.STATED:
+            rivals += [each for each in found if each.at < first.at and each.mark is Mark.QUOTED]
+    return first.value if all(rival.value == first.value for rival in rivals) else None
+
+
+_QUOTATION = re.compile(
+    r"\"(?![\s}\],:])[^\"\n]{3,}+\"(?!\s?:)|\u201c[^\u201c\u201d\n]{3,}+\u201d|(?<!\w)'[^'\n]{3,}+'(?!\w)"
+    r"|\([^()\n]{3,}+\)"
+)
+_OTHERS = (
+    r"\b(?:(?:caption|sentence|text|description|phrase|it|which|that|who)\s(?:\w{1,20}\s){0,2}?"
+    r"(?:(?:order|ask|want|claim|demand|instruct|contain|include|embed|carrie|state|quote|inject"
+    r"|request|try|trie|end|read|repeat|show)(?:s|ed|d)?|says?|said|tells?|told|holds?|held)"
+    r"|injected|embedded|planted|hidden|fake|quoted|inserted)\b"
+)
+_REPORTED = re.compile(
+    _OTHERS + r"(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*+",
+    re.IGNORECASE,
+)
+_BEFORE_OBJECT = " \t\r\n:\"'`*\u201c"
+_OWN_OBJECT = re.compile(
+    r"(?:^|[.!?,;)\n]\s{0,4}|\b(?:is|'s|and|so)\s)"
+    r"(?:my|the|final|own)(?:\s\w{1,12}){0,2}?\s?(?:verdict|answer|score|judge?ment|evaluation"
+    r"|output|rating|assessment|decision|result|response|reply)(?:\s(?:is|as follows))?$",
+    re.IGNORECASE,
+)
+_QUOTED_OBJECT = re.compile(
+    _OTHERS + r"(?:\s(?:an?|the|this|me|us|for|to|with|is|was|order|instruction|object|text|json"
+    r"|verdict|output|give|write|return|answer|reply|score|line|words?))*+$"
+    r"|\b(?:user|human|caption|text|sentence|input)$",
+    re.IGNORECASE,
+)
+_CLAUSE_START = re.compile(
+    r"(?:^|[.!?,;\n\u3002\uff0c\uff01]|\b(?:but|so|hence|therefore|thus)(?=\s))"
+    r"[\s*\"'`#>_~()\u2705-]{0,12}$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Which stretches of a text are quotations, and which report what another text says."""
+
+    text: str
+    first: int
+    quotations: Sequence[tuple[int, int]]
+    reports: Sequence[tuple[int, int]]
+
+    @classmethod
+    def of(cls, text: str) -> Voices:
+        """The voices of a text."""
+        first = next((at for at, character in enumerate(text) if character.isalnum()), len(text))
+        return cls(
+            text,
+            first,
+            [match.span() for match in _QUOTATION.finditer(text)],
+            [match.span() for match in _REPORTED.finditer(text)],
+        )
+
+    def opens(self, at: int) -> bool:
+        """Whether no letter or digit stands before the offset."""
+        return at <= self.first
+
+    def quoted(self, at: int) -> bool:
+        """Whether the offset lies in quotation marks or brackets, which it does not open."""
+        return within(at, self.quotations)
+
+    def reported(self, at: int) -> bool:
+        """Whether the offset lies in a quotation, or in what another text is said to say."""
+        return self.quoted(at) or within(at, self.reports)
+
+    def starts_clause(self, at: int) -> bool:
+        """Whether a sentence or clause begins at the offset."""
+        return _CLAUSE_START.search(self.text, max(0, at - 40), at) is not None
+
+    def mark(self, at: int, *, final: bool = False) -> Mark:
+        """The mark of a statement whose words begin at `at`; `final` if it calls itself so."""
+        if self.opens(at):
+            return Mark.FINAL
+        if self.reported(at):
+            return Mark.QUOTED
+        if not self.starts_clause(at):
+            return Mark.STATED
+        return Mark.FINAL if final else Mark.OWN
+
+    def mark_of_object(self, at: int) -> Mark:
+        """The mark of an object that begins at `at`, by the words right in front of it."""
+        before = self.text[max(0, at - 200) : at].rstrip(_BEFORE_OBJECT)
+        before = before.removesuffix("json").rstrip(_BEFORE_OBJECT)
+        if at <= 200 and not any(character.isalnum() for character in before):
+            return Mark.FINAL
+        if _QUOTED_OBJECT.search(before):
+            return Mark.QUOTED
+        if own := _OWN_OBJECT.search(before):
+            return Mark.FINAL if "final" in own[0].lower() else Mark.OWN
+        return Mark.QUOTED if self.quoted(at) else Mark.STATED
+
+
+def within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether one of the spans, in their order and apart, begins before `at` and ends behind."""
+    place = bisect_left(spans, (at, 0)) - 1
+    return place >= 0 and at < spans[place][1]

@@ -1,0 +1,242 @@
+"""The count that a caption gives of a mention: "two red chairs", "each holding a cue"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from caliper.lexical.mentions import Mention
+from caliper.lexical.text import Parsed, plural
+from caliper.lexical.vocabulary import listed, word_set
+from caliper.lexical.words import PERSONS, STOPWORDS, concept
+
+_UNITS = listed("""
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen
+""")
+_TENS = listed("twenty thirty forty fifty sixty seventy eighty ninety")
+NUMBERS = {word: value for value, word in enumerate(_UNITS)} | {
+    word: 10 * value for value, word in enumerate(_TENS, start=2)
+}
+NUMBERS |= {"single": 1, "lone": 1, "solitary": 1, "sole": 1, "pair": 2, "couple": 2, "both": 2}
+NUMBERS |= {"duo": 2, "twin": 2, "twins": 2, "dual": 2, "trio": 3, "triplet": 3, "quartet": 4}
+NUMBERS |= {"dozen": 12, "half-dozen": 6, "hundred": 100}
+_ONE = frozenset(("a", "an", "another"))
+_BACK = frozenset(("the", "these", "those", "all"))
+_SHARING = frozenset(("each", "every", "either", "both", "all"))
+_CLAUSE_ENDS = frozenset(",;:()")
+_FURTHER = frozenset(("another", "second", "third", "fourth"))
+_LEFT_OUT = frozenset((*_FURTHER, "ones"))
+_PEOPLE_COUNTS = frozenset(("couple", "duo", "trio", "quartet", "twins"))
+_VAGUE = word_set("""
+    several some many various numerous multiple few group groups row rows stack stacks pile bunch
+    cluster crowd set series collection variety lots other array line assortment
+""")
+# A count passes through a measure: "two bowls of porridge".
+_MEASURES = word_set("""
+    pair pairs couple total bowl bowls cup cups glass glasses plate plates piece pieces slice
+    slices bottle bottles pot pots can cans loaf loaves box boxes bag bags jar jars bunch bunches
+    sheet sheets dozen sets trays tray basket baskets types kinds out
+""")
+STOPS = word_set("""
+    ; : ( ) and or with in on at is are was were has have by from to for as while near behind
+    under beside the his her their its holding containing featuring wearing carrying showing
+""")
+_PAIRED = frozenset(
+    concept(word)
+    for word in listed("""
+        shoe boot sneaker cleat sandal heel slipper sock glove mitten earring eye ear eyebrow hand
+        palm arm leg foot knee shoulder wing ski
+    """)
+)
+_PARTIAL = word_set("prominent main notable central largest")
+_SIDES = word_set("side sides end ends hand arm wrist ear foot shoulder")
+# Numbers that measure or name a thing count none.
+_UNITS_OF = word_set("year years month months percent meters feet inches o'clock am pm")
+_NUMBERED = word_set("number platform page room gate route")
+_REACH = 5
+_FAR = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A count that a caption gives of a mention, and the token it stands at.
+
+    `spelled` means more than "a" or "an", `another` that it comes to others, `again` that these
+    were counted before ("the two dogs"), `partial` that more are left out ("two main towers").
+    """
+
+    value: int
+    at: int
+    sentence: int
+    spelled: bool = True
+    another: bool = False
+    again: bool = False
+    partial: bool = False
+
+
+def number_of(word: str) -> int | None:
+    """The value of a number word or of digits, None for other words."""
+    if word.isdecimal():
+        return int(word) if len(word) <= 6 else None
+    return NUMBERS.get(word)
+
+
+def value_at(parsed: Parsed, at: int) -> int | None:
+    """The number at a token; "twenty five" is read from its last word."""
+    word = parsed.words[at]
+    value = number_of(word)
+    if value is None or parsed.quoted[at] or parsed.negated[at]:
+        return None
+    before = parsed.words[at - 1] if at else ""
+    following = parsed.words[at + 1] if at + 1 < len(parsed.words) else ""
+    if (word.isdecimal() and before in _NUMBERED) or following in _UNITS_OF:
+        return None
+    if 0 < value < 10 and before in _TENS:
+        return value + NUMBERS[before]
+    return None if word == "one" and following in {"of", "another"} else value
+
+
+def count_of(parsed: Parsed, mention: Mention) -> Count | None:
+    """The count of a mention: before it, in the word itself ("a couple"), or after it; that of
+    things which each of several has is multiplied.
+    """
+    found = _inside(parsed, mention) or _before(parsed, mention) or _postposed(parsed, mention)
+    return _distributed(parsed, mention, found)
+
+
+def _inside(parsed: Parsed, mention: Mention) -> Count | None:
+    word = parsed.words[mention.head]
+    if word in _PEOPLE_COUNTS and parsed.meanings[mention.head] in PERSONS:
+        return Count(NUMBERS[word], mention.head, parsed.sentence_of[mention.head])
+    return None
+
+
+def _before(parsed: Parsed, mention: Mention) -> Count | None:
+    """The count before a mention, over adjectives and measures, not over clauses."""
+    sentence = parsed.sentence_of[mention.head]
+    low = max(parsed.sentences[sentence][0], mention.start - _REACH)
+    times = 1
+    for at in range(mention.start - 1, low - 1, -1):
+        word = parsed.words[at]
+        if word == "pairs":
+            times = 2
+        value = value_at(parsed, at)
+        if value is not None:
+            partial = not _PARTIAL.isdisjoint(parsed.words[at : mention.head])
+            again = at > 0 and parsed.words[at - 1] in _BACK
+            return Count(times * value, at, sentence, again=again, partial=partial)
+        if word in _ONE and not plural(parsed.words[mention.head]):
+            return Count(1, at, sentence, spelled=False, another=word == "another")
+        if word in _ONE or word in _VAGUE or word in STOPS or _ends_search(parsed, at, low):
+            break
+    return None
+
+
+def _ends_search(parsed: Parsed, at: int, low: int) -> bool:
+    """Whether an "of" or a comma ends the search.
+
+    "Of" does but after a measure or a number; a comma does after a plural: what stands
+    before it is another thing, not an adjective ("four large, black wheels").
+    """
+    before = parsed.words[at - 1] if at > low else ""
+    if parsed.words[at] == ",":
+        return not before or plural(before)
+    return parsed.words[at] == "of" and before not in _MEASURES and number_of(before) is None
+
+
+def _postposed(parsed: Parsed, mention: Mention) -> Count | None:
+    """The count after a mention: "trotters, seven in total", "chairs (4)"."""
+    sentence = parsed.sentence_of[mention.head]
+    high = min(parsed.sentences[sentence][1], mention.head + 5)
+    for at in range(mention.head + 1, high):
+        value = value_at(parsed, at)
+        if value is not None:
+            after = " ".join(parsed.words[at + 1 : at + 3])
+            told = after.startswith("in total") or parsed.words[at - 1] in {"numbering", "totaling"}
+            if told or (parsed.words[at - 1] == "(" and after.startswith(")")):
+                return Count(value, at, sentence)
+            return None
+    return None
+
+
+def _distributed(parsed: Parsed, mention: Mention, found: Count | None) -> Count | None:
+    """A count times the owners it is given for: "three men, each with a cue", "on each side"."""
+    low, high = parsed.sentences[parsed.sentence_of[mention.head]]
+    behind = min(high - 1, mention.head + _REACH + 1)
+    nobody = _SHARING.isdisjoint(parsed.words[max(low, mention.start - _FAR) : behind])
+    if nobody or (not found and parsed.words[max(0, mention.start - 1)] in _BACK):
+        return found
+    for at in range(mention.head + 1, behind):
+        if _shares_out(parsed, at):
+            return _times(parsed, found, at, (low, found.at if found else at))
+    for at in range(mention.start - 1, max(low, mention.start - _FAR) - 1, -1):
+        if parsed.words[at] in _CLAUSE_ENDS:
+            return found
+        if not _shares_out(parsed, at):
+            continue
+        if found and found.spelled and parsed.words[found.at] not in {"one", "pair"}:
+            return _times(parsed, found, at, (at, found.at))
+        before = parsed.sentences[max(0, parsed.sentence_of[at] - (at == low))][0]
+        return _times(parsed, found, at, (before, at))
+    return found
+
+
+def _shares_out(parsed: Parsed, at: int) -> bool:
+    word, following = parsed.words[at], parsed.words[at + 1]
+    if word == "all":
+        return following in {"of", "with", "in"} or following.endswith("ing")
+    return word in _SHARING and following != "other"
+
+
+def _times(
+    parsed: Parsed, found: Count | None, at: int, owners_in: tuple[int, int]
+) -> Count | None:
+    """A count times the owners that "each" at a token means: a number between two tokens, or two
+    sides. The count itself where there are none.
+    """
+    value = found.value if found else 1
+    if parsed.words[at + 1] in _SIDES:
+        owners = 2 if found and value == 1 else 0
+    else:
+        low, end = owners_in
+        owners = _stated_before(parsed, end, max(low, end - 2 * _FAR))
+    return Count(value * owners, at, parsed.sentence_of[at]) if owners else found
+
+
+def _stated_before(parsed: Parsed, end: int, low: int) -> int:
+    """The nearest number over one before a token, 0 if there is none."""
+    values = (value_at(parsed, at) for at in range(end - 1, low - 1, -1))
+    return next((value for value in values if value and value > 1), 0)
+
+
+def of_a_pair(parsed: Parsed, mention: Mention) -> bool:
+    """Whether an uncounted plural is what one owner has two of: "his gloves"."""
+    if parsed.meanings[mention.head] not in _PAIRED or not plural(parsed.words[mention.head]):
+        return False
+    low, high = parsed.sentences[parsed.sentence_of[mention.head]]
+    near = range(max(low, mention.head - _FAR), min(high, mention.head + _FAR))
+    return not any(
+        parsed.words[at] in {"their", "they"}
+        or (parsed.meanings[at] in PERSONS and plural(parsed.words[at]))
+        for at in near
+    )
+
+
+def left_out(parsed: Parsed, mentioned: tuple[Mention, ...]) -> Iterator[Count]:
+    """Counts of mentioned things without their name: "another sits", "two patterned ones"."""
+    sentences = dict.fromkeys(parsed.sentence_of[mention.head] for mention in mentioned)
+    for sentence in sentences:
+        low, high = parsed.sentences[sentence]
+        if _LEFT_OUT.isdisjoint(parsed.words[low:high]):
+            continue
+        for at in range(low + 1, high):
+            following = parsed.words[at + 1] if at + 1 < high else ""
+            if parsed.words[at] in _FURTHER and (
+                following in STOPWORDS or following == "one" or plural(following)
+            ):
+                yield Count(1, at, sentence, another=True)
+            if parsed.words[at] == "ones":
+                count = _before(parsed, Mention(at, at, 1.0, full=True))
+                if count:
+                    yield replace(count, another=True)

@@ -1,0 +1,196 @@
+"""Every expression that meets a reply or a caption reads 65,536 characters in 50 ms of CPU.
+
+The texts are made from the expression itself: what leads to each of its repeats, then that repeat
+without end, and neither the end that it hopes for.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import caliper
+
+SIZE = 65_536
+MOST_SECONDS = 0.05
+FIRST = 8_192
+# What reads replies and captions.
+ROOMS = ("core", "benchmarks", "lexical", "pipeline", "adapters.models.context", "canary")
+ROOMS += ("adapters.models.chat_template", "adapters.language", "adapters.wire", "adapters.exports")
+CHARACTERS = " \na1A_.,;:!?\"'`(){}[]<>/\\|-*#&~\u4e2d\u00e9\u0301\u200d\x00"
+RUNS = (
+    " ",
+    "\n",
+    "a",
+    "A",
+    "1",
+    "a ",
+    "A.",
+    "a\n",
+    '"',
+    "'",
+    "(",
+    "{",
+    "<",
+    "[",
+    ". ",
+    "no ",
+    "is ",
+)
+RUNS += ("answer ", "the caption says ", '{"score": ')
+parser: Any = importlib.import_module("re._parser")
+compiler: Any = importlib.import_module("re._compiler")
+
+
+def modules() -> Iterator[Any]:
+    for found in pkgutil.walk_packages(caliper.__path__, "caliper."):
+        room = found.name.removeprefix("caliper.").removeprefix("standalone.")
+        if any(room == each or room.startswith(f"{each}.") for each in ROOMS):
+            yield importlib.import_module(found.name)
+
+
+def inside(name: str, value: object) -> Iterator[tuple[str, re.Pattern[str]]]:
+    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from inside(f"{name}[{key}]", inner)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for place, inner in enumerate(value):
+            yield from inside(f"{name}[{place}]", inner)
+
+
+def expressions() -> dict[str, tuple[re.Pattern[str], frozenset[str]]]:
+    """The expressions by name, each with the methods that its module calls on it."""
+    found = {}
+    known: set[int] = set()
+    for module in modules():
+        source = inspect.getsource(module)
+        for name, value in vars(module).items():
+            if name.startswith("__"):
+                continue
+            uses = frozenset(re.findall(rf"\b{name}\.(search|match|fullmatch|split|sub)\(", source))
+            for place, pattern in inside(
+                f"{module.__name__.removeprefix('caliper.')}.{name}", value
+            ):
+                if id(pattern) not in known:
+                    known.add(id(pattern))
+                    found[place] = (pattern, uses)
+    return found
+
+
+EXPRESSIONS = expressions()
+
+
+class Hostile:
+    """Texts for one expression: (beginning, what is repeated)."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.tree = parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
+        self.found: dict[tuple[str, str], None] = dict.fromkeys(("", run) for run in RUNS)
+        self._walk(self.tree, "")
+
+    def characters(self, node: tuple[Any, Any]) -> list[str]:
+        """Up to two characters that a node for one character matches."""
+        one = compiler.compile(parser.SubPattern(self.tree.state, [node]))
+        return [each for each in CHARACTERS if one.match(each)][:2] or ["\u2603"]
+
+    def example(self, tree: Any) -> str:
+        """A short text that the tree matches, but for what it looks at without taking it."""
+        return "".join(self._example(node) for node in tree)
+
+    def _example(self, node: tuple[Any, Any]) -> str:
+        match str(node[0]), node[1]:
+            case "LITERAL", code:
+                return chr(code)
+            case "IN" | "NOT_LITERAL" | "ANY", _:
+                return self.characters(node)[0]
+            case "BRANCH", (_, branches):
+                return self.example(branches[0])
+            case "SUBPATTERN", (_, _, _, inner):
+                return self.example(inner)
+            case "ATOMIC_GROUP", inner:
+                return self.example(inner)
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT", (least, _, inner):
+                return self.example(inner) * max(1, min(least, 8))
+        return ""
+
+    def _walk(self, tree: Any, before: str) -> None:
+        for node in tree:
+            kind, of = str(node[0]), node[1]
+            if kind == "BRANCH":
+                for branch in of[1][:40]:
+                    self._walk(branch, before)
+            elif kind == "SUBPATTERN":
+                self._walk(of[3], before)
+            elif kind in ("ASSERT", "ASSERT_NOT"):
+                self._walk(of[1], before)
+            elif kind == "ATOMIC_GROUP":
+                self._walk(of, before)
+            elif kind.endswith("_REPEAT") and of[1] > 1:
+                self._repeat(of[2], before)
+                self._walk(of[2], before)
+            before = (before + self._example(node))[-200:]
+        self.found[before, before] = None
+
+    def _repeat(self, tree: Any, before: str) -> None:
+        units = {self.example(tree)}
+        if len(tree) == 1 and str(tree[0][0]) in ("IN", "NOT_LITERAL", "ANY"):
+            units |= set(self.characters(tree[0]))
+        for unit in units:
+            self.found[before, unit] = None
+            self.found["", before + unit] = None
+            self.found[before, f"{unit} "] = None
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        return ((before, unit) for before, unit in self.found if unit)
+
+
+def text(before: str, unit: str, size: int) -> str:
+    return (before + unit * (size // len(unit)))[: size - 1] + "\x01"
+
+
+def run(pattern: re.Pattern[str], uses: frozenset[str]) -> Callable[[str], object]:
+    """What is done with a text: what the module does, and else looking for all matches."""
+    if uses and uses <= {"match", "fullmatch"}:
+        return pattern.match if "match" in uses else pattern.fullmatch
+    return lambda text: sum(1 for _ in pattern.finditer(text))
+
+
+def seconds(act: Callable[[str], object], read: str, tries: int = 1) -> float:
+    """The least CPU time of that many tries; one that is far beyond the bound is not repeated."""
+    least = float("inf")
+    for _ in range(tries):
+        start = time.process_time()
+        act(read)
+        least = min(least, time.process_time() - start)
+        if least > 4 * MOST_SECONDS:
+            break
+    return least
+
+
+def test_there_are_expressions_of_every_kind() -> None:
+    names = {name.partition("[")[0] for name in EXPRESSIONS}
+    assert len(EXPRESSIONS) > 80
+    assert {
+        "core.untrusted._MARK",
+        "core.suspicion._PATTERNS",
+        "benchmarks.literals._STRING",
+    } <= names
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_no_text_takes_an_expression_long(name: str) -> None:
+    pattern, uses = EXPRESSIONS[name]
+    act, hostile = run(pattern, uses), Hostile(pattern)
+    for before, unit in hostile.texts():
+        # What would do were it quadratic needs no longer look.
+        if seconds(act, text(before, unit, FIRST)) * (SIZE / FIRST) ** 2 < MOST_SECONDS:
+            continue
+        took = seconds(act, text(before, unit, SIZE), 3)
+        assert took < MOST_SECONDS, f"{name}: {took:.3f} s for {before!r} and {unit!r} repeated"

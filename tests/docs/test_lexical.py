@@ -1,0 +1,32 @@
+"""docs/lexical.md gives the figures that the source and the tests have."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.lexical.test_agreement import MENDED, accuracy, kappa
+
+from caliper.benchmarks.capability.tasks import NAMES
+from caliper.benchmarks.lexical_agreement import MEASURED
+
+PAGE = (Path(__file__).parents[2] / "docs" / "lexical.md").read_text("utf-8")
+
+
+def test_the_measured_agreement_is_that_of_the_source() -> None:
+    rows = re.findall(r"^\| (\w+) \| (\d\.\d\d) \| (\d\.\d\d) \|$", PAGE, re.MULTILINE)
+    assert rows == [
+        (task, f"{found.kappa:.2f}", f"{found.rank:.2f}")
+        for task, found in MEASURED["capability"].items()
+    ]
+    assert tuple(task for task, *_ in rows) == NAMES
+
+
+def test_colours_and_counts_agree_as_the_page_says() -> None:
+    row = r"^\| (\w+) \| (\w+) \| (\d+) \| [\d.]+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|$"
+    told = {(half, task): found for task, half, *found in re.findall(row, PAGE, re.MULTILINE)}
+    assert told == {
+        (half, task): [str(len(pairs)), f"{kappa(pairs):.2f}", f"{accuracy(pairs):.2f}"]
+        for half, by_task in MENDED.items()
+        for task, pairs in by_task.items()
+    }

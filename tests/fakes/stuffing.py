@@ -1,0 +1,45 @@
+"""One caption that lists everything, in place of those of the examples."""
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+
+from caliper.benchmarks.capability.tasks import ALTERNATIVES
+from caliper.lexical import near, synonyms, vocabulary
+from caliper.lexical.colours import FAMILIES
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+_LISTS = (vocabulary.KINDS, near.THINGS, near.DEEDS, synonyms.SYNONYMS)
+_NUMBERS = re.findall("[a-z]+", "one two three four five six seven eight nine ten eleven twelve")
+
+
+def stuffed() -> str:
+    """Our own word lists, names of categories, colours and numbers."""
+    words = re.findall("[a-z]+", " ".join(_LISTS))
+    stated = [name for names in ALTERNATIVES for name in names]
+    return ", ".join(dict.fromkeys([*stated, *sorted(FAMILIES), *_NUMBERS, *words])) + "."
+
+
+def stuff(folder: Path, text: str) -> Path:
+    """A configuration of the examples in which every caption is `text`."""
+    config = yaml.safe_load((EXAMPLES / "careful.yaml").read_text("utf-8"))
+    for name, part in config["benchmarks"].items():
+        source = EXAMPLES / part["captions"]
+        target = folder / "captions" / name
+        part |= {key: str(EXAMPLES / part[key]) for key in ("data", "media")}
+        if source.is_dir():
+            target.mkdir(parents=True)
+            for file in source.glob("*.jsonl"):
+                rows = map(json.loads, file.read_text("utf-8").splitlines())
+                lines = [json.dumps({**row, "caption": text}) for row in rows]
+                (target / file.name).write_text("\n".join(lines), "utf-8")
+        else:
+            captions = dict.fromkeys(json.loads(source.read_text("utf-8")), text)
+            target = target.with_suffix(".json")
+            target.write_text(json.dumps(captions), "utf-8")
+        part["captions"] = str(target)
+    written = folder / "stuffed.yaml"
+    written.write_text(yaml.safe_dump({**config, "name": "stuffed"}), "utf-8")
+    return written
