@@ -229,7 +229,7 @@ def test_missing_replies_under_the_floor_leave_the_run_finished(
     caliper: Command, config: Path
 ) -> None:
     ended = caliper("evaluate", "--config", config, "--coverage-floor", "0.99", code=1)
-    assert "Incomplete: CAPability: 10 of 11 questions scored (90.91%, 99% needed)." in ended.out
+    assert "Incomplete: CAPability: 10 of 11 questions scored (90.91%, 99% needed)" in ended.out
     assert "10 of 11 askable questions scored; unscored: 1 no_reply" in ended.out
     (kept,) = caliper.folder.glob("runs/tiny-*/report.json")
     assert json.loads(kept.read_text())["state"] == "finished"
