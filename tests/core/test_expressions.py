@@ -42,6 +42,8 @@ RUNS = (
     "no ",
     "is ",
 )
+# It meets messages of our own.
+ELSEWHERE = ("pipeline.planner._ON_DISK",)
 RUNS += ("answer ", "the caption says ", '{"score": ')
 parser: Any = importlib.import_module("re._parser")
 compiler: Any = importlib.import_module("re._compiler")
@@ -78,7 +80,7 @@ def expressions() -> dict[str, tuple[re.Pattern[str], frozenset[str]]]:
             for place, pattern in inside(
                 f"{module.__name__.removeprefix('caliper.')}.{name}", value
             ):
-                if id(pattern) not in known:
+                if id(pattern) not in known and place not in ELSEWHERE:
                     known.add(id(pattern))
                     found[place] = (pattern, uses)
     return found
@@ -107,18 +109,20 @@ class Hostile:
     def _example(self, node: tuple[Any, Any]) -> str:
         match str(node[0]), node[1]:
             case "LITERAL", code:
-                return chr(code)
+                found = chr(code)
             case "IN" | "NOT_LITERAL" | "ANY", _:
-                return self.characters(node)[0]
+                found = self.characters(node)[0]
             case "BRANCH", (_, branches):
-                return self.example(branches[0])
+                found = self.example(branches[0])
             case "SUBPATTERN", (_, _, _, inner):
-                return self.example(inner)
+                found = self.example(inner)
             case "ATOMIC_GROUP", inner:
-                return self.example(inner)
+                found = self.example(inner)
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT", (least, _, inner):
-                return self.example(inner) * max(1, min(least, 8))
-        return ""
+                found = self.example(inner) * max(1, min(least, 8))
+            case _:
+                found = ""
+        return found
 
     def _walk(self, tree: Any, before: str) -> None:
         for node in tree:

@@ -82,14 +82,14 @@ _ORDERS = (
     r"|\b(?:note|message|instructions?) (?:to|for) (?:the |all )?(?:judges?|graders?"
     r"|evaluators?|readers?|models?|assistants?|ai)\b"
     # German
-    r"|\b(?:ignorier\w*|vergiss|missacht\w*)\b[^.\n]{0,40}\b(?:anweisung\w*|regeln?)\b"
+    r"|\b(?:ignorier\w*+|vergiss|missacht\w*+)\b[^.\n]{0,40}\b(?:anweisung\w*+|regeln?)\b"
     # French, Spanish, Portuguese, Italian
-    r"|\b(?:ignor\w*|oubli\w*|olvid\w*|esque[c\u00e7]\w*)\b[^.\n]{0,40}"
-    r"\b(?:instructions|consignes|r\u00e8gles|instruc\w+|istruzioni|reglas|regras|regole)\b"
+    r"|\b(?:ignor\w*+|oubli\w*+|olvid\w*+|esque[c\u00e7]\w*+)\b[^.\n]{0,40}"
+    r"\b(?:instructions|consignes|r\u00e8gles|instruc\w++|istruzioni|reglas|regras|regole)\b"
     # Russian
-    r"|\b(?:\u0438\u0433\u043d\u043e\u0440\u0438\u0440|\u0437\u0430\u0431\u0443\u0434)\w*"
+    r"|\b(?:\u0438\u0433\u043d\u043e\u0440\u0438\u0440|\u0437\u0430\u0431\u0443\u0434)\w*+"
     r"[^.\n]{0,40}\b(?:\u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446|\u043f\u0440\u0430"
-    r"\u0432\u0438\u043b)\w*"
+    r"\u0432\u0438\u043b)\w*+"
     # Chinese, Japanese, Korean
     r"|(?:\u5ffd\u7565|\u5ffd\u89c6|\u65e0\u89c6|\u7121\u8996)[^\u3002\n]{0,20}"
     r"(?:\u6307\u4ee4|\u6307\u793a|\u63d0\u793a|\u89c4\u5219|\u898f\u5247)"
@@ -100,16 +100,14 @@ _ORDERS = (
     r"|\u0928\u093f\u0930\u094d\u0926\u0947\u0936[^.\n]{0,30}\u0905\u0928\u0926\u0947\u0916"
 )
 _PATTERNS: Mapping[Sign, re.Pattern[str]] = {
-    Sign.INSTRUCTION: re.compile(_ORDERS, re.IGNORECASE),
+    Sign.INSTRUCTION: re.compile(_ORDERS),
     Sign.VERDICT: re.compile(
-        r"[\"']?\b(?:score|pred|verdict|rating|answer|letter|choice)\b[\"']\s*:\s*[\[\"'\-0-9]",
-        re.IGNORECASE,
+        r"[\"']?\b(?:score|pred|verdict|rating|answer|letter|choice)\b[\"']\s*:\s*[\[\"'\-0-9]"
     ),
     Sign.SCORE: re.compile(
         r"\b(?:give|award|assign|output|return|rate)\b[^.\n]{0,40}\b(?:score|points?|marks?|rating"
         r"|[0-5] ?/ ?5|[0-5] out of 5)\b|\bfull marks\b|\b(?:maximum|highest|perfect) score\b"
-        r"|\bscore (?:of |is |= ?|: ?)-?[0-9]\b",
-        re.IGNORECASE,
+        r"|\bscore (?:of |is |= ?|: ?)-?[0-9]\b"
     ),
     Sign.LETTER: re.compile(
         r"\b(?:(?:correct|right|final) )?(?:answer|option|choice)\b(?: is|:| =| must be| with)? "
@@ -117,13 +115,15 @@ _PATTERNS: Mapping[Sign, re.Pattern[str]] = {
         r"\b(?:with|option|letter)\b[^.\n]{0,12}\b[A-Z]\b"
     ),
     Sign.DELIMITER: re.compile(
-        r"^\s{0,3}(?:#{1,6}\s{0,3})?(?:system|assistant|user|human|judge)\s{0,3}:"
+        r"^\s{0,3}+(?:(?:#{1,6}+\s{0,3}+)?(?:system|assistant|user|human|judge)\s{0,3}+:"
+        r"|(?:-{3,}+|={3,}+|#{3,}+)\s{0,3}+(?:end|begin|start|stop|new)\b)"
         # In capitals anywhere: so Vicuna's turns begin.
-        r"|(?-i:\b(?:USER|ASSISTANT)\s{0,3}:)"
-        r"|^\s{0,3}(?:-{3,}|={3,}|#{3,})\s{0,3}(?:end|begin|start|stop|new)\b",
+        r"|(?-i:\b(?:USER|ASSISTANT)\s{0,3}:)",
         re.IGNORECASE | re.MULTILINE,
     ),
 }
+_CASED = frozenset({Sign.LETTER, Sign.DELIMITER})
+"""The patterns that look at capitals; the others find lower case, of lower-case texts."""
 # One of these stands in whatever a pattern finds in an ASCII text: most captions need no search.
 _STEMS: Mapping[Sign, tuple[str, ...]] = {
     Sign.INSTRUCTION: (
@@ -169,7 +169,7 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
         sign
         for sign, pattern in _PATTERNS.items()
         if not (plain.isascii() and not any(stem in lower for stem in _STEMS[sign]))
-        and pattern.search(plain)
+        and pattern.search(plain if sign in _CASED else lower)
     }
     raw = bounded(text)
     if marked(raw):

@@ -79,7 +79,7 @@ _MARK = re.compile(
     rf"|[{_UNSQUARE}](?:~!?[a-z]|[a-z]~)[{_SQUARE}{_UNSQUARE}]"
     rf"|[{_SQUARE}](?:~!?[a-z]|[a-z]~)[{_SQUARE}]"
     # the headings that begin a turn: ### Response:
-    r"|\#{2,}+\s{0,3}(?:instruction|input|response|system|user|human|assistant)s?\s{0,3}:",
+    r"|(?<!\#)\#{2,}+\s{0,3}(?:instruction|input|response|system|user|human|assistant)s?\s{0,3}:",
     re.IGNORECASE,
 )
 # One character for one, so that no rule above can match anew.

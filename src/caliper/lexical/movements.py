@@ -18,8 +18,8 @@ _MOVEMENT_TOPIC = re.compile(
     r"(?:slow|slight|smooth|steady|quick|gentle|horizontal|vertical) (?:pan|tilt|track|boom)|"
     r"(?:video|clip|scene|it) (?:\w+ ){0,3}?(?:pans|tilts|booms|tracks|is static))\b"
 )
-_CAMERA = r"(?:camera(?:'s)?(?: \w+)?|shot|lens|drone|footage|view|perspective|frame|viewpoint)"
-_ADVERBS = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w']+ ){0,%d}?"
+_CAMERA = r"(?:camera(?:'s)?(?: \w++)?|shot|lens|drone|footage|view|perspective|frame|viewpoint)"
+_ADVERBS = r"(?:(?!(?:as|wh(?:ile|en|ere|ich|o)|that)\b)[\w']++ ){0,%d}?"
 _GENERIC = (
     r"(?:mov(?:es?|ed|ing)|shift(?:s|ed|ing)?|turn(?:s|ed|ing)?|rotat(?:es?|ed|ing)|"
     r"sweep(?:s|ing)?|swing(?:s|ing)?|glid(?:es?|ing)|slid(?:es?|ing)|travel(?:s|ing)?|"
@@ -49,14 +49,14 @@ _SELF_MOVED = (
     rf"(?:\b{_OWN}\b |\bcamera(?:'s)? {_ADVERBS % 4}\b{_GENERIC}\b |"
     rf"\b{_CAMERA} {_ADVERBS % 2}\b{_GENERIC}\b |"
     rf"\bcamera is {_ADVERBS % 7}and (?:\w+ly )?\b{_GENERIC}\b |"
-    rf"\b{_CAMERA} (?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|,)[\w']+ ){{0,12}}?"
+    rf"\b{_CAMERA} (?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|,)[\w']++ ){{0,12}}?"
     rf", (?:\w+ly )?(?:moving|travel+ing|gliding|panning|flying|drifting|sweeping) )"
 )
-_CARRIED = r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b)[\w',]+ ){0,8}?"
+_CARRIED = r"(?:(?!(?:as|wh(?:ile|en|ere|ich|o)|that)\b)[\w',]++ ){0,8}?"
 # "Tracks alongside the skater to the left", but not "pans to show a man to the left".
 _AIMED = (
     r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|show|reveal|captur|focus|and\b)"
-    r"[\w']+ ){0,6}?(?:to|towards?) (?:the |its )?"
+    r"[\w']++ ){0,6}?(?:to|towards?) (?:the |its )?"
 )
 _RIGHTWARD = r"(?:right(?:wards?)?|rightwards?)\b"
 _LEFTWARD = r"(?:left(?:wards?)?|leftwards?)\b"
@@ -70,17 +70,15 @@ _MOVEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "left",
         re.compile(
-            rf"{_SELF_MOVED}{_CARRIED}toleft\b|{_SELF_MOVED}{_AIMED}{_LEFTWARD}|"
-            rf"{_SELF_MOVED}{_TO}{_LEFTWARD}|\bleft(?:ward)? (?:pan|track|panning|tracking|swing|"
-            r"movement|motion)\b"
+            rf"{_SELF_MOVED}(?:{_CARRIED}toleft\b|{_AIMED}{_LEFTWARD}|{_TO}{_LEFTWARD})|"
+            r"\bleft(?:ward)? (?:pan|track|panning|tracking|swing|movement|motion)\b"
         ),
     ),
     (
         "right",
         re.compile(
-            rf"{_SELF_MOVED}{_CARRIED}toright\b|{_SELF_MOVED}{_AIMED}{_RIGHTWARD}|"
-            rf"{_SELF_MOVED}{_TO}{_RIGHTWARD}|\bright(?:ward)? (?:pan|track|panning|tracking|"
-            r"swing|movement|motion)\b"
+            rf"{_SELF_MOVED}(?:{_CARRIED}toright\b|{_AIMED}{_RIGHTWARD}|{_TO}{_RIGHTWARD})|"
+            r"\bright(?:ward)? (?:pan|track|panning|tracking|swing|movement|motion)\b"
         ),
     ),
     (
@@ -134,7 +132,7 @@ _STILL = (
 )
 _UNBROKEN = (
     r"(?:(?!as\b|while\b|when\b|where\b|which\b|who\b|that\b|captur\w+|show\w+|follow\w+|"
-    r"reveal\w+|of\b)[\w',]+ ){0,6}?"
+    r"reveal\w+|of\b)[\w',]++ ){0,6}?"
 )
 _FIXED = re.compile(
     rf"\b{_CAMERA} {_UNBROKEN}{_STILL}\b|"
