@@ -76,8 +76,9 @@ class Identity:
         """How reports name the model; hashes are cut to 12 digits."""
         if not self.revision and not self.origin:
             return self.name
-        known = _short(self.revision) or f"no revision, origin {_short(self.origin)}"
-        return f"{self.name} ({self.kind}, {known})"
+        known = self.revision or f"no revision, origin {self.origin}"
+        short = _HASH.sub(lambda found: found[0][:12], known)
+        return f"{self.name} ({self.kind}, {short})"
 
     def to_json(self) -> dict[str, str]:
         """What of the identity is part of keys and specs."""
@@ -96,10 +97,6 @@ class Identity:
         origin as the revision, or leave it out.
         """
         return named in (self, self.by_origin, replace(self, origin=""))
-
-
-def _short(revision: str) -> str:
-    return _HASH.sub(lambda found: found[0][:12], revision)
 
 
 RECORDED = "replay"
@@ -223,9 +220,7 @@ class RunSpec:
 
     @property
     def by_origin(self) -> RunSpec:
-        """The spec as earlier commits resolved it, with origins as revisions: a run that was begun
-        under it goes on under it.
-        """
+        """The spec as earlier commits resolved it, with origins as revisions."""
         parts = (
             replace(part, models={role: one.by_origin for role, one in part.models.items()})
             for part in self.benchmarks
