@@ -25,6 +25,7 @@ class Reading:
 
 Reader = Callable[[Ask, str], Reading]
 UNREADABLE = Unscored(Reason.UNREADABLE)
+_CUT_BEFORE_ANSWER = "the limit of output tokens was reached before any answer was written"
 LONGEST = 65_536
 """The most characters of a reply that are read (ours): no verdict is longer."""
 
@@ -59,10 +60,12 @@ def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
         return Unscored(answer.reason), Evidence(explanation=answer.detail)
     reading = _bounded(ask, answer.text, read)
     outcome = reading.outcome
+    if outcome == UNREADABLE and not answer.text.strip():
+        if answer.truncated:
+            return Unscored(Reason.TRUNCATED), Evidence(explanation=_CUT_BEFORE_ANSWER)
+        return Unscored(Reason.NO_REPLY), Evidence(explanation="the reply was empty")
     if outcome == UNREADABLE and answer.truncated:
         outcome = Unscored(Reason.TRUNCATED)
-    elif outcome == UNREADABLE and not answer.text.strip():
-        return Unscored(Reason.NO_REPLY), Evidence(explanation="the reply was empty")
     return outcome, Evidence(answer.text, reading.explanation, reading.repaired)
 
 
