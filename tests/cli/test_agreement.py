@@ -13,12 +13,12 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """A folder with the runs careful, careless, and strict: the careful captions read strictly."""
+    """A folder with the runs careful, careless, and strict: the careless captions read strictly."""
     caliper = Command(tmp_path_factory.mktemp("agreement"))
     for name, config, *more in (
         ("careful", "careful"),
         ("careless", "careless"),
-        ("strict", "careful", "--set", "reply_reading=strict"),
+        ("strict", "careless", "--set", "reply_reading=strict"),
     ):
         flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
         caliper("evaluate", *flags, *more, code=0)
@@ -26,10 +26,10 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
 
 
 def test_agreement_of_two_judges(ran: Command) -> None:
-    told = ran("agreement", "careful", "strict", "--json", code=0).told
+    told = ran("agreement", "careless", "strict", "--json", code=0).told
     assert told["captionqa"]["all"]["accuracy"]["value"] == 1.0
     assert told["captionqa"]["all"]["cohen"]["value"] == 1.0
-    assert "Cohen's kappa" in ran("agreement", "careful", "strict", code=0).out
+    assert "Cohen's kappa" in ran("agreement", "careless", "strict", code=0).out
     other = ran("agreement", "careful", "careless", code=2)
     assert "their judges did not look at the same" in other.err
     assert "two or more raters" in ran("agreement", "careful", code=2).err
@@ -75,26 +75,26 @@ def test_labels_that_are_none(ran: Command, line: str, told: str) -> None:
 
 def test_what_the_choice_of_a_judge_does(ran: Command) -> None:
     files = (ran.folder / "judges.csv", ran.folder / "judges.md")
-    words = ("agreement", "careful", "strict", "--csv", files[0], "--markdown", files[1])
+    words = ("agreement", "careless", "strict", "--csv", files[0], "--markdown", files[1])
     ran(*words, code=0)
     with files[0].open(encoding="utf-8", newline="") as lines:
         rows = {(row["benchmark"], row["run"], row["figure"]): row for row in csv.DictReader(lines)}
     reports = {
         name: json.loads((ran.folder / "runs" / name / "report.json").read_text())["benchmarks"]
-        for name in ("careful", "strict")
+        for name in ("careless", "strict")
     }
-    for name in ("careful", "strict"):
+    for name in ("careless", "strict"):
         told = rows["captionqa", name, "overall.score"]
         assert float(told["value"]) == reports[name]["captionqa"]["overall"]["score"]
         assert "lexical-rules" in told["judge"]
     first, second = (reports[name]["capability"]["average"]["f1"] for name in reports)
     other = rows["capability", "strict", "average.f1"]
     assert float(other["difference"]) == pytest.approx(second - first)
-    assert rows["capability", "careful", "average.f1"]["difference"] == ""
-    agreed = ran("agreement", "careful", "strict", "--json", code=0).told["capability"]["all"]
+    assert rows["capability", "careless", "average.f1"]["difference"] == ""
+    agreed = ran("agreement", "careless", "strict", "--json", code=0).told["capability"]["all"]
     kappa = float(rows["capability", "strict", "Cohen's kappa"]["value"])
     assert kappa == agreed["cohen"]["value"]
-    assert ("capability", "careful", "agreement") not in rows
+    assert ("capability", "careless", "agreement") not in rows
     shown = files[1].read_text()
     assert "### CaptionQA" in shown
     assert "Cohen's kappa" in shown
@@ -142,7 +142,7 @@ def test_labels_of_other_questions_are_counted(ran: Command) -> None:
 
 def test_what_is_measured_is_no_opinion(ran: Command) -> None:
     """The objects of a picture are matched by rules and embeddings, whoever judges."""
-    told = ran("agreement", "careful", "strict", "--json", code=0).told["comprecap"]
+    told = ran("agreement", "careless", "strict", "--json", code=0).told["comprecap"]
     assert "objects" not in told
     assert {"attribute", "relation", "all"} <= told.keys()
 
@@ -172,17 +172,17 @@ def over_one_text(caliper: Command, text: str) -> str:
 def test_how_often_a_reader_says_that_captions_do_not_tell(ran: Command) -> None:
     same = over_one_text(ran, "A picture.")
     files = ("--csv", "blank.csv", "--markdown", "blank.md")
-    ran("agreement", "careful", "strict", *files, "--blank", same, code=0)
+    ran("agreement", "careless", "strict", *files, "--blank", same, code=0)
     told = told_of(ran.folder / "blank.csv")
     report = json.loads((ran.folder / same / "report.json").read_text())["benchmarks"]["captionqa"]
-    found = told["captionqa", "careful", "cannot % without a caption"]
+    found = told["captionqa", "careless", "cannot % without a caption"]
     assert float(found["value"]) == report["overall"]["cannot"]
     # Rules are asked nothing, so how fast they are is not known.
-    assert told["captionqa", "careful", "replies a second"]["value"] == ""
+    assert told["captionqa", "careless", "replies a second"]["value"] == ""
     assert "not known" in (ran.folder / "blank.md").read_text()
-    ended = ran("agreement", "careful", "strict", "--csv", "b.csv", "--blank", "careless", code=2)
+    ended = ran("agreement", "careless", "strict", "--csv", "b.csv", "--blank", "careless", code=2)
     assert "those that tell nothing are one text" in ended.err
-    ended = ran("agreement", "careful", "strict", "--blank", same, code=2)
+    ended = ran("agreement", "careless", "strict", "--blank", same, code=2)
     assert "--blank: is told in --csv and --markdown alone" in ended.err
 
 
@@ -195,10 +195,10 @@ def test_throughput_is_what_the_run_says(ran: Command) -> None:
     spending = {**json.loads(written), "seconds": 12.0, "models": {who: spent}}
     (folder / "execution.json").write_text(json.dumps(spending))
     try:
-        ran("agreement", "careful", "strict", "--csv", "pace.csv", code=0)
+        ran("agreement", "careless", "strict", "--csv", "pace.csv", code=0)
     finally:
         (folder / "execution.json").write_text(written)
     told = told_of(ran.folder / "pace.csv")
     assert float(told["capability", "strict", "replies a second"]["value"]) == 2.0
     assert float(told["capability", "strict", "tokens a reply"]["value"]) == 100.0
-    assert told["capability", "careful", "replies a second"]["value"] == ""
+    assert told["capability", "careless", "replies a second"]["value"] == ""

@@ -106,7 +106,7 @@ async def test_after_a_kill_only_what_was_in_flight_is_asked_again(
         await run(tmp_path, server)
         assert len(server.requests) == 40 + IN_FLIGHT
         assert part(tmp_path)["coverage"]["scored"] == 40
-        await run(tmp_path, server, "--replicate", "1", out="undisturbed")
+        await run(tmp_path, server, "--store", "another", out="undisturbed")
     disturbed, undisturbed = part(tmp_path), part(tmp_path, "undisturbed")
     assert disturbed == undisturbed
 

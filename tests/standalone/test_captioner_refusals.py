@@ -101,7 +101,7 @@ async def test_a_blank_caption_is_an_answer(tmp_path: Path, name: str) -> None:
     async with ChatServer(otherwise=captioning(UNWRITTEN[name][0])) as server:
         found = await run(server, tmp_path, "answer")
         assert len(server.requests) == SAMPLES
-        assert (await run(server, tmp_path, "answer")).worked == 0
+        assert (await run(server, tmp_path, "answer")).since is not None
         assert len(server.requests) == SAMPLES
     assert found.report.state == "complete"
     assert scores(tmp_path) == [(0, "")]
