@@ -138,7 +138,7 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     ended = ran("compare", "careless", "short", code=2)
     assert "is running, not complete (coverage 0.0%)" in " ".join(ended.err.split())
     ended = ran("compare", "careless", "short", "--partial", code=0)
-    assert "careful is running, not complete: coverage 0.00 %." in ended.out
+    assert "careful is running, not complete: coverage 0.00%." in ended.out
     told = ran("compare", "careless", "short", "--partial", "--json", code=0).told
     assert told["candidates"][0]["state"] == "running"
     assert set(told["candidates"][0]["coverage"]) == {"capability", "captionqa", "comprecap"}

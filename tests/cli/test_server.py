@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.fakes.command import Command, end
 from tests.fakes.stuffing import stuff, stuffed
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EVALUATE = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--limit", 2)
+QUESTIONS = EXAMPLES / "captionqa" / "questions.json"
+CAPTIONED = ("evaluate", "captionqa", "--data", QUESTIONS, "--captioner", "step")
 
 
 @pytest.fixture
@@ -172,6 +175,22 @@ def test_what_an_installation_decides_by_itself_is_refused(pushing: Command) -> 
     for flag in ("--store", "--pack"):
         ended = pushing(*EVALUATE, "--server", "127.0.0.1:1", flag, "mine", code=2)
         assert f"Error: {flag[2:]}: an installation " in ended.err
+
+
+def test_a_checkpoint_over_there_needs_a_name(pushing: Command) -> None:
+    told = pushing(*CAPTIONED, "--server", "127.0.0.1:1", code=2).err
+    assert "Error: name: an installation's captioner stands for any checkpoint" in told
+    assert "--name" in told
+    # As in one process, the name of other captions is none of the checkpoint's.
+    config = yaml.safe_load((EXAMPLES / "careful.yaml").read_text("utf-8"))
+    del config["name"]
+    for part in config["benchmarks"].values():
+        part.update({key: str(EXAMPLES / part[key]) for key in ("data", "media", "captions")})
+    del config["benchmarks"]["captionqa"]["captions"]
+    config["benchmarks"]["captionqa"]["captioner"] = "step"
+    (pushing.folder / "mixed.yaml").write_text(yaml.safe_dump(config))
+    mixed = pushing("evaluate", "--config", "mixed.yaml", "--server", "127.0.0.1:1", code=2)
+    assert "Error: name: an installation's captioner" in mixed.err
 
 
 def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:

@@ -95,7 +95,7 @@ async def test_a_run_that_goes_on_shows_how_far_it_is_and_comes_again(both: Both
     assert "<strong>COMPLETE</strong>" in over
     assert 'http-equiv="refresh"' not in over
     assert "<progress" not in over
-    assert '<span class="interval">95 % interval' in over
+    assert '<span class="interval">95% interval' in over
 
 
 async def test_a_run_without_figures_yet(both: Both) -> None:

@@ -72,7 +72,7 @@ def agreement(
 
     Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
     Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts a
-    question. Intervals are at 95 %; verdicts about one medium hang together. Verdicts that are
+    question. Intervals are at 95%; verdicts about one medium hang together. Verdicts that are
     Unscored do not count, nor does what is measured and not judged. Exit code 3 when there is no
     question that two of them rated.
     """

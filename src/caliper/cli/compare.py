@@ -117,7 +117,7 @@ def _flipped(found: Flips) -> str:
 def _table(section: Section, names: tuple[str, str]) -> Table:
     table = Table(title=escape(section.title), title_justify="left", box=None, pad_edge=False)
     table.add_column("")
-    for name in (*map(escape, names), "difference", "95 % interval", "p", "detectable", "media"):
+    for name in (*map(escape, names), "difference", "95% interval", "p", "detectable", "media"):
         table.add_column(name, justify="right")
     for label, found in section.rows:
         clear = found.adjusted is not None and found.adjusted < LEVEL

@@ -46,7 +46,7 @@ HELP = """Rank checkpoints by their figures: a table for every benchmark, best f
 
 Without RUN it takes all runs below runs/ that have a report. The tables have the columns of the
 papers: CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. How far
-a checkpoint is behind the best is paired on the same media, with an interval at 95 %; "not clear"
+a checkpoint is behind the best is paired on the same media, with an interval at 95%; "not clear"
 says that chance alone may have made it. Runs with another judge, prompts, settings or data than
 the first are refused, unless wanted --anyway: then they are labelled. So are runs that are not
 complete, unless wanted --partial: then they stand after the complete ones, and last those that

@@ -50,6 +50,12 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
             "whether anchors are judged, an installation's judges are told by its own settings",
             field="anchors",
         )
+    captioned = any(part.captioner is not None for part in config.benchmarks.values())
+    if captioned and config.name is None:
+        raise InvalidInput(
+            "an installation's captioner stands for any checkpoint: name this one with --name",
+            field="name",
+        )
     check_name(config.label)
     # All of them before anything is sent: what cannot be planned there is refused here.
     supplies = {name: _supplies(config, name) for name in config.benchmarks}

@@ -31,7 +31,7 @@ def test_the_page_holds_figures_intervals_coverage_models_and_settings() -> None
     for text in (
         "<h1>My checkpoint 7B</h1>",
         '<span class="big">61.50</span>',
-        "95 % interval 58.25 to 64.12",
+        "95% interval 58.25 to 64.12",
         "99.33% of questions scored",
         "596 of 600 askable questions scored; unscored: 10 bad_ground_truth (1.64%)",
         "Replies were read leniently.",

@@ -76,7 +76,7 @@ def choice_markdown(choices: Sequence[Choice]) -> str:
         blocks += [f"### {plain(found.title)}", table]
     blocks.append(
         "Differences and agreement are from the first run, on the same captions, with intervals "
-        "at 95 %."
+        "at 95%."
     )
     return "\n\n".join(blocks) + "\n"
 

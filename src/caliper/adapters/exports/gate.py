@@ -11,7 +11,7 @@ _WORDS = {
     Decision.REGRESSION: "**Regression.** At least one figure dropped by more than allowed.",
     Decision.INCONCLUSIVE: "**Inconclusive.** It can neither be passed nor refused.",
 }
-_HEAD = ("Check", "Tier", "Finding", "Base", "Candidate", "Difference", "95 % interval", "Allowed")
+_HEAD = ("Check", "Tier", "Finding", "Base", "Candidate", "Difference", "95% interval", "Allowed")
 
 
 def gate_markdown(base: str, candidate: str, found: Gated) -> str:
