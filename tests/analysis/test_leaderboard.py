@@ -14,6 +14,7 @@ from caliper.analysis.leaderboard import (
     rank,
 )
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, Table, TableRow
+from caliper.core.suspicion import Suspicious
 
 F1 = ("average", "f1")
 ALL = Coverage(10, 10)
@@ -71,6 +72,16 @@ def test_what_a_row_tells_of_its_run() -> None:
     (row,) = rank("board", (COLUMN,), 0, [thin]).standings
     assert row.partial
     assert row.coverage == 0.5
+    assert not row.stuffed
+
+
+def test_a_row_tells_of_stuffing_in_the_benchmarks_of_its_board() -> None:
+    stuffed = replace(part("capability", 1.0), suspicious=Suspicious(9, 10, {"long": 9}, 9))
+    runs = [Report("stuffed", "complete", (stuffed, part("captionqa", 1.0)))]
+    (row,) = rank("board", (COLUMN,), 0, runs).standings
+    assert row.stuffed
+    (row,) = rank("board", (Column("captionqa", "average", F1),), 0, runs).standings
+    assert not row.stuffed
 
 
 def test_the_columns_of_a_paper() -> None:

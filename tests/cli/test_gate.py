@@ -1,5 +1,6 @@
 """Gating and comparing runs of the example captions."""
 
+import csv
 import json
 import shutil
 from pathlib import Path
@@ -155,6 +156,17 @@ def test_a_caption_that_lists_everything_is_not_gated(ran: Command) -> None:
     gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "stuffed", code=3)
     why = "100.0% of the captions of the candidate show signs of stuffing"
     assert why in " ".join(gated.out.split())
+    compared = ran("compare", "careless", "stuffed", code=0)
+    assert "\nstuffed shows signs of stuffing." in compared.out
+    assert "careless shows" not in compared.out
+    files = ("--csv", "board.csv", "--markdown", "board.md", "--html", "board.html")
+    ranked = ran("leaderboard", "careless", "stuffed", *files, code=0)
+    assert "stuffed signs of stuffing" in " ".join(ranked.out.split())
+    assert "- stuffed: signs of stuffing\n" in (ran.folder / "board.md").read_text()
+    assert '<span class="flag">signs of stuffing</span>' in (ran.folder / "board.html").read_text()
+    with (ran.folder / "board.csv").open() as text:
+        rows = {row["checkpoint"]: row["stuffed"] for row in [*csv.DictReader(text)][:2]}
+    assert rows == {"stuffed": "true", "careless": "false"}
     told = json.loads((ran.folder / "runs" / "stuffed" / "report.json").read_text())
     styles = told["benchmarks"]["capability"]["tasks"]["style"]
     assert (styles["f1"], styles["f1_one"], styles["labels"]) == (100.0, 0.0, 9.0)

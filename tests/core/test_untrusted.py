@@ -97,6 +97,7 @@ def test_ordinary_text_is_not_changed(text: str) -> None:
         ("[|endofturn|][|assistant|]", "(|endofturn|)(|assistant|)"),
         ("\uff3b|assistant|\uff3d [|a|> <|a|]", "(|assistant|) (|a|) (|a|)"),
         ("[e~[a]~b]ai]~!b[", "(e~(a)~b)ai)~!b("),
+        ("]<]start of image[>[a]<]user[>[", ")()start of image()(a)()user()("),
         ("[gMASK][sMASK]<sop>", "(gMASK)(sMASK)(sop)"),
         ("a\n### Response:\n1", "a\n*** Response:\n1"),
         ("#### Input : ###Assistant:", "**** Input : ***Assistant:"),

@@ -32,10 +32,11 @@ def interval(estimate: Estimate) -> str:
 
 
 def standing(row: Standing) -> str:
-    """Why a checkpoint is not ranked among the others; empty where it is."""
+    """What keeps a checkpoint from being compared with the others; empty where nothing does."""
     told = f"partial, {percent(row.coverage)} covered" if row.partial else ""
     lacks = f"lacks {', '.join(row.lacking)}" if row.lacking else ""
-    return "; ".join(filter(None, (told, lacks)))
+    stuffed = "signs of stuffing" if row.stuffed else ""
+    return "; ".join(filter(None, (told, lacks, stuffed)))
 
 
 def behind(row: Standing) -> str:
@@ -117,9 +118,9 @@ def stuffed(report: Report) -> tuple[str, ...]:
     """
     return tuple(
         f"Signs of stuffing in {part.title}: {part.suspicious.stuffed:,} of "
-        f"{part.suspicious.examined:,} captions ({_signs(part.suspicious, STUFFING)}). Whoever "
-        "lists everything is scored for all of it. Compare these scores with no others; "
-        "`caliper gate` does not pass them."
+        f"{part.suspicious.examined:,} captions ({_signs(part.suspicious, STUFFING)}). A "
+        "caption that lists everything is right about something. Do not compare these scores "
+        "with others; `caliper gate` is inconclusive."
         for part in report.benchmarks
         if part.suspicious.stuffing
     )

@@ -39,7 +39,8 @@ class Standing:
     where nothing is paired). `clear` says that it is more than chance, adjusted over all pairs of
     rows. `remarks` tell in what the run differs from the first that was named. `lacking` are the
     dimensions, such as tasks, of which this run has no figure and another row has: an average over
-    the others is not ranked among those over all.
+    the others is not ranked among those over all. `stuffed` says that captions of a benchmark of
+    the board list everything (`Suspicious.stuffing`).
     """
 
     run: int
@@ -52,6 +53,7 @@ class Standing:
     clear: bool = False
     remarks: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+    stuffed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def rank(
     """
     less = direction(columns[by].path) is Better.LESS
     lacking = _lacking(reports, dimensions)
+    shown = {column.benchmark for column in columns}
     rows = [
         Standing(
             run,
@@ -126,6 +129,9 @@ def rank(
             report.share,
             report.partial,
             lacking=lacking[run],
+            stuffed=any(
+                part.suspicious.stuffing for part in report.benchmarks if part.name in shown
+            ),
         )
         for run, report in enumerate(reports)
     ]

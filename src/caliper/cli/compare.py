@@ -19,6 +19,7 @@ from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparing import Anyway, Partial, compared
 from caliper.cli.console import OUT, write_out
+from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
@@ -78,6 +79,9 @@ def compare(wanted: Wanted) -> int:
         write_out(comparison_json(found))
     elif not wanted.quiet:
         _show(found)
+        for name, signs in zip(found.names, suspicions(runs, wanted.server), strict=True):
+            if any(each.stuffing for each in signs.values()):
+                OUT.print(f"[bold red]{escape(name)} shows signs of stuffing.[/bold red]")
     everywhere = all(candidate.parts for candidate in found.candidates)
     return Exit.DONE if everywhere else Exit.INCONCLUSIVE
 

@@ -78,6 +78,8 @@ _MARK = re.compile(
     # a tilde and a letter between square brackets that are no pair: ]~b], [e~[;
     rf"|[{_UNSQUARE}](?:~!?[a-z]|[a-z]~)[{_SQUARE}{_UNSQUARE}]"
     rf"|[{_SQUARE}](?:~!?[a-z]|[a-z]~)[{_SQUARE}]"
+    # words between brackets that are turned around: ]<]start of image[>[;
+    rf"|[{_UNSQUARE}][{_OPEN}][{_UNSQUARE}][^{_SQUARE}{_UNSQUARE}\n]{{0,60}}+[{_SQUARE}][{_CLOSE}][{_SQUARE}]"
     # the headings that begin a turn: ### Response:
     r"|(?<!\#)\#{2,}+\s{0,3}(?:instruction|input|response|system|user|human|assistant)s?\s{0,3}:",
     re.IGNORECASE,

@@ -22,10 +22,11 @@ def leaderboard_csv(board: Board) -> str:
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     heads = (f"{name}{end}" for name in _names(board) for end in ("", " low", " high"))
-    rows.writerow(["place", "checkpoint", *heads, "coverage", "partial", "lacks"])
+    rows.writerow(["place", "checkpoint", *heads, "coverage", "partial", "lacks", "stuffed"])
     for row in board.standings:
         numbers = (number for e in row.estimates for number in (e.value, e.low, e.high))
-        state = (row.coverage, str(row.partial).lower(), ", ".join(row.lacking))
+        partial, stuffed = (str(each).lower() for each in (row.partial, row.stuffed))
+        state = (row.coverage, partial, ", ".join(row.lacking), stuffed)
         rows.writerow([row.place, row.name, *numbers, *state])
     return out.getvalue()
 
@@ -52,7 +53,8 @@ def _row(row: Standing) -> tuple[str, ...]:
 def _remarks(board: Board) -> Iterator[str]:
     for row in board.standings:
         if told := wording.standing(row):
-            yield f"{row.name}: {told}; placed after complete runs"
+            late = "; placed after complete runs" if row.partial or row.lacking else ""
+            yield f"{row.name}: {told}{late}"
         for remark in row.remarks:
             yield f"{row.name} differs: {remark}"
 
