@@ -36,7 +36,7 @@ _COPULA = (
 )
 _CUE = re.compile(
     r"(?i:\b(?:(?:the|my|final|correct|right|best|most|likely|appropriate|la|die)\s){0,4}"
-    r"(?:answer|ans|choice|option|response|selection|respuesta|r\u00e9ponse|antwort|risposta"
+    r"(?:answer|ans|final(?=\s?:)|choice|option|response|selection|respuesta|r\u00e9ponse|antwort|risposta"
     r"|resposta|jawaban(?:nya)?|\u043e\u0442\u0432\u0435\u0442)\b"
     r"(?:\s(?:letter|key|correcta|correcte|corretta|correta)\b)?)"
     rf"(?P<said>[\"'`*\s]{{0,4}}(?i:\b{_COPULA}\b|[:=>\n\uff1a])|)"
@@ -62,8 +62,17 @@ _CONCLUSION = re.compile(
     r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
-_COLON = re.compile(r":\s?[*(]{0,4}$")
-_LAST_LETTER = re.compile(rf"({_LETTER})[)*\"'.!\s]{{0,5}}$")
+_COLON = re.compile(
+    r"(?::|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
+    # "is" or "option" in other languages, the usual ones.
+    r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
+    r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
+    r"|\u0432\u0430\u0440\u0438\u0430\u043d\u0442|\u0431\u0443\u043a\u0432\u0430|\u03b5\u03af\u03bd\u03b1\u03b9"
+    r"|\u0647\u064a|\u0647\u0648|\u05d4\u05d9\u05d0|\u05d4\u05d5\u05d0)\s"
+    r"|(?:\u662f|\u9009|\u9078|\u306f|\uc740|\ub294|\u0e04\u0e37\u0e2d|\u0e02\u0e49\u0e2d)\s?)[*(\"'\u00ab]{0,3}$",
+    re.IGNORECASE,
+)
+_LAST_LETTER = re.compile(rf"({_LETTER})[)*\"'.!\s\u3002\u00bb]{{0,5}}(?:\u3067\u3059\u3002?|\uc785\ub2c8\ub2e4\.?)?$")
 _BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
 _RIGHT = (
     r"\s(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
@@ -193,8 +202,10 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
     judged = list(_JUDGED.finditer(text))
     if len({match["letter"] for match in judged}) > 1:
         yield from ((match.start("letter"), Mark.OWN) for match in judged if match["right"])
-    elif opening := _OPENING.match(text):
-        yield opening.start("letter"), Mark.FINAL
+        return
+    if opening := _OPENING.match(text):
+        at = opening.start("letter")
+        yield at, Mark.FINAL if voices.opens(at) else Mark.QUOTED
     before, line_break, last = text.rstrip().rpartition("\n")
     if line_break and (alone := _ALONE_ON_LINE.match(last)):
         yield len(before) + 1 + alone.start(1), Mark.OWN
