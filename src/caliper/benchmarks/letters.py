@@ -93,7 +93,8 @@ def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
     if label:
         is_label = in_range and (place >= _LETTERS or not options.numbered)
         return place if is_label else None
-    if _SEVERAL_LETTERS.fullmatch(text):
+    alone = _LETTERS_ALONE.fullmatch(text) and set(_ANY_LETTER.findall(text))
+    if alone and len(alone) > (2 if options.lettered else 1):
         return None
     text, denied = without_denied(without_listing(_PREFIX.sub("", text), options.options))
     voices = Voices.of(text)
@@ -102,7 +103,8 @@ def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
 
 _LETTERS = 26
 _LABEL_ALONE = re.compile(r"[A-Za-z]|[1-9][0-9]?")
-_SEVERAL_LETTERS = re.compile(r"\W{0,4}([A-Z])(?:[^\w\n]{1,3}(?!\1)[A-Z]|[^\w\n]{1,3}\1)+\W{0,4}")
+_LETTERS_ALONE = re.compile(r"\W{0,4}[A-Z](?:[^\w\n]{1,3}[A-Z])++\W{0,4}")
+_ANY_LETTER = re.compile(r"[A-Z]")
 _WRAPPING = " \t\r\n.,:;!?*_`\"'()[]{}<>$\u2705\u3002\u201c\u201d"
 _PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 

@@ -119,6 +119,8 @@ _CORRECTION = re.compile(
     r"|(?:or\s)?rather(?=,)|make\sthat|let\sme\s(?:correct|revise)|actually)",
     re.IGNORECASE,
 )
+# What may be is no answer, and what stood before is none any more.
+_MAY_BE = re.compile(r"\W{0,4}(?:\w{1,12}\s){0,3}(?:may|might|could|maybe|perhaps)\b", re.IGNORECASE)
 _BEFORE_CORRECTION = re.compile(
     r"(?:^|[.!?,;:\n)\u2013\u2014\u2026]|\s-|\b(?:no|hmm|oh|but|ah|I\sam|I['\u2019]m))[\s\"'*_`]{0,4}$",
     re.IGNORECASE,
@@ -160,7 +162,9 @@ class Voices:
     def corrections(self) -> list[tuple[int, bool]]:
         """Where the writer corrects what stands before, and whether it is surely taken back."""
         return [
-            (match.start(), match["sure"] is not None)
+            (len(self.text), True)
+            if _MAY_BE.match(self.text, match.end())
+            else (match.start(), match["sure"] is not None)
             for match in _CORRECTION.finditer(self.text)
             if _BEFORE_CORRECTION.search(self.text, max(0, match.start() - 12), match.start())
             and not self.quoted(match.start())
