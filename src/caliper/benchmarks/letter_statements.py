@@ -59,7 +59,7 @@ _UNSPACED_CUE = re.compile(
 _CONCLUSION = re.compile(
     r"(?i:\b(?:so|therefore|thus|hence|but|i\.e\.|namely|makes|making|total|altogether|overall|sum"
     r"|meaning)\b|[=\u2192]|->)"
-    r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer)\b){0,5}"
+    r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
 _COLON = re.compile(
@@ -68,7 +68,8 @@ _COLON = re.compile(
     r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
     r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
     r"|\u0432\u0430\u0440\u0438\u0430\u043d\u0442|\u0431\u0443\u043a\u0432\u0430|\u03b5\u03af\u03bd\u03b1\u03b9"
-    r"|\u0647\u064a|\u0647\u0648|\u05d4\u05d9\u05d0|\u05d4\u05d5\u05d0)\s"
+    r"|\u0647\u064a|\u0647\u0648|\u05d4\u05d9\u05d0|\u05d4\u05d5\u05d0|lautet|odpowied\u017a\sto|elijo|escolho|scelgo"
+    r"|je\schoisis|ich\sw\u00e4hle|ik\skies|wybieram|\u0432\u044b\u0431\u0438\u0440\u0430\u044e)\s(?:(?:la|el|le|il|die|a|o)\s)?"
     r"|(?:\u662f|\u9009|\u9078|\u306f|\uc740|\ub294|\u0e04\u0e37\u0e2d|\u0e02\u0e49\u0e2d)\s?)[*(\"'\u00ab]{0,3}$",
     re.IGNORECASE,
 )
@@ -90,7 +91,7 @@ _OPENING = re.compile(
 _ALONE_ON_LINE = re.compile(r"^[^\w\n]{0,20}([A-Z])[^\w\n]{0,20}$")
 _MENTION_BEFORE = re.compile(
     r"(?:^|[.!?\n\u2026:]\s{0,3}|[(\[*\"'`]|\b(?:think|believe|guess|say|is|['\u2019]s|be|was|pick"
-    r"|choose|option|answer|letter|choice|with|probably|definitely|likely|maybe|perhaps|clearly"
+    r"|choose|option|answer|letter|choice|with|probably|definitely|likely|maybe|perhaps|clearly|mean|meant|rather"
     r"|so|thus|hence|then|or|between|both|either|for)\s|,\s)[*\"'`(\[]{0,3}$",
     re.IGNORECASE,
 )
@@ -111,7 +112,8 @@ _DENIED = re.compile(
 )
 _JUDGED = re.compile(
     rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n:()-]{{0,60}}?"
-    r"\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)",
+    r"(?:\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)"
+    r"|(?P<tick>[\u2705\u2611\u2713\u2714])|[\u274c\u2716-\u2718])",
     re.MULTILINE,
 )
 _VERDICT = re.compile(
@@ -191,7 +193,7 @@ def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         at = letter_at(text, cue.end)
         if at is not None:
             said = voices.mark(cue.start, final=cue.final)
-            yield at, said if cue.said else Mark.MENTIONED
+            yield at, said if cue.said else min(said, Mark.MENTIONED)
     at = _closing(text)
     if at is not None:
         yield at, Mark.QUOTED if voices.quoted(at) else Mark.OWN
@@ -201,7 +203,8 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
     """Letters that stand by themselves: at the start, on the last line, as a clause."""
     judged = list(_JUDGED.finditer(text))
     if len({match["letter"] for match in judged}) > 1:
-        yield from ((match.start("letter"), Mark.OWN) for match in judged if match["right"])
+        right = (match for match in judged if match["right"] or match["tick"])
+        yield from ((match.start("letter"), Mark.OWN) for match in right)
         return
     if opening := _OPENING.match(text):
         at = opening.start("letter")

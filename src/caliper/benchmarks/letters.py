@@ -121,7 +121,7 @@ def _statements(
     text = voices.text
     letters = letter_statements(text, voices)
     yield from _lettered(letters, options)
-    yield from _ordinals(text, len(options.options))
+    yield from _ordinals(text, options)
     gaps = abstentions(text)
     mentions = options.mentions(text)
     taken = {given.at for given in letters if given.mark >= Mark.STATED}
@@ -167,17 +167,20 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _ORDINAL = re.compile(
     rf"(?<!not )(?<!not the )\b(?:({'|'.join(_ORDINALS)}|last)|([1-9])(?:st|nd|rd|th))"
     r"\s(?:listed\s)?(?:option|choice|answer)\b(?!\s(?:is|seems)\s(?:not|wrong|incorrect|out)\b)"
-    r"|\b(?:option|choice)\s(?:number|no\.|nr\.|#)\s?([1-9][0-9]?)\b",
+    r"|\b(?:option|choice)\s(?P<sign>number\s|no\.\s?|#\s?)?([1-9][0-9]?)\b(?![.:/-][0-9])",
     re.IGNORECASE,
 )
 
 
-def _ordinals(text: str, count: int) -> Iterator[Statement[int]]:
+def _ordinals(text: str, options: OptionTexts) -> Iterator[Statement[int]]:
     """Options by their place: "the last option", "option number 3"."""
+    count = len(options.options)
     for match in _ORDINAL.finditer(text):
+        if match[4] and not match["sign"] and options.numbered:
+            continue
         word = (match[1] or "").lower()
         number = _ORDINALS.index(word) + 1 if word in _ORDINALS else count
-        number = int(match[2] or match[3] or number)
+        number = int(match[2] or match[4] or number)
         yield Statement(number - 1 if number <= count else None, match.start(), Mark.MENTIONED)
 
 
@@ -209,9 +212,11 @@ def _texts(
 _SENTENCE_START = re.compile(
     r"(?P<start>^|[.!?:\n])[\"'*(#>\s]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
 )
-_SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:\n\u2013\u2014\u3002](?!\.)|$|- )")
+_SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
-_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b", re.IGNORECASE)
+_OR = re.compile(
+    r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE
+)
 # To its end the sentence is a question; "isn't it?" asks nothing.
 _ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
 _LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
@@ -262,4 +267,5 @@ def _called_answer(text: str, voices: Voices, named: Sequence[Mention]) -> Itera
             yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
     for at in conclusions(text):
         for each in _between(named, at, min(at + 13, _clause_end(text, at))):
-            yield Statement(each.place, each.start, Mark.STATED)
+            if each.end > each.start:
+                yield Statement(each.place, each.start, Mark.STATED)

@@ -128,7 +128,8 @@ class OptionTexts:
         words = tuple(token.word for token in tokens(text))
         if not same and words:
             same = [at for at, exact in enumerate(self.exact) if exact == words]
-        if not same and (key := self._compared(words)):
+        is_question = len(words) > 1 and text.rstrip().endswith("?")
+        if not same and not is_question and (key := self._compared(words)):
             same = [at for at, wanted in enumerate(self._keys) if wanted == key]
         if not same and len(words) == 1 and words[0].isdigit():
             same = [at for at, wanted in enumerate(self._keys) if words[0] in wanted]

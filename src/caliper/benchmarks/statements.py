@@ -110,13 +110,13 @@ _DISOWNED = re.compile(
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\b(?:(?P<sure>wait(?=\s?[,.!:;\u2013\u2014\u2026-]|\s(?:no|actually|I|let|a\s\w{3,7})\b)"
+    r"\b(?:(?P<sure>(?:wait|hold\son)(?=\s?[,.!:;\u2013\u2014\u2026-]|\s(?:no|actually|I|let|a\s\w{3,7})\b)"
     r"|correction(?=\s?[:,.!\u2013\u2014-])|(?:scratch|strike)\sthat|I\stake\s(?:that|it)\sback"
     r"|I(?:['\u2019](?:m|ve)|\sam|\shave)?\schang(?:ed?|ing)\smy\s(?:mind|answer|verdict)"
-    r"|I\smis(?:read|spoke|typed)|I\swas\swrong|(?:my\smistake|my\sbad|oops)(?=\W)|no,\ssorry"
+    r"|I\smis(?:read|spoke|typed)|I\swas\swrong|I\smeant\b|(?:my\smistake|my\sbad|oops)(?=\W)|no,\ssorry"
     r"|(?:not\ssure|unsure|uncertain)\swhich)"
     r"|on\s(?:second\sthoughts?|reflection)|sorry(?=\s?[,.!:;\u2013\u2014-])|I\smean\b"
-    r"|(?:or\s)?rather(?=,)|make\sthat|let\sme\s(?:correct|revise)|actually)",
+    r"|(?:or\s)?rather(?=,)|make\sthat|let\sme\s(?:correct|revise|reconsider|recheck|re-?read)|actually)",
     re.IGNORECASE,
 )
 # What may be is no answer, and what stood before is none any more.
