@@ -6,8 +6,8 @@ import re
 
 _SAY = (
     r"(?:answer|tell|determin|say|know|infer|identif|conclud|deduc|ascertain|establish|decid"
-    r"|judg|specif|verif|discern|make out|be sure|find\b|find out|work(?:ed)?\sout|choos|pick\b|select"
-    r"|confirm|guess|pin\sdown"
+    r"|judg|specif|verif|discern|make out|be sure|find\b|find out|work(?:ed)?\sout|choos|pick\b"
+    r"|select|confirm|guess|pin\sdown"
     r"|see\s(?:which|what|whether|if|who|where|how))\w{0,8}"
 )
 _GIVE = (
@@ -137,7 +137,9 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 # "I would rather not say" is the writer's refusal; "I don't see which" speaks of the text.
-_REFUSED = re.compile(r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown)\b)", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown)\b)", re.IGNORECASE
+)
 _WRITER = re.compile(r"\b(?:I|we)(?:['\u2019](?:d|ll|m))?\s(?:\w{1,8}\s?){0,2}$", re.IGNORECASE)
 
 

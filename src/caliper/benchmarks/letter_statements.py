@@ -73,7 +73,9 @@ _COLON = re.compile(
     r"|(?:\u662f|\u9009|\u9078|\u306f|\uc740|\ub294|\u0e04\u0e37\u0e2d|\u0e02\u0e49\u0e2d)\s?)[*(\"'\u00ab]{0,3}$",
     re.IGNORECASE,
 )
-_LAST_LETTER = re.compile(rf"({_LETTER})[)*\"'.!\s\u3002\u00bb]{{0,5}}(?:\u3067\u3059\u3002?|\uc785\ub2c8\ub2e4\.?)?$")
+_LAST_LETTER = re.compile(
+    rf"({_LETTER})[)*\"'.!\s\u3002\u00bb]{{0,5}}(?:\u3067\u3059\u3002?|\uc785\ub2c8\ub2e4\.?)?$"
+)
 _BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
 _RIGHT = (
     r"\s(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"

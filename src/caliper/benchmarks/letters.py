@@ -191,9 +191,7 @@ def _texts(
     outside = any(not voices.quoted(each.start) for each in named)
     for each in named:
         rival = (
-            _OR.match(text, each.end)
-            or _shared(text, options, each)
-            or _another_letter(text, options, each)
+            _OR.match(text, each.end) or _shared(text, options, each) or _another_letter(text, each)
         )
         place = None if rival else each.place
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
@@ -214,9 +212,7 @@ _SENTENCE_START = re.compile(
 )
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
-_OR = re.compile(
-    r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE
-)
+_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
 # To its end the sentence is a question; "isn't it?" asks nothing.
 _ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
 _LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
@@ -238,7 +234,7 @@ def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
     return short and _SHARED.match(text, mention.end) is not None
 
 
-def _another_letter(text: str, options: OptionTexts, mention: Mention) -> bool:
+def _another_letter(text: str, mention: Mention) -> bool:
     """Whether the letter of another option stands behind: "Yes (A)" where A is No."""
     letter = _LETTER_BEHIND.match(text, mention.end)
     return letter is not None and _place(letter[1]) != mention.place

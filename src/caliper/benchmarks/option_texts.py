@@ -67,7 +67,9 @@ _YES_NO_ALONE = re.compile(
     r"\A\W{0,8}(?:(?P<yes>true|correct|affirmative|indeed)|false|incorrect|negative)\W{0,8}\Z",
     re.IGNORECASE,
 )
-_NONE_ALONE = frozenset("none of the these those them above options choices listed given".split())
+_NONE_ALONE = re.compile(
+    r"none(?:\s(?:of|the|these|those|them|above|options|choices|listed|given)){0,5}", re.IGNORECASE
+)
 _NONE_LISTED = re.compile(
     r"\bnone\sof\s(?:the\s(?:listed|given|above|offered|options|choices|answers)|these|those)\b",
     re.IGNORECASE,
@@ -136,8 +138,8 @@ class OptionTexts:
         if not same and words:
             joined = "".join(words)
             same = [at for at, exact in enumerate(self.exact) if "".join(exact) == joined]
-        if not same and self._none is not None and words[:1] == ("none",):
-            same = [self._none] if set(words) <= _NONE_ALONE else []
+        if not same and self._none is not None and _NONE_ALONE.fullmatch(" ".join(words)):
+            same = [self._none]
         return same[0] if len(same) == 1 else None
 
     def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
@@ -223,20 +225,44 @@ def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -
     if at != last:
         return True
     token = words[at]
-    before = words[at - 1].word if at else ""
     if len(token.written) == 1 and token.written.isalpha():
         return token.written == option.strip()[-1:]
-    if token.word == "no":
-        return _NOUN_BEHIND.match(text, token.end) is None
-    if token.word == "right":
-        if _FILLER.match(text, token.end):
-            return False
-        subject = {each.word for each in words[max(0, at - 3) : at]}
-        return before not in ("that's", "you're", "all") and not subject & _NEVER_ON_A_SIDE
-    if token.word == "left":
-        is_noun = before in ("the", "his", "her", "its", "their", "to", "on")
-        return before not in _LEAVING and (is_noun or not _LEFT_BEHIND.match(text, token.end))
-    if token.written.casefold() == "one":
-        after = words[at + 1].word if at + 1 < len(words) else ""
-        return before not in _ONE_OF_SEVERAL and after != "of"
-    return token.written != "may"
+    return token.word not in _OTHER_SENSES or not _OTHER_SENSES[token.word](words, at, text)
+
+
+def _is_determiner(words: Sequence[Token], at: int, text: str) -> bool:
+    return _NOUN_BEHIND.match(text, words[at].end) is not None
+
+
+def _is_approval(words: Sequence[Token], at: int, text: str) -> bool:
+    before = {each.word for each in words[max(0, at - 3) : at]}
+    agrees = at > 0 and words[at - 1].word in ("that's", "you're", "all")
+    filler = _FILLER.match(text, words[at].end) is not None
+    return agrees or filler or bool(before & _NEVER_ON_A_SIDE)
+
+
+def _is_verb(words: Sequence[Token], at: int, text: str) -> bool:
+    before = words[at - 1].word if at else ""
+    is_side = before in ("the", "his", "her", "its", "their", "to", "on")
+    left = not is_side and _LEFT_BEHIND.match(text, words[at].end) is not None
+    return before in _LEAVING or left
+
+
+def _is_pronoun(words: Sequence[Token], at: int, text: str) -> bool:  # noqa: ARG001 - one signature for all senses
+    before = words[at - 1].word if at else ""
+    if words[at].written.isdigit():
+        return False
+    return before in _ONE_OF_SEVERAL or (at + 1 < len(words) and words[at + 1].word == "of")
+
+
+def _is_auxiliary(words: Sequence[Token], at: int, text: str) -> bool:  # noqa: ARG001 - as above
+    return words[at].written == "may"
+
+
+_OTHER_SENSES = {
+    "no": _is_determiner,
+    "right": _is_approval,
+    "left": _is_verb,
+    "1": _is_pronoun,
+    "may": _is_auxiliary,
+}

@@ -1,4 +1,4 @@
-"""Words as they are compared: case, numbers, plural endings, British and American spelling (ours)."""
+"""Words as they are compared: case, numbers, plurals, British and American spelling (ours)."""
 
 from __future__ import annotations
 

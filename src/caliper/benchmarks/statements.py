@@ -82,8 +82,8 @@ _REPORTED = re.compile(
 )
 _BEFORE_OBJECT = " \t\r\n:\"'`*\u201c"
 _OWN_OBJECT = re.compile(
-    r"(?:^|[.!?,;)\n]\s{0,4}|\b(?:is|'s|and|so)\s)"
-    r"(?:my|the|final|own)(?:\s\w{1,12}){0,2}?\s?(?:verdict|answer|score|judge?ment|evaluation"
+    r"(?:(?:^|[.!?,;)\n]\s{0,4}|\b(?:is|'s|and|so)\s)"
+    r"(?:my|the|final|own)(?:\s\w{1,12}){0,2}?\s?|\n\s{0,4})(?:verdict|answer|score|judge?ment|evaluation"
     r"|output|rating|assessment|decision|result|response|reply)(?:\s(?:is|as follows))?$"
     r"|\b(?:final|corrected|revised)$"
     r"|(?:^|[.!?,;)\n]\s{0,4})I\s(?:answer|output|respond|reply|return|say|give|conclude)"
@@ -120,9 +120,13 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 # What may be is no answer, and what stood before is none any more.
-_MAY_BE = re.compile(r"\W{0,4}(?:\w{1,12}\s){0,3}(?:may|might|could|maybe|perhaps)\b", re.IGNORECASE)
+_MAY_BE = re.compile(
+    r"\W{0,4}(?:\w{1,12}\s){0,3}(?:may|might|could|maybe|perhaps)\b", re.IGNORECASE
+)
+# Two spaces stand where an object stood.
 _BEFORE_CORRECTION = re.compile(
-    r"(?:^|[.!?,;:\n)\u2013\u2014\u2026]|\s-|\b(?:no|hmm|oh|but|ah|I\sam|I['\u2019]m))[\s\"'*_`]{0,4}$",
+    r"(?:^|[.!?,;:\n)\u2013\u2014\u2026]|\s-|\s\s|\b(?:no|hmm|oh|but|ah|I\sam|I['\u2019]m))"
+    r"[\s\"'*_`]{0,4}$",
     re.IGNORECASE,
 )
 _CLAUSE_START = re.compile(

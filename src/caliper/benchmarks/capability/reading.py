@@ -97,7 +97,8 @@ def _from_objects(
     inner = unfenced(text)
     whole = read_literal(inner, duplicates=not lenient)
     if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
-        found = extract(whole.value)
+        once = not lenient or len(_plain_keys(whole.value)) == len(whole.value)
+        found = extract(whole.value) if once else None
         if found:
             return found
     if not lenient:
@@ -132,11 +133,11 @@ def _stated_scores(text: str, voices: Voices) -> list[Statement[int]]:
 def _listed_labels(
     text: str, voices: Voices, known: tuple[str, ...]
 ) -> Iterator[Statement[tuple[str, ...]]]:
-    """The lists of labels that prose calls the judge's own: "Final answer: ["up"]"."""
+    """The lists of labels that prose calls the judge's own, or another's: "My answer: ["up"]"."""
     at = text.find("[")
     while at >= 0:
         mark = voices.mark_of_object(at)
-        literal = read_literal(text, at) if Mark.OWN <= mark else None
+        literal = read_literal(text, at) if mark is not Mark.STATED else None
         found = literal and _labels(literal.value, known, lenient=True)
         if found and set(found.value) <= {*known, NOT_STATED}:
             yield Statement(found.value, at, mark)
