@@ -54,15 +54,21 @@ _STATES_NO = (
     r"\b(?=[gsmpcn])(?:gives?|states?|mentions?|provides?|contains?|specifies|names?)\sno\b"
 )
 _LACKING = (
-    rf"\b(?:absent|missing|omitted|left\sout|excluded)\s(?:from|in|of)\s(?:the|this|its)\s{_CAPTION}"
-    rf"|\b(?:{_FACTS}\w{{0,8}}|{_ATTRIBUTE})\s(?:is|are)\s(?:absent|missing|lacking|left\sout)\b"
-    rf"|\b(?:fail(?:s|ed)?|neglects?|neglected)\sto\s(?:{_SAY}|{_GIVE})"
-    rf"|\b{_CAPTION}\s(?:\w{{1,12}}\s)?(?:lacks?|omits?|skips?)\b"
-    rf"|\bwithout\s(?:\w{{1,12}}\s){{0,2}}?(?:saying|telling|{_GIVE}|{_FACTS})"
-    rf"|(?:\bnot|n['\u2019]t)\s(?:in|part\sof|found\sin|covered\sby)\sthe\s{_CAPTION}"
-    r"|\bstops?\sshort\sof\b|\b(?:nobody|no\sone)\s(?:says|tells|mentions|states)\b"
-    r"|\bleft\s(?:open|unsaid|unanswered|undefined)\b|\bleaves\s(?:\w{1,15}\s){1,6}?(?:open|out)\b"
-    r"|\b(?:any(?:one|body)['\u2019]s\sguess|up\sin\sthe\sair)\b"
+    r"\b(?=[amoelfnsu])(?:(?:absent|missing|omitted|left\sout|excluded)\s(?:from|in|of)\s(?:the|this|its)"
+    rf"\s{_CAPTION}"
+    rf"|(?:fail(?:s|ed)?|neglects?|neglected)\sto\s(?:{_SAY}|{_GIVE})|stops?\sshort\sof\b"
+    r"|(?:nobody|no\sone)\s(?:says|tells|mentions|states)\b"
+    r"|left\s(?:open|unsaid|unanswered|undefined)\b|leaves\s(?:\w{1,15}\s){1,6}?(?:open|out)\b"
+    r"|any(?:one|body)['\u2019]s\sguess\b|up\sin\sthe\sair\b)"
+)
+_FACTS_MISSING = (
+    rf"\b(?:(?:{_FACTS}\w{{0,8}}|{_ATTRIBUTE})\s(?:is|are)\s(?:absent|missing|lacking|left\sout)"
+    rf"|{_CAPTION}\s(?:\w{{1,12}}\s)?(?:lacks?|omits?|skips?))\b"
+)
+_WITHOUT = (
+    rf"\bwithout\s(?:\w{{1,12}}\s){{0,2}}?(?:saying|telling|stating|naming|giving|specifying|revealing"
+    rf"|indicating|describing|showing|{_FACTS})"
+    rf"|(?=[n'\u2019])(?:\bnot|(?<=n)['\u2019]t)\s(?:in|part\sof|found\sin|covered\sby)\sthe\s{_CAPTION}"
 )
 _VAGUE = (
     r"\btoo\s(?:vague|general|generic|unspecific|imprecise|ambiguous|short|brief)\sto\b"
@@ -85,15 +91,18 @@ _UNKNOWN = (
     r"|undisclosed|unstated|unmentioned|unanswerable|omit(?:s|ted)|n/a"
     r"|but\snot\s(?:its|the|their|his|her))\b"
 )
-_EUROPEAN = (
-    r"\b(?:impossible\s(?:\u00e0|de)\s|imposible\s\w|unm\u00f6glich\b|imposs\u00edvel\b|impossibile\b"
+_EUROPEAN_WORDS = (
+    r"\b(?=[iudsnak])(?:impossible\s(?:\u00e0|de)\s|imposible\s\w|unm\u00f6glich\b|imposs\u00edvel\b|impossibile\b"
     r"|unklar\b|unbekannt\b|desconocid|inconnue?\b|sconosciut|desconhecid"
     r"|(?:sin|no\shay|aucune?|nessuna?|nenhuma?|keine?)\s"
     r"(?:menci\u00f3n|informaci|mention|info|indication|indica|pr\u00e9cision|angabe|erw\u00e4hnung|men\u00e7))"
-    r"|\b(?=[npg])(?:no\sse\s(?:puede|menciona|especifica|indica|sabe|dice)"
+)
+_EUROPEAN = (
+    r"\b(?=[npg])(?:no\sse\s(?:puede|menciona|especifica|indica|sabe|dice)"
     r"|no\s(?:especifica|menciona|indica|dice)"
     r"|pas\s(?:\u00e9t\u00e9\s)?(?:mentionn|pr\u00e9cis|indiqu|sp\u00e9cifi|possible)"
-    r"|nicht\s(?:erw\u00e4hnt|angegeben|genannt|beschrieben|bestimm|ersichtlich|hervor|beantwort|klar|sagen|erkenn|feststell|ermittel)"
+    r"|nicht\s(?:erw\u00e4hnt|angegeben|genannt|beschrieben|bestimm|ersichtlich|hervor|beantwort|klar"
+    r"|sagen|erkenn|feststell|ermittel)"
     r"|ne\s(?:l[ea]\s)?(?:dit|mentionne|pr\u00e9cise|indique)\spas"
     r"|geht\b[^.;\n]{0,60}?\bnicht\shervor"
     r"|n\u00e3o\s(?:\w{1,8}\s){0,2}?(?:menciona|especifica|poss\u00edvel|indica)"
@@ -119,10 +128,13 @@ _EXPRESSIONS = (
     _SILENT,
     _STATES_NO,
     _LACKING,
+    _FACTS_MISSING,
+    _WITHOUT,
     _VAGUE,
     _BUT_NOT,
     _BUT_NO,
     _UNKNOWN,
+    _EUROPEAN_WORDS,
     _EUROPEAN,
     _OTHERS,
 )
