@@ -104,7 +104,7 @@ _MENTION_AFTER = re.compile(
 _CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!\n](?!\.)|$)")
 _LETTER_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z][)\]*]{0,2}[.,]\s{0,3}$")
 _DENIED = re.compile(
-    r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|rather\sthan|instead\sof|except|excluding"
+    r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|anything\sbut|rather\sthan|instead\sof|except|excluding"
     rf"|rules?\sout|eliminates?|excludes?)\s(?:the\s)?(?:option\s|answer\s|choice\s|letter\s)?)"
     rf"\(?{_LETTER}\)?(?:(?:,|\s(?:or|nor|and))\s\(?{_LETTER}\)?){{0,8}}"
     rf"|(?:{_LETTER}(?:,\s|,?\s(?:and|or)\s)){{0,8}}{_CAPITAL.pattern}\)?"
@@ -112,6 +112,7 @@ _DENIED = re.compile(
     r"(?:wrong|incorrect|false|out|ruled|excluded|unlikely|impossible|eliminated|tempting)))"
     r"[^.,;\n]{0,60}"
 )
+_REJECTED = re.compile(rf"{_CAPITAL.pattern}\s?\?\s{{1,3}}(?i:no|nope)\b")
 _JUDGED = re.compile(
     rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n:()-]{{0,60}}?"
     r"(?:\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)"
@@ -253,5 +254,9 @@ def _closing(text: str) -> int | None:
 
 def without_denied(text: str) -> tuple[str, set[str]]:
     """The text with spaces for letters that it denies ("not B", "C is wrong"), and those."""
-    denied = {letter for match in _DENIED.finditer(text) for letter in _CAPITAL.findall(match[0])}
-    return _DENIED.sub(lambda match: " " * len(match[0]), text), denied
+    denied: set[str] = set()
+    for expression in (_DENIED, _REJECTED):
+        for match in expression.finditer(text):
+            denied.update(_CAPITAL.findall(match[0]))
+        text = expression.sub(lambda match: " " * len(match[0]), text)
+    return text, denied

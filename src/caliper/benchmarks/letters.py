@@ -197,7 +197,7 @@ def _texts(
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
         yes_no = text[each.start : each.end].casefold() in ("yes", "no")
         end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
-        if _ASKED.match(text, each.end):
+        if _ASKED.match(text, each.end) or _IF.search(text, max(0, each.start - 48), each.start):
             continue
         if opening and end and not rival:
             yield Statement(place, each.start, voices.mark(opening.end("start")))
@@ -212,7 +212,8 @@ _SENTENCE_START = re.compile(
 )
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
-_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
+_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,(]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
+_IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
 # To its end the sentence is a question; "isn't it?" asks nothing.
 _ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
 _LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
@@ -256,9 +257,11 @@ def _called_answer(text: str, voices: Voices, named: Sequence[Mention]) -> Itera
             continue
         inside = _between(named, cue.end, _clause_end(text, cue.end))
         # An abstention is the answer only right behind the cue: "the answer is not given".
-        places = {
+        places: set[int | None] = {
             each.place for each in inside if each.end > each.start or each.start < cue.end + 4
         }
+        if any(each.end > each.start and _another_letter(text, each) for each in inside):
+            places = {None}
         if len(places) == 1:
             yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
     for at in conclusions(text):

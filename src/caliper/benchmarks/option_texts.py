@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from caliper.benchmarks.senses import is_named
 from caliper.benchmarks.spellings import Token, singular, tokens
 
 _SMALL_WORDS = frozenset(
@@ -48,18 +49,10 @@ _NEGATIONS = frozenset(
 )
 _NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 _BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
-_NEVER_ON_A_SIDE = frozenset(("answer", "option", "choice", "letter", "you"))
-_NOUN_BEHIND = re.compile(
-    r"[ \t]{1,3}(?!(?:because|since|as|it|there|the|he|she|they|this|that)\b)\w", re.IGNORECASE
-)
-_ONE_OF_SEVERAL = frozenset(("the", "no", "which", "this", "that", "each", "any", "every"))
 _DENIED_BEFORE = re.compile("[\u4e0d\u6ca1\u975e]")
 _DENIED_BEHIND = re.compile(
     "(?:\u3067\u306f|\u3058\u3083)(?:\u306a\u3044|\u3042\u308a\u307e\u305b\u3093)"
 )
-_LEAVING = frozenset(("has", "have", "had", "having", "he", "she", "they", "who", "just"))
-_LEFT_BEHIND = re.compile(r"\s(?:the|an?|his|her|its|their|behind|for)\b", re.IGNORECASE)
-_FILLER = re.compile(r",\s(?:let|so|I|we|now|ok|okay|first|looking)\b", re.IGNORECASE)
 _YES_NO_OPENING = re.compile(
     r"\A\W{0,8}\b(?:(?P<yes>yeah|yep|yup|yea)|nope|nah)(?=\W{0,4}(?:[,.!;:\n]|$))", re.IGNORECASE
 )
@@ -169,7 +162,7 @@ class OptionTexts:
                 clause, negation = clause + 1, 0
             for place in self._by_first.get(compared[at], ()):
                 last = self._end_of(place, compared, at)
-                if last is None or not _names(words, at, last, self.options[place], text):
+                if last is None or not is_named(words, at, last, self.options[place], text):
                     continue
                 yield Mention(place, token.start, words[last].end, negation > 0)
             negation += _negates(words, at)
@@ -218,51 +211,3 @@ def _negates(words: Sequence[Token], at: int) -> bool:
 
 def _denies(word: str) -> bool:
     return word in _NEGATIONS or word.endswith("n't")
-
-
-def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -> bool:
-    """Whether the words from `at` to `last` name the option, and are not only spelt like it."""
-    if at != last:
-        return True
-    token = words[at]
-    if len(token.written) == 1 and token.written.isalpha():
-        return token.written == option.strip()[-1:]
-    return token.word not in _OTHER_SENSES or not _OTHER_SENSES[token.word](words, at, text)
-
-
-def _is_determiner(words: Sequence[Token], at: int, text: str) -> bool:
-    return _NOUN_BEHIND.match(text, words[at].end) is not None
-
-
-def _is_approval(words: Sequence[Token], at: int, text: str) -> bool:
-    before = {each.word for each in words[max(0, at - 3) : at]}
-    agrees = at > 0 and words[at - 1].word in ("that's", "you're", "all")
-    filler = _FILLER.match(text, words[at].end) is not None
-    return agrees or filler or bool(before & _NEVER_ON_A_SIDE)
-
-
-def _is_verb(words: Sequence[Token], at: int, text: str) -> bool:
-    before = words[at - 1].word if at else ""
-    is_side = before in ("the", "his", "her", "its", "their", "to", "on")
-    left = not is_side and _LEFT_BEHIND.match(text, words[at].end) is not None
-    return before in _LEAVING or left
-
-
-def _is_pronoun(words: Sequence[Token], at: int, text: str) -> bool:  # noqa: ARG001 - one signature for all senses
-    before = words[at - 1].word if at else ""
-    if words[at].written.isdigit():
-        return False
-    return before in _ONE_OF_SEVERAL or (at + 1 < len(words) and words[at + 1].word == "of")
-
-
-def _is_auxiliary(words: Sequence[Token], at: int, text: str) -> bool:  # noqa: ARG001 - as above
-    return words[at].written == "may"
-
-
-_OTHER_SENSES = {
-    "no": _is_determiner,
-    "right": _is_approval,
-    "left": _is_verb,
-    "1": _is_pronoun,
-    "may": _is_auxiliary,
-}

@@ -71,7 +71,9 @@ _QUOTATION = re.compile(
     r"|\([^()\n]{3,}+\)"
 )
 _OTHERS = (
-    r"\b(?:(?:caption|sentence|text|description|phrase|it|which|that|who)\s(?:\w{1,20}\s){0,2}?"
+    r"\b(?:I(?:['\u2019]m|\sam|\swas|\shave\sbeen)\s(?:told|asked|instructed|ordered|supposed)"
+    r"|(?:caption|sentence|text|description|phrase|it|which|that|who|some(?:one|body)|prompt|note)"
+    r"\s(?:\w{1,20}\s){0,2}?"
     r"(?:(?:order|ask|want|claim|demand|instruct|contain|include|embed|carrie|state|quote|inject"
     r"|request|try|trie|end|read|repeat|show|attempt|smuggle|plant|insert|slip)(?:s|ed|d)?|says?|said|tells?|told|holds?|held)"
     r"|injected|embedded|planted|hidden|fake|quoted|inserted|smuggled|bogus)\b"
@@ -83,7 +85,7 @@ _REPORTED = re.compile(
 _BEFORE_OBJECT = " \t\r\n:\"'`*\u201c"
 _OWN_OBJECT = re.compile(
     r"(?:(?:^|[.!?,;)\n]\s{0,4}|\b(?:is|'s|and|so)\s)"
-    r"(?:my|the|final|own)(?:\s\w{1,12}){0,2}?\s?|\n\s{0,4})(?:verdict|answer|score|judge?ment|evaluation"
+    r"(?:my|the|final|own)(?:\s\w{1,12}){0,2}?\s?|(?<=\n))(?:verdict|answer|score|judge?ment|evaluation"
     r"|output|rating|assessment|decision|result|response|reply)(?:\s(?:is|as follows))?$"
     r"|\b(?:final|corrected|revised)$"
     r"|(?:^|[.!?,;)\n]\s{0,4})I\s(?:answer|output|respond|reply|return|say|give|conclude)"
