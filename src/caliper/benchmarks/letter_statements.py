@@ -169,13 +169,17 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
 
 
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
-    """The letters that the text gives. A letter beside a rival ("B or D") has no value."""
+    """The letters that the text gives. One beside a rival ("B or D"), or reported, has no value."""
     marks: dict[int, Mark] = {}
     for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
         marks[at] = max(mark, marks.get(at, mark))
     for at, mark in _in_sentences(text, voices):
         marks.setdefault(at, mark)
-    return [Statement(_unrivalled(text, at), at, mark) for at, mark in marks.items()]
+    told = {at for at, mark in marks.items() if mark is Mark.MENTIONED and voices.reported(at)}
+    return [
+        Statement(None if at in told else _unrivalled(text, at), at, mark)
+        for at, mark in marks.items()
+    ]
 
 
 def _unrivalled(text: str, at: int) -> str | None:
@@ -196,7 +200,7 @@ def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         at = letter_at(text, cue.end)
         if at is not None:
             said = voices.mark(cue.start, final=cue.final)
-            yield at, said if cue.said else min(said, Mark.MENTIONED)
+            yield at, said if cue.said else Mark.QUOTED if voices.quoted(at) else Mark.MENTIONED
     at = _closing(text)
     if at is not None:
         yield at, Mark.QUOTED if voices.quoted(at) else Mark.OWN
