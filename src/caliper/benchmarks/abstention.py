@@ -33,8 +33,10 @@ _CANNOT_TELL = (
     rf"|impossible\sto|possible\sto|no\sway\s(?:to|of)|hard\sto|difficult\sto)\s"
     rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
 )
+# "It does not mention another": what it does mention is the answer.
+_NOT_MORE = r"(?!\s(?:an|any\s)?other\b|\s(?:any|some)(?:thing|one)\selse\b)"
 _NOT_GIVEN = (
-    rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:(?!but\b|as\b)\w{{1,15}}\s){{0,3}}?{_GIVE}"
+    rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:(?!but\b|as\b)\w{{1,15}}\s){{0,3}}?{_GIVE}\b{_NOT_MORE}"
     rf"|\b(?:neither|nothing(?!\selse)|none)\b[^.;\n]{{0,60}}?\s(?:is|are|was|were|(?:can|could)\sbe)\s(?!print|writ|spel){_GIVE}"
 )
 _NO_FACTS = (

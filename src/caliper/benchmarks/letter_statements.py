@@ -78,8 +78,8 @@ _LAST_LETTER = re.compile(
 )
 _BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
 _RIGHT = (
-    r"\s(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
-    r"\s(?:correct|right|best|answer|choice|most)\b"
+    r"\s(?:(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
+    r"\s(?:correct|right|best|answer|choice|most)|(?:fits|matches)(?:\sbest)?|it\sis)\b"
 )
 _PREDICATED = re.compile(
     rf"(?i:\b(?:option|choice|answer|letter)\s)?\(?(?P<letter>{_CAPITAL.pattern})\)?"

@@ -22,7 +22,7 @@ _ASIDE = re.compile(
     r",?\s(?:let|moment|second|minute|options?|choices|answers|letters)\b", re.IGNORECASE
 )
 _OFFER = re.compile(
-    r",\s(?:I|we)(?:['\u2019](?:ll|m)|\s(?:can|can['\u2019]t|cannot|could|will|would|won['\u2019]t|am))\b"
+    r",\s(?:I|we)(?:['\u2019]ll|\s(?:can|can['\u2019]t|cannot|could|will|would|won['\u2019]t))\b"
     r"(?!\s(?:see|say|tell|confirm)\b)",
     re.IGNORECASE,
 )
