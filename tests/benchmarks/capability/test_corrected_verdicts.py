@@ -13,6 +13,8 @@ ONE, ZERO = '{"score": "1"}', '{"score": "0"}'
     [
         (f"{ONE} Wait, the colour differs. {ZERO}", 0),
         (f"{ONE}\nCorrection: {ZERO}", 0),
+        (f"{ONE} On second thought: {ZERO}", 0),
+        (f"{ONE} On second thought it may be {ZERO} as well", None),
         (f"First attempt: {ONE}\nRevised: {ZERO}", 0),
         (f"{ONE} I'm not sure which of the two holds.", None),
         (f"{ONE} I changed my mind, perhaps 0.", None),

@@ -39,6 +39,7 @@ _STATED_SCORE = re.compile(
     r"(?P<other>[\"'*_]{0,4}\s?(?:/|-|\u2013|\bor\b|\bto\b)\s?[+-]?[0-9])?",
     re.IGNORECASE,
 )
+_LIST = re.compile(r"\[\s{0,4}[\"'][^\[\]\n]{1,400}\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +135,11 @@ def _listed_labels(
     text: str, voices: Voices, known: tuple[str, ...]
 ) -> Iterator[Statement[tuple[str, ...]]]:
     """The lists of labels that prose calls the judge's own, or another's: "My answer: ["up"]"."""
-    at = text.find("[")
-    while at >= 0:
-        mark = voices.mark_of_object(at)
-        literal = read_literal(text, at) if mark is not Mark.STATED else None
-        found = literal and _labels(literal.value, known, lenient=True)
+    for match in _LIST.finditer(text):
+        mark = voices.mark_of_object(match.start())
+        found = _labels(match[0], known, lenient=True) if mark is not Mark.STATED else None
         if found and set(found.value) <= {*known, NOT_STATED}:
-            yield Statement(found.value, at, mark)
-        at = text.find("[", literal.end if literal else at + 1)
+            yield Statement(found.value, match.start(), mark)
 
 
 def _values(value: object, extract: Extract[Value]) -> Iterator[Read[Value]]:
