@@ -6,65 +6,122 @@ import re
 
 _SAY = (
     r"(?:answer|tell|determin|say|know|infer|identif|conclud|deduc|ascertain|establish|decid"
-    r"|judg|specif|verif|discern|make out|be sure|find\b|find out|work out"
+    r"|judg|specif|verif|discern|make out|be sure|find\b|find out|work(?:ed)?\sout|choos|pick\b"
+    r"|select|confirm|guess|pin\sdown"
     r"|see\s(?:which|what|whether|if|who|where|how))\w{0,8}"
 )
 _GIVE = (
     r"(?:mention|specif|stat(?:e|ed|ing)\b|provid|describ|indicat|giv(?:e|es|en|ing)\b|includ|say"
     r"|said\b|tell|told\b|contain|reveal|address|disclos|discuss|list|nam(?:e|es|ed|ing)\b|detail"
     r"|explain|clear|known\b|visib|identif|legib|availab|infer|determin|show|refer|cover|note"
-    r"|report|record|evident|apparent|possible|see\b|answerable|state\b)\w{0,8}"
+    r"|report|record|evident|apparent|possible|see\b|answer|state\b|print|written\b|spelt\b|spell"
+    r"|confirm|clarif|elaborat|touch\son|comment|convey|imply|implied|(?:go|get)\sinto|help\b)\w{0,8}"
 )
-_FACTS = r"(?:mention|info|indication|detail|description|evidence|reference|clue|way|data|hint)"
-_OPEN_QUESTION = r"(?:[^.,;\n]{0,40}?\b(?:whether|if)\b[^.;\n]{0,200})?+"
+_FACTS = (
+    r"(?:mention|info|indication|detail|description|evidence|reference|clue|way|data|hint|answer"
+    r"|word\s(?:on|about|of)\b|telling|specifics)"
+)
+_CAPTION = r"(?:caption|description|text|wording|passage)"
+_ATTRIBUTE = (
+    r"(?:colou?r|number|count|amount|quantity|year|date|time|name|size|age|price|brand|type|kind"
+    r"|location|place|position|direction|reason|material|species)s?\b"
+)
+_OPEN_QUESTION = r"(?:[^.,;\n]{0,40}?\b(?:whether|if|between|among)\b[^.;\n]{0,200})?+"
 _CANNOT_TELL = (
     rf"\b(?=[cuinphd])(?:cannot|can\s?not|can['\u2019]?t|could\snot|couldn['\u2019]t"
     r"|unable\sto|not\sable\sto"
     rf"|impossible\sto|possible\sto|no\sway\s(?:to|of)|hard\sto|difficult\sto)\s"
     rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
 )
+# "It does not mention another": what it does mention is the answer.
+_NOT_MORE = r"(?!\s(?:an|any\s)?other\b|\s(?:any|some)(?:thing|one)\selse\b)"
 _NOT_GIVEN = (
-    rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:\w{{1,15}}\s){{0,2}}?{_GIVE}"
-    rf"|\b(?:neither|nothing|none)\b[^.;\n]{{0,60}}?\s(?:is|are|was|were)\s{_GIVE}"
+    rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:(?!but\b|as\b)\w{{1,15}}\s){{0,3}}?{_GIVE}\b{_NOT_MORE}"
+    rf"|\b(?:neither|nothing(?!\selse)|none)\b[^.;\n]{{0,60}}?\s(?:is|are|was|were|(?:can|could)\sbe)\s(?!print|writ|spel){_GIVE}"
 )
 _NO_FACTS = (
-    rf"\bno\s(?:\w{{1,15}}\s){{0,3}}?(?:{_FACTS}\w{{0,6}}|(?:is|are|was|were)\s"
+    rf"\bno\s(?!other\b)(?:\w{{1,15}}\s){{0,3}}?(?:{_FACTS}\w{{0,8}}|(?:is|are|was|were)\s"
     r"(?:given|mentioned|stated|specified|described|provided|named|shown|listed))"
 )
 _SILENT = (
-    r"\b(?=[nisl])(?:nothing\s(?:about|on|in\sthe\s(?:caption|text|description)|regarding|concerning|is\ssaid)"
+    r"\b(?=[nislr])(?:nothing\s(?:about|on|of|as\sto|in\sthe\s(?:caption|text|description)|regarding|concerning|is\ssaid)"
     r"|(?:is|stays|remains)\ssilent"
     r"|(?:insufficient|not\senough)\s(?:\w{1,15}\s){0,2}?"
     r"(?:info|detail|context|data|evidence)\w{0,8}"
     r"|lack(?:s|ing)?\s(?:of\s)?(?:\w{1,15}\s){0,3}?(?:info|detail|context|data)\w{0,8})"
+    r"|\b(?:insufficient|not\s(?:\w{4,12}\s)?enough)\sto\b"
     r"|n['\u2019]t\s(?:have\s)?enough\s(?:info|detail|context|data)\w{0,8}"
 )
 _STATES_NO = (
     r"\b(?=[gsmpcn])(?:gives?|states?|mentions?|provides?|contains?|specifies|names?)\sno\b"
+)
+_LACKING = (
+    r"\b(?=[amoelfnsu])(?:(?:absent|missing|omitted|left\sout|excluded)\s(?:from|in|of)\s(?:the|this|its)"
+    rf"\s{_CAPTION}"
+    rf"|(?:fail(?:s|ed)?|neglects?|neglected)\sto\s(?:{_SAY}|{_GIVE})|stops?\sshort\sof\b"
+    r"|(?:nobody|no\sone)\s(?:says|tells|mentions|states)\b"
+    r"|left\s(?:open|unsaid|unanswered|undefined)\b|leaves\s(?:\w{1,15}\s){1,6}?(?:open|out)\b"
+    r"|any(?:one|body)['\u2019]s\sguess\b|up\sin\sthe\sair\b)"
+)
+_FACTS_MISSING = (
+    rf"\b(?:(?:{_FACTS}\w{{0,8}}|{_ATTRIBUTE})\s(?:is|are)\s(?:absent|missing|lacking|left\sout)"
+    rf"|{_CAPTION}\s(?:\w{{1,12}}\s)?(?:lacks?|omits?|skips?))\b"
+)
+_WITHOUT = (
+    rf"\bwithout\s(?:\w{{1,12}}\s){{0,2}}?(?:saying|telling|stating|naming|giving|specifying|revealing"
+    rf"|indicating|describing|showing|{_FACTS})"
+    rf"|(?=[n'\u2019])(?:\bnot|(?<=n)['\u2019]t)\s(?:in|part\sof|found\sin|covered\sby)\sthe\s{_CAPTION}"
+)
+_VAGUE = (
+    r"\btoo\s(?:vague|general|generic|unspecific|imprecise|ambiguous|short|brief)\sto\b"
+    rf"|\b{_CAPTION}\s(?:is|remains|stays|seems)\s(?:\w{{1,12}}\s)?"
+    r"(?:vague|ambiguous|inconclusive|imprecise|unspecific|generic)\b"
+)
+_BUT_NOT = (
+    r"(?:\b(?:but|yet|though|although)|,)\s(?:not|never)\s(?:(?:at|in|on|of|to|with|by|for)\s)?"
+    r"(?:how|what|which|where|who|whose|whom|when|why|whether)\b"
+    r"|\bbut\snot\sabout\b"
+)
+# After what a caption says: "mentions a stone, but no year", "many, without a number".
+_BUT_NO = (
+    r"(?:\b(?:but|yet|though|although)\s(?:gives?\s|there\sis\s)?no|\bwithout"
+    r"|,\snot)\s"
+    rf"(?:\w{{1,12}}\s){{0,2}}?{_ATTRIBUTE}"
 )
 _UNKNOWN = (
     r"\b(?=[uionb])(?:unknown|unclear|unspecified|undetermined|indeterminate|indeterminable"
     r"|undisclosed|unstated|unmentioned|unanswerable|omit(?:s|ted)|n/a"
     r"|but\snot\s(?:its|the|their|his|her))\b"
 )
+_EUROPEAN_WORDS = (
+    r"\b(?=[iudsnak])(?:impossible\s(?:\u00e0|de)\s|imposible\s\w|unm\u00f6glich\b|imposs\u00edvel\b|impossibile\b"
+    r"|unklar\b|unbekannt\b|desconocid|inconnue?\b|sconosciut|desconhecid"
+    r"|(?:sin|no\shay|aucune?|nessuna?|nenhuma?|keine?)\s"
+    r"(?:menci\u00f3n|informaci|mention|info|indication|indica|pr\u00e9cision|angabe|erw\u00e4hnung|men\u00e7))"
+)
 _EUROPEAN = (
     r"\b(?=[npg])(?:no\sse\s(?:puede|menciona|especifica|indica|sabe|dice)"
     r"|no\s(?:especifica|menciona|indica|dice)"
     r"|pas\s(?:\u00e9t\u00e9\s)?(?:mentionn|pr\u00e9cis|indiqu|sp\u00e9cifi|possible)"
-    r"|nicht\s(?:erw\u00e4hnt|angegeben|genannt|beschrieben|bestimm|ersichtlich|hervor|beantwort)"
+    r"|nicht\s(?:erw\u00e4hnt|angegeben|genannt|beschrieben|bestimm|ersichtlich|hervor|beantwort|klar"
+    r"|sagen|erkenn|feststell|ermittel)"
+    r"|ne\s(?:l[ea]\s)?(?:dit|mentionne|pr\u00e9cise|indique)\spas"
     r"|geht\b[^.;\n]{0,60}?\bnicht\shervor"
     r"|n\u00e3o\s(?:\w{1,8}\s){0,2}?(?:menciona|especifica|poss\u00edvel|indica)"
-    r"|non\s(?:\w{1,8}\s){0,2}?(?:menziona|specifica|possibile|indica))"
+    r"|non\s(?:\w{1,8}\s){0,2}?(?:menziona|pr\u00e9cis|mentionn|indiqu|sp\u00e9cifi|specifica|possibile|indica))"
 )
 _OTHERS = (
     r"\u043d\u0435\s(?:\u0443\u043a\u0430\u0437|\u0443\u043f\u043e\u043c|\u0441\u043a\u0430\u0437"
-    r"|\u043e\u043f\u0438\u0441)"
+    r"|\u043e\u043f\u0438\u0441|\u0433\u043e\u0432\u043e\u0440|\u0441\u043e\u043e\u0431\u0449)"
+    r"|\u043d\u0435\u0438\u0437\u0432\u0435\u0441\u0442|\u043d\u0435\u0432\u043e\u0437\u043c\u043e\u0436\u043d"
+    r"|\u043d\u0435\u0442\s(?:\u0438\u043d\u0444\u043e\u0440\u043c|\u0434\u0430\u043d\u043d|\u0443\u043f\u043e\u043c)"
+    r"|\u4e0d\u6e05\u695a|\uc815\ubcf4\uac00 \uc5c6"
     r"|(?:\u6ca1\u6709|\u672a)(?:\u660e\u786e)?(?:\u63d0|\u8bf4\u660e|\u63cf\u8ff0|\u7ed9\u51fa)"
     r"|\u65e0\u6cd5(?:\u786e\u5b9a|\u5224\u65ad|\u56de\u7b54|\u5f97\u77e5)"
     r"|\u66f8\u304b\u308c\u3066\u3044(?:\u307e\u305b\u3093|\u306a\u3044)"
     r"|\u8a18\u8f09(?:\u304c|\u3055\u308c\u3066)|\u4e0d\u660e|\u5206\u304b\u308a\u307e\u305b\u3093"
     r"|\u308f\u304b\u308a\u307e\u305b\u3093|\u8a00\u53ca\u3055\u308c\u3066\u3044\u307e\u305b\u3093"
-    r"|\uc54c \uc218 \uc5c6|\uc5b8\uae09\ub418\uc9c0"
+    r"|\uc54c \uc218 \uc5c6|\uc5b8\uae09\ub418(?:\uc9c0|\uc5b4 \uc788\uc9c0)"
 )
 _EXPRESSIONS = (
     _CANNOT_TELL,
@@ -72,7 +129,14 @@ _EXPRESSIONS = (
     _NO_FACTS,
     _SILENT,
     _STATES_NO,
+    _LACKING,
+    _FACTS_MISSING,
+    _WITHOUT,
+    _VAGUE,
+    _BUT_NOT,
+    _BUT_NO,
     _UNKNOWN,
+    _EUROPEAN_WORDS,
     _EUROPEAN,
     _OTHERS,
 )
@@ -80,14 +144,28 @@ _ABSTENTIONS = tuple(
     re.compile(f"(?:{expression}){_OPEN_QUESTION}", re.IGNORECASE) for expression in _EXPRESSIONS
 )
 _NOT_STATED = _ABSTENTIONS[_EXPRESSIONS.index(_NOT_GIVEN)]
+_SAID_ELSE = _ABSTENTIONS[_EXPRESSIONS.index(_BUT_NO)]
+_TELLING = re.compile(
+    rf"\b(?:{_CAPTION}|mention|says?\b|said\b|given\b|describ|states?\b|notes?\b|tells?\b|speaks?\b|lists?\b)"
+    r"[^.;\n]*$",
+    re.IGNORECASE,
+)
 # "I would rather not say" is the writer's refusal; "I don't see which" speaks of the text.
-_REFUSED = re.compile(r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?see\b)", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown)\b)", re.IGNORECASE
+)
 _WRITER = re.compile(r"\b(?:I|we)(?:['\u2019](?:d|ll|m))?\s(?:\w{1,8}\s?){0,2}$", re.IGNORECASE)
 
 
 def _refusal(text: str, match: re.Match[str]) -> bool:
     before = _WRITER.search(text, max(0, match.start() - 24), match.start())
     return before is not None and _REFUSED.match(match[0]) is not None
+
+
+def _abstains(text: str, match: re.Match[str]) -> bool:
+    if match.re is _SAID_ELSE:
+        return _TELLING.search(text, max(0, match.start() - 120), match.start()) is not None
+    return match.re is not _NOT_STATED or not _refusal(text, match)
 
 
 def abstentions(text: str) -> list[tuple[int, int]]:
@@ -101,7 +179,7 @@ def abstentions(text: str) -> list[tuple[int, int]]:
         match.span()
         for pattern in _ABSTENTIONS
         for match in pattern.finditer(text)
-        if pattern is not _NOT_STATED or not _refusal(text, match)
+        if _abstains(text, match)
     ]
     apart: list[tuple[int, int]] = []
     for start, end in sorted(found):

@@ -36,7 +36,7 @@ _COPULA = (
 )
 _CUE = re.compile(
     r"(?i:\b(?:(?:the|my|final|correct|right|best|most|likely|appropriate|la|die)\s){0,4}"
-    r"(?:answer|ans|choice|option|response|selection|respuesta|r\u00e9ponse|antwort|risposta"
+    r"(?:answer|ans|final(?=\s?:)|choice|option|response|selection|respuesta|r\u00e9ponse|antwort|risposta"
     r"|resposta|jawaban(?:nya)?|\u043e\u0442\u0432\u0435\u0442)\b"
     r"(?:\s(?:letter|key|correcta|correcte|corretta|correta)\b)?)"
     rf"(?P<said>[\"'`*\s]{{0,4}}(?i:\b{_COPULA}\b|[:=>\n\uff1a])|)"
@@ -59,15 +59,27 @@ _UNSPACED_CUE = re.compile(
 _CONCLUSION = re.compile(
     r"(?i:\b(?:so|therefore|thus|hence|but|i\.e\.|namely|makes|making|total|altogether|overall|sum"
     r"|meaning)\b|[=\u2192]|->)"
-    r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer)\b){0,5}"
+    r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
-_COLON = re.compile(r":\s?[*(]{0,4}$")
-_LAST_LETTER = re.compile(rf"({_LETTER})[)*\"'.!\s]{{0,5}}$")
+_COLON = re.compile(
+    r"(?::|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
+    # "is" or "option" in other languages, the usual ones.
+    r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
+    r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
+    r"|\u0432\u0430\u0440\u0438\u0430\u043d\u0442|\u0431\u0443\u043a\u0432\u0430|\u03b5\u03af\u03bd\u03b1\u03b9"
+    r"|\u0647\u064a|\u0647\u0648|\u05d4\u05d9\u05d0|\u05d4\u05d5\u05d0|lautet|odpowied\u017a\sto|elijo|escolho|scelgo"
+    r"|je\schoisis|ich\sw\u00e4hle|ik\skies|wybieram|\u0432\u044b\u0431\u0438\u0440\u0430\u044e)\s(?:(?:la|el|le|il|die|a|o)\s)?"
+    r"|(?:\u662f|\u9009|\u9078|\u306f|\uc740|\ub294|\u0e04\u0e37\u0e2d|\u0e02\u0e49\u0e2d)\s?)[*(\"'\u00ab]{0,3}$",
+    re.IGNORECASE,
+)
+_LAST_LETTER = re.compile(
+    rf"({_LETTER})[)*\"'.!\s\u3002\u00bb]{{0,5}}(?:\u3067\u3059\u3002?|\uc785\ub2c8\ub2e4\.?)?$"
+)
 _BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
 _RIGHT = (
-    r"\s(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
-    r"\s(?:correct|right|best|answer|choice|most)\b"
+    r"\s(?:(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
+    r"\s(?:correct|right|best|answer|choice|most)|(?:fits|matches)(?:\sbest)?|it\sis)\b"
 )
 _PREDICATED = re.compile(
     rf"(?i:\b(?:option|choice|answer|letter)\s)?\(?(?P<letter>{_CAPITAL.pattern})\)?"
@@ -81,7 +93,7 @@ _OPENING = re.compile(
 _ALONE_ON_LINE = re.compile(r"^[^\w\n]{0,20}([A-Z])[^\w\n]{0,20}$")
 _MENTION_BEFORE = re.compile(
     r"(?:^|[.!?\n\u2026:]\s{0,3}|[(\[*\"'`]|\b(?:think|believe|guess|say|is|['\u2019]s|be|was|pick"
-    r"|choose|option|answer|letter|choice|with|probably|definitely|likely|maybe|perhaps|clearly"
+    r"|choose|option|answer|letter|choice|with|probably|definitely|likely|maybe|perhaps|clearly|mean|meant|rather"
     r"|so|thus|hence|then|or|between|both|either|for)\s|,\s)[*\"'`(\[]{0,3}$",
     re.IGNORECASE,
 )
@@ -92,7 +104,7 @@ _MENTION_AFTER = re.compile(
 _CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!\n](?!\.)|$)")
 _LETTER_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z][)\]*]{0,2}[.,]\s{0,3}$")
 _DENIED = re.compile(
-    r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|rather\sthan|instead\sof|except|excluding"
+    r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|anything\sbut|rather\sthan|instead\sof|except|excluding"
     rf"|rules?\sout|eliminates?|excludes?)\s(?:the\s)?(?:option\s|answer\s|choice\s|letter\s)?)"
     rf"\(?{_LETTER}\)?(?:(?:,|\s(?:or|nor|and))\s\(?{_LETTER}\)?){{0,8}}"
     rf"|(?:{_LETTER}(?:,\s|,?\s(?:and|or)\s)){{0,8}}{_CAPITAL.pattern}\)?"
@@ -100,9 +112,11 @@ _DENIED = re.compile(
     r"(?:wrong|incorrect|false|out|ruled|excluded|unlikely|impossible|eliminated|tempting)))"
     r"[^.,;\n]{0,60}"
 )
+_REJECTED = re.compile(rf"{_CAPITAL.pattern}\s?\?\s{{1,3}}(?i:no|nope)\b")
 _JUDGED = re.compile(
     rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n:()-]{{0,60}}?"
-    r"\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)",
+    r"(?:\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)"
+    r"|(?P<tick>[\u2705\u2611\u2713\u2714])|[\u274c\u2716-\u2718])",
     re.MULTILINE,
 )
 _VERDICT = re.compile(
@@ -155,13 +169,17 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
 
 
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
-    """The letters that the text gives. A letter beside a rival ("B or D") has no value."""
+    """The letters that the text gives. One beside a rival ("B or D"), or reported, has no value."""
     marks: dict[int, Mark] = {}
     for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
         marks[at] = max(mark, marks.get(at, mark))
     for at, mark in _in_sentences(text, voices):
         marks.setdefault(at, mark)
-    return [Statement(_unrivalled(text, at), at, mark) for at, mark in marks.items()]
+    told = {at for at, mark in marks.items() if mark is Mark.MENTIONED and voices.reported(at)}
+    return [
+        Statement(None if at in told else _unrivalled(text, at), at, mark)
+        for at, mark in marks.items()
+    ]
 
 
 def _unrivalled(text: str, at: int) -> str | None:
@@ -182,7 +200,7 @@ def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         at = letter_at(text, cue.end)
         if at is not None:
             said = voices.mark(cue.start, final=cue.final)
-            yield at, said if cue.said else Mark.MENTIONED
+            yield at, said if cue.said else Mark.QUOTED if voices.quoted(at) else Mark.MENTIONED
     at = _closing(text)
     if at is not None:
         yield at, Mark.QUOTED if voices.quoted(at) else Mark.OWN
@@ -192,9 +210,12 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
     """Letters that stand by themselves: at the start, on the last line, as a clause."""
     judged = list(_JUDGED.finditer(text))
     if len({match["letter"] for match in judged}) > 1:
-        yield from ((match.start("letter"), Mark.OWN) for match in judged if match["right"])
-    elif opening := _OPENING.match(text):
-        yield opening.start("letter"), Mark.FINAL
+        right = (match for match in judged if match["right"] or match["tick"])
+        yield from ((match.start("letter"), Mark.OWN) for match in right)
+        return
+    if opening := _OPENING.match(text):
+        at = opening.start("letter")
+        yield at, Mark.FINAL if voices.opens(at) else Mark.QUOTED
     before, line_break, last = text.rstrip().rpartition("\n")
     if line_break and (alone := _ALONE_ON_LINE.match(last)):
         yield len(before) + 1 + alone.start(1), Mark.OWN
@@ -237,5 +258,9 @@ def _closing(text: str) -> int | None:
 
 def without_denied(text: str) -> tuple[str, set[str]]:
     """The text with spaces for letters that it denies ("not B", "C is wrong"), and those."""
-    denied = {letter for match in _DENIED.finditer(text) for letter in _CAPITAL.findall(match[0])}
-    return _DENIED.sub(lambda match: " " * len(match[0]), text), denied
+    denied: set[str] = set()
+    for expression in (_DENIED, _REJECTED):
+        for match in expression.finditer(text):
+            denied.update(_CAPITAL.findall(match[0]))
+        text = expression.sub(lambda match: " " * len(match[0]), text)
+    return text, denied

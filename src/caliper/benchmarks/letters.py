@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from caliper.benchmarks.abstention import abstentions
@@ -59,6 +59,10 @@ def _normal(text: str) -> str:
 _ANSWER_KEYS = ("answer", "letter", "choice", "option", "selected", "response", "final")
 
 
+_RIGHT = {"true", "yes", "correct", "right"}
+_VERDICTS = _RIGHT | {"false", "no", "incorrect", "wrong"}
+
+
 def _values_of_object(text: str) -> list[str] | None:
     """The answers in a reply that is an object, a list or a string; None where it is prose."""
     literal = read_literal(text) if text[:1] in ("{", "[", '"', "'") else None
@@ -67,6 +71,9 @@ def _values_of_object(text: str) -> list[str] | None:
     value: Any = literal.value
     if isinstance(value, dict):
         named = [inner for key, inner in value.items() if str(key).casefold() in _ANSWER_KEYS]
+        judged = [str(inner).casefold() for inner in value.values()]
+        if not named and len(value) > 1 and set(judged) <= _VERDICTS:
+            named = [key for key, said in zip(value, judged, strict=True) if said in _RIGHT]
         value = named or (list(value.values()) if len(value) == 1 else [])
     else:
         value = [value]
@@ -80,16 +87,24 @@ def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
     in_range = place < len(options.options)
     if label and label[0].isalpha() and in_range:
         return place
+    text = options.plain(text)
     if (named := options.named_by(text)) is not None:
         return named
     if label:
         is_label = in_range and (place >= _LETTERS or not options.numbered)
         return place if is_label else None
-    return settled(_statements(_PREFIX.sub("", text), options, cannot))
+    alone = _LETTERS_ALONE.fullmatch(text) and set(_ANY_LETTER.findall(text))
+    if alone and len(alone) > (2 if options.lettered else 1):
+        return None
+    text, denied = without_denied(without_listing(_PREFIX.sub("", text), options.options))
+    voices = Voices.of(text)
+    return settled(_statements(voices, denied, options, cannot), voices)
 
 
 _LETTERS = 26
 _LABEL_ALONE = re.compile(r"[A-Za-z]|[1-9][0-9]?")
+_LETTERS_ALONE = re.compile(r"\W{0,4}[A-Z](?:[^\w\n]{1,3}[A-Z])++\W{0,4}")
+_ANY_LETTER = re.compile(r"[A-Z]")
 _WRAPPING = " \t\r\n.,:;!?*_`\"'()[]{}<>$\u2705\u3002\u201c\u201d"
 _PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 
@@ -99,16 +114,14 @@ def _place(label: str) -> int:
     return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
 
 
-def _statements(text: str, options: OptionTexts, cannot: int | None) -> Iterator[Statement[int]]:
+def _statements(
+    voices: Voices, denied: Collection[str], options: OptionTexts, cannot: int | None
+) -> Iterator[Statement[int]]:
     """What the text states, letters, option texts and abstentions alike."""
-    text, denied = without_denied(without_listing(text, options.options))
-    voices = Voices.of(text)
+    text = voices.text
     letters = letter_statements(text, voices)
     yield from _lettered(letters, options)
-    for match in _ORDINAL.finditer(text):
-        word = match[1].lower()
-        place = len(options.options) - 1 if word == "last" else _ORDINALS.index(word)
-        yield Statement(place, match.start(), Mark.MENTIONED)
+    yield from _ordinals(text, options)
     gaps = abstentions(text)
     mentions = options.mentions(text)
     taken = {given.at for given in letters if given.mark >= Mark.STATED}
@@ -152,8 +165,23 @@ def _between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Ment
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _ORDINAL = re.compile(
-    rf"\bthe\s({'|'.join(_ORDINALS)}|last)\s(?:option|choice|answer)\b", re.IGNORECASE
+    rf"(?<!not )(?<!not the )\b(?:({'|'.join(_ORDINALS)}|last)|([1-9])(?:st|nd|rd|th))"
+    r"\s(?:listed\s)?(?:option|choice|answer)\b(?!\s(?:is|seems)\s(?:not|wrong|incorrect|out)\b)"
+    r"|\b(?:option|choice)\s(?P<sign>number\s|no\.\s?|#\s?)?([1-9][0-9]?)\b(?![.:/-][0-9])",
+    re.IGNORECASE,
 )
+
+
+def _ordinals(text: str, options: OptionTexts) -> Iterator[Statement[int]]:
+    """Options by their place: "the last option", "option number 3"."""
+    count = len(options.options)
+    for match in _ORDINAL.finditer(text):
+        if match[4] and not match["sign"] and options.numbered:
+            continue
+        word = (match[1] or "").lower()
+        number = _ORDINALS.index(word) + 1 if word in _ORDINALS else count
+        number = int(match[2] or match[4] or number)
+        yield Statement(number - 1 if number <= count else None, match.start(), Mark.MENTIONED)
 
 
 def _texts(
@@ -162,11 +190,15 @@ def _texts(
     """The options that are named: as a sentence of their own, or in one."""
     outside = any(not voices.quoted(each.start) for each in named)
     for each in named:
-        rival = _OR.match(text, each.end) or _shared(text, options, each)
+        rival = (
+            _OR.match(text, each.end) or _shared(text, options, each) or _another_letter(text, each)
+        )
         place = None if rival else each.place
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
         yes_no = text[each.start : each.end].casefold() in ("yes", "no")
         end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
+        if _ASKED.match(text, each.end) or _IF.search(text, max(0, each.start - 48), each.start):
+            continue
         if opening and end and not rival:
             yield Statement(place, each.start, voices.mark(opening.end("start")))
         elif voices.quoted(each.start) and outside:
@@ -178,9 +210,16 @@ def _texts(
 _SENTENCE_START = re.compile(
     r"(?P<start>^|[.!?:\n])[\"'*(#>\s]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
 )
-_SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:\n\u2013\u2014\u3002](?!\.)|$|- )")
+_SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
-_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b", re.IGNORECASE)
+_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,(]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
+_IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
+# To its end the sentence is a question; "isn't it?" asks nothing.
+_ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
+_LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
+_KIND_OF = re.compile(
+    r"\b(?:shade|tone|tint|hue|kind|type|sort|form|variety)s?\sof\s(?:an?\s)?$", re.IGNORECASE
+)
 _BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
 _SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!['\u2019])")
 
@@ -189,9 +228,17 @@ def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
     """Whether it is one of several: "vitamins A and C", "both the vase"."""
     if _BOTH.search(text, max(0, mention.start - 16), mention.start):
         return True
+    if _KIND_OF.search(text, max(0, mention.start - 16), mention.start):
+        return options.shares_words(mention.place)
     last = options.exact[mention.place][-1:]
     short = bool(last) and (len(last[0]) == 1 or last[0].isdigit())
     return short and _SHARED.match(text, mention.end) is not None
+
+
+def _another_letter(text: str, mention: Mention) -> bool:
+    """Whether the letter of another option stands behind: "Yes (A)" where A is No."""
+    letter = _LETTER_BEHIND.match(text, mention.end)
+    return letter is not None and _place(letter[1]) != mention.place
 
 
 _CLAUSE_END = re.compile(r"[;,\n]|\.(?![0-9])")
@@ -210,11 +257,14 @@ def _called_answer(text: str, voices: Voices, named: Sequence[Mention]) -> Itera
             continue
         inside = _between(named, cue.end, _clause_end(text, cue.end))
         # An abstention is the answer only right behind the cue: "the answer is not given".
-        places = {
+        places: set[int | None] = {
             each.place for each in inside if each.end > each.start or each.start < cue.end + 4
         }
+        if any(each.end > each.start and _another_letter(text, each) for each in inside):
+            places = {None}
         if len(places) == 1:
             yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
     for at in conclusions(text):
         for each in _between(named, at, min(at + 13, _clause_end(text, at))):
-            yield Statement(each.place, each.start, Mark.STATED)
+            if each.end > each.start:
+                yield Statement(each.place, each.start, Mark.STATED)

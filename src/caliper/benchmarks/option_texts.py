@@ -11,12 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"[0-9]++(?:[.,:][0-9]+)*+(?!\w)|[^\W_]+(?:['\u2019][^\W_]+)*+")
-_NUMBERS = (  # noqa: SIM905 - twenty quoted strings are harder to read
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-    " fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
-_DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS)}
+from caliper.benchmarks.senses import is_named
+from caliper.benchmarks.spellings import Token, singular, tokens
+
 _SMALL_WORDS = frozenset(
     (
         "a",
@@ -52,26 +49,25 @@ _NEGATIONS = frozenset(
 )
 _NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 _BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
-_NEVER_ON_A_SIDE = frozenset(("answer", "option", "choice", "letter", "you"))
-_NOUN_BEHIND = re.compile(
-    r"[ \t]{1,3}(?!(?:because|since|as|it|there|the|he|she|they|this|that)\b)\w", re.IGNORECASE
-)
-_ONE_OF_SEVERAL = frozenset(("the", "no", "which", "this", "that", "each", "any", "every"))
 _DENIED_BEFORE = re.compile("[\u4e0d\u6ca1\u975e]")
 _DENIED_BEHIND = re.compile(
     "(?:\u3067\u306f|\u3058\u3083)(?:\u306a\u3044|\u3042\u308a\u307e\u305b\u3093)"
 )
+_YES_NO_OPENING = re.compile(
+    r"\A\W{0,8}\b(?:(?P<yes>yeah|yep|yup|yea)|nope|nah)(?=\W{0,4}(?:[,.!;:\n]|$))", re.IGNORECASE
+)
+_YES_NO_ALONE = re.compile(
+    r"\A\W{0,8}(?:(?P<yes>true|correct|affirmative|indeed)|false|incorrect|negative)\W{0,8}\Z",
+    re.IGNORECASE,
+)
+_NONE_ALONE = re.compile(
+    r"none(?:\s(?:of|the|these|those|them|above|options|choices|listed|given)){0,5}", re.IGNORECASE
+)
+_NONE_LISTED = re.compile(
+    r"\bnone\sof\s(?:the\s(?:listed|given|above|offered|options|choices|answers)|these|those)\b",
+    re.IGNORECASE,
+)
 _FIRST_UNSPACED_SCRIPT = "\u2e80"
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word of a text as it is compared, as it is written, and where it stands."""
-
-    word: str
-    written: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,38 +78,6 @@ class Mention:
     start: int
     end: int
     negated: bool = False
-
-
-def tokens(text: str) -> list[Token]:
-    """The words of a text. A single letter keeps its case and a number its digits alone."""
-    found = []
-    for match in _TOKEN.finditer(text):
-        written = match[0]
-        found.append(Token(_folded(written), written, match.start(), match.end()))
-    return found
-
-
-def _folded(written: str) -> str:
-    word = written.casefold().replace("\u2019", "'")
-    if word[0].isdigit():
-        return _number(word)
-    return _DIGITS.get(word, word)
-
-
-def _number(written: str) -> str:
-    if ":" in written or written.count(".") > 1:
-        return written
-    whole, _, part = re.sub(r",(?=[0-9]{3}(?![0-9]))", "", written).replace(",", ".").partition(".")
-    return f"{whole}.{part.rstrip('0')}".rstrip(".")
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
-        return word[:-2]
-    plural = len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
-    return word[:-1] if plural else word.removesuffix("'s")
 
 
 class OptionTexts:
@@ -127,15 +91,30 @@ class OptionTexts:
         self.lettered = any(
             len(option.strip()) == 1 and option.strip().isalpha() for option in options
         )
+        self._yes_no = {("yes",), ("no",)} <= set(self.exact)
+        nones = [at for at, words in enumerate(self.exact) if words[:2] == ("none", "of")]
+        self._none = nones[0] if len(nones) == 1 else None
         keys = [_key(words) for words in self.exact]
-        singular = [tuple(map(_singular, key)) for key in keys]
+        plain = [tuple(map(singular, key)) for key in keys]
         # Where "dog" and "dogs" are two options, the ending tells them apart.
-        self._plain = max(Counter(singular).values(), default=1) == 1
-        self._keys = singular if self._plain else keys
+        self._plain = max(Counter(plain).values(), default=1) == 1
+        self._keys = plain if self._plain else keys
         self._by_first: dict[str, list[int]] = {}
         for place, key in enumerate(self._keys):
             if key and self._keys.count(key) == 1:
                 self._by_first.setdefault(key[0], []).append(place)
+
+    def plain(self, text: str) -> str:
+        """The text with "yes" or "no" for another word that opens it and means so."""
+        word = _YES_NO_ALONE.match(text) or _YES_NO_OPENING.match(text) if self._yes_no else None
+        if word is None or any(word[0].strip().casefold() in words for words in self.exact):
+            return text
+        return ("Yes" if word["yes"] else "No") + text[word.end() :]
+
+    def shares_words(self, place: int) -> bool:
+        """Whether another option says all its words and more: "blue" beside "dark blue"."""
+        own = set(self.exact[place])
+        return any(own < set(words) for words in self.exact)
 
     def named_by(self, text: str) -> int | None:
         """The only option that the whole text is, letter case and punctuation aside."""
@@ -144,20 +123,29 @@ class OptionTexts:
         words = tuple(token.word for token in tokens(text))
         if not same and words:
             same = [at for at, exact in enumerate(self.exact) if exact == words]
-        if not same and (key := self._compared(words)):
+        is_question = len(words) > 1 and text.rstrip().endswith("?")
+        if not same and not is_question and (key := self._compared(words)):
             same = [at for at, wanted in enumerate(self._keys) if wanted == key]
         if not same and len(words) == 1 and words[0].isdigit():
             same = [at for at, wanted in enumerate(self._keys) if words[0] in wanted]
+        if not same and words:
+            joined = "".join(words)
+            same = [at for at, exact in enumerate(self.exact) if "".join(exact) == joined]
+        if not same and self._none is not None and _NONE_ALONE.fullmatch(" ".join(words)):
+            same = [self._none]
         return same[0] if len(same) == 1 else None
 
     def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
         key = _key(words)
-        return tuple(map(_singular, key)) if self._plain else key
+        return tuple(map(singular, key)) if self._plain else key
 
     def mentions(self, text: str) -> list[Mention]:
         """Where the options are named; of two in one place the longer."""
         words = tokens(text)
         found = [*self._in_words(text, words), *self._in_unspaced(text)]
+        if self._none is not None:
+            listed = _NONE_LISTED.finditer(text)
+            found += [Mention(self._none, match.start(), match.end()) for match in listed]
         found.sort(key=lambda mention: (mention.start, -mention.end))
         apart: list[Mention] = []
         for mention in found:
@@ -167,14 +155,14 @@ class OptionTexts:
 
     def _in_words(self, text: str, words: Sequence[Token]) -> Iterator[Mention]:
         boundaries = [match.start() for match in _BOUNDARY.finditer(text)]
-        compared = [_singular(token.word) if self._plain else token.word for token in words]
+        compared = [singular(token.word) if self._plain else token.word for token in words]
         clause = negation = 0
         for at, token in enumerate(words):
             while clause < len(boundaries) and boundaries[clause] < token.start:
                 clause, negation = clause + 1, 0
             for place in self._by_first.get(compared[at], ()):
                 last = self._end_of(place, compared, at)
-                if last is None or not _names(words, at, last, self.options[place], text):
+                if last is None or not is_named(words, at, last, self.options[place], text):
                     continue
                 yield Mention(place, token.start, words[last].end, negation > 0)
             negation += _negates(words, at)
@@ -208,7 +196,7 @@ def _key(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words that make an option: no small words, and no "yes" before another."""
     if not words:
         return ()
-    if len(words) > 1 and words[0] in ("yes", "no"):
+    if len(words) > 1 and words[0] in ("yes", "no") and words[1] not in ("yes", "no"):
         words = words[1:]
     kept = (word for word in words[:-1] if word not in _SMALL_WORDS)
     last = words[-1:] if words[-1:] == ("a",) or words[-1] not in _SMALL_WORDS else ()
@@ -223,22 +211,3 @@ def _negates(words: Sequence[Token], at: int) -> bool:
 
 def _denies(word: str) -> bool:
     return word in _NEGATIONS or word.endswith("n't")
-
-
-def _names(words: Sequence[Token], at: int, last: int, option: str, text: str) -> bool:
-    """Whether the words from `at` to `last` name the option, and are not only spelt like it."""
-    if at != last:
-        return True
-    token = words[at]
-    before = words[at - 1].word if at else ""
-    if len(token.written) == 1 and token.written.isalpha():
-        return token.written == option.strip()[-1:]
-    if token.word == "no":
-        return _NOUN_BEHIND.match(text, token.end) is None
-    if token.word == "right":
-        subject = {each.word for each in words[max(0, at - 3) : at]}
-        return before not in ("that's", "you're", "all") and not subject & _NEVER_ON_A_SIDE
-    if token.written.casefold() == "one":
-        after = words[at + 1].word if at + 1 < len(words) else ""
-        return before not in _ONE_OF_SEVERAL and after != "of"
-    return token.written != "may"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 def told(reply: str) -> str:
-    """What stands behind the thoughts; nothing when they never end."""
-    answer = reply.rpartition("</think>")[2]
+    """What stands behind the thoughts, minus signs as hyphens; nothing when they never end."""
+    answer = reply.rpartition("</think>")[2].replace("\u2212", "-")
     return "" if "<think>" in answer else answer
 
 

@@ -41,15 +41,18 @@ class Statement(Generic[Value]):
     mark: Mark
 
 
-def settled(statements: Iterable[Statement[Value]]) -> Value | None:
+def settled(statements: Iterable[Statement[Value]], voices: Voices) -> Value | None:
     """The answer on which the statements agree; None where they do not, or there is none.
 
     The first statement with the strongest mark outranks what is stated before it, and whatever
     is stated after it must agree. Quotations are no answer. They never make room for another
     answer either: where nothing is the writer's own clause, a quotation that comes first and
-    differs leaves the reply without an answer.
+    differs leaves the reply without an answer. What the writer takes back ("wait") is none.
     """
     found = sorted(statements, key=lambda statement: statement.at)
+    last = found[-1].at if found else 0
+    since = max((at for at, sure in voices.corrections if sure or at <= last), default=0)
+    found = [statement for statement in found if statement.at >= since]
     strongest = max((statement.mark for statement in found), default=Mark.QUOTED)
     if strongest is Mark.QUOTED:
         return None
@@ -68,10 +71,12 @@ _QUOTATION = re.compile(
     r"|\([^()\n]{3,}+\)"
 )
 _OTHERS = (
-    r"\b(?:(?:caption|sentence|text|description|phrase|it|which|that|who)\s(?:\w{1,20}\s){0,2}?"
+    r"\b(?:I(?:['\u2019]m|\sam|\swas|\shave\sbeen)\s(?:told|asked|instructed|ordered|supposed)"
+    r"|(?:caption|sentence|text|description|phrase|it|which|that|who|some(?:one|body)|prompt|note)"
+    r"\s(?:\w{1,20}\s){0,2}?"
     r"(?:(?:order|ask|want|claim|demand|instruct|contain|include|embed|carrie|state|quote|inject"
-    r"|request|try|trie|end|read|repeat|show)(?:s|ed|d)?|says?|said|tells?|told|holds?|held)"
-    r"|injected|embedded|planted|hidden|fake|quoted|inserted)\b"
+    r"|request|try|trie|end|read|repeat|show|attempt|smuggle|plant|insert|slip)(?:s|ed|d)?|says?|said|tells?|told|holds?|held)"
+    r"|injected|embedded|planted|hidden|fake|quoted|inserted|smuggled|bogus)\b"
 )
 _REPORTED = re.compile(
     _OTHERS + r"(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*+",
@@ -79,15 +84,51 @@ _REPORTED = re.compile(
 )
 _BEFORE_OBJECT = " \t\r\n:\"'`*\u201c"
 _OWN_OBJECT = re.compile(
-    r"(?:^|[.!?,;)\n]\s{0,4}|\b(?:is|'s|and|so)\s)"
-    r"(?:my|the|final|own)(?:\s\w{1,12}){0,2}?\s?(?:verdict|answer|score|judge?ment|evaluation"
-    r"|output|rating|assessment|decision|result|response|reply)(?:\s(?:is|as follows))?$",
+    r"(?:(?:^|[.!?,;)\n]\s{0,4}|\b(?:is|'s|and|so)\s)"
+    r"(?:my|the|final|own)(?:\s\w{1,12}){0,2}?\s?|(?<=\n))(?:verdict|answer|score|judge?ment|evaluation"
+    r"|output|rating|assessment|decision|result|response|reply)(?:\s(?:is|as follows))?$"
+    r"|\b(?:final|corrected|revised)$"
+    r"|(?:^|[.!?,;)\n]\s{0,4})I\s(?:answer|output|respond|reply|return|say|give|conclude)"
+    r"(?:\swith)?$",
     re.IGNORECASE,
 )
 _QUOTED_OBJECT = re.compile(
-    _OTHERS + r"(?:\s(?:an?|the|this|me|us|for|to|with|is|was|order|instruction|object|text|json"
+    _OTHERS + r"(?:\s(?:an?|the|this|me|us|for|to|with|in|is|was|order|instruction|object|text|json"
+    r"|smuggle|inject|insert|include|plant|slip|sneak"
     r"|verdict|output|give|write|return|answer|reply|score|line|words?))*+$"
-    r"|\b(?:user|human|caption|text|sentence|input)$",
+    r"|\b(?:user|human|caption|text|sentence|input|example|for instance|template|draft"
+    r"|first (?:thought|attempt|guess))$",
+    re.IGNORECASE,
+)
+_OWN_LINE = re.compile(r"[.!?]\s{0,4}\n\s{0,8}$")
+_SENTENCE = re.compile(r"[^.!?\n]++")
+# "B" is written in the caption; {"score": 1} is what the caption wants.
+_DISOWNED = re.compile(
+    r"\s(?:is|was|are|were)\s(?:only\s|just\s|merely\s)?(?:(?:what|the\s\w{1,20}(?:\s(?:that|which))?)"
+    r"\s(?:the|this|that)\s(?:\w{1,20}\s){1,2}?(?:tri(?:es|ed)\s|attempt(?:s|ed)?\s)?(?:to\s)?"
+    r"(?:order|want|ask|demand|instruct|request|claim|tell|told|inject|dictate|wish)\w{0,3}\b"
+    r"|(?:written|printed|injected|embedded|hidden|planted|smuggled|quoted|ordered|demanded"
+    r"|requested|part\sof)\b)",
+    re.IGNORECASE,
+)
+_CORRECTION = re.compile(
+    r"\b(?:(?P<sure>(?:wait|hold\son)(?=\s?[,.!:;\u2013\u2014\u2026-]|\s(?:no|actually|I|let|a\s\w{3,7})\b)"
+    r"|correction(?=\s?[:,.!\u2013\u2014-])|(?:scratch|strike)\sthat|I\stake\s(?:that|it)\sback"
+    r"|I(?:['\u2019](?:m|ve)|\sam|\shave)?\schang(?:ed?|ing)\smy\s(?:mind|answer|verdict)"
+    r"|I\smis(?:read|spoke|typed)|I\swas\swrong|I\smeant\b|(?:my\smistake|my\sbad|oops)(?=\W)|no,\ssorry"
+    r"|(?:not\ssure|unsure|uncertain)\swhich)"
+    r"|on\s(?:second\sthoughts?|reflection)|sorry(?=\s?[,.!:;\u2013\u2014-])|I\smean\b"
+    r"|(?:or\s)?rather(?=,)|make\sthat|let\sme\s(?:correct|revise|reconsider|recheck|re-?read)|actually)",
+    re.IGNORECASE,
+)
+# What may be is no answer, and what stood before is none any more.
+_MAY_BE = re.compile(
+    r"\W{0,4}(?:\w{1,12}\s){0,3}(?:may|might|could|maybe|perhaps)\b", re.IGNORECASE
+)
+# Two spaces stand where an object stood.
+_BEFORE_CORRECTION = re.compile(
+    r"(?:^|[.!?,;:\n)\u2013\u2014\u2026]|\s-|\s\s|\b(?:no|hmm|oh|but|ah|I\sam|I['\u2019]m))"
+    r"[\s\"'*_`]{0,4}$",
     re.IGNORECASE,
 )
 _CLAUSE_START = re.compile(
@@ -105,6 +146,7 @@ class Voices:
     first: int
     quotations: Sequence[tuple[int, int]]
     reports: Sequence[tuple[int, int]]
+    disowned: Sequence[tuple[int, int]]
 
     @classmethod
     def of(cls, text: str) -> Voices:
@@ -115,11 +157,28 @@ class Voices:
             first,
             [match.span() for match in _QUOTATION.finditer(text)],
             [match.span() for match in _REPORTED.finditer(text)],
+            [
+                (match.start() - 1, match.end())
+                for match in _SENTENCE.finditer(text)
+                if _DISOWNED.search(text, match.start(), match.end())
+            ],
         )
+
+    @property
+    def corrections(self) -> list[tuple[int, bool]]:
+        """Where the writer corrects what stands before, and whether it is surely taken back."""
+        return [
+            (len(self.text), True)
+            if _MAY_BE.match(self.text, match.end())
+            else (match.start(), match["sure"] is not None)
+            for match in _CORRECTION.finditer(self.text)
+            if _BEFORE_CORRECTION.search(self.text, max(0, match.start() - 12), match.start())
+            and not self.quoted(match.start())
+        ]
 
     def opens(self, at: int) -> bool:
         """Whether no letter or digit stands before the offset."""
-        return at <= self.first
+        return at <= self.first and not within(at, self.disowned)
 
     def quoted(self, at: int) -> bool:
         """Whether the offset lies in quotation marks or brackets, which it does not open."""
@@ -127,7 +186,7 @@ class Voices:
 
     def reported(self, at: int) -> bool:
         """Whether the offset lies in a quotation, or in what another text is said to say."""
-        return self.quoted(at) or within(at, self.reports)
+        return self.quoted(at) or within(at, self.reports) or within(at, self.disowned)
 
     def starts_clause(self, at: int) -> bool:
         """Whether a sentence or clause begins at the offset."""
@@ -145,6 +204,9 @@ class Voices:
 
     def mark_of_object(self, at: int) -> Mark:
         """The mark of an object that begins at `at`, by the words right in front of it."""
+        if within(at, self.disowned):
+            return Mark.QUOTED
+        own_line = _OWN_LINE.search(self.text, max(0, at - 16), at)
         before = self.text[max(0, at - 200) : at].rstrip(_BEFORE_OBJECT)
         before = before.removesuffix("json").rstrip(_BEFORE_OBJECT)
         if at <= 200 and not any(character.isalnum() for character in before):
@@ -153,6 +215,8 @@ class Voices:
             return Mark.QUOTED
         if own := _OWN_OBJECT.search(before):
             return Mark.FINAL if "final" in own[0].lower() else Mark.OWN
+        if own_line:
+            return Mark.OWN
         return Mark.QUOTED if self.quoted(at) else Mark.STATED
 
 

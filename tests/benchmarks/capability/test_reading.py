@@ -61,7 +61,6 @@ UNREADABLE_SCORES = [
     "{",
     "{}",
     "2",
-    '{"score": 0} On second thought: {"score": 1}',
     "Score: 1\nScore: -1",
     "Score: 1 or 0",
     "Score: 2",

@@ -26,18 +26,20 @@ from typing import Any, Generic, TypeVar
 from caliper.benchmarks.capability.tasks import NOT_STATED
 from caliper.benchmarks.literals import literal_list, objects_in, read_literal
 from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.statements import Statement, Voices, settled
+from caliper.benchmarks.statements import Mark, Statement, Voices, settled
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
 _LOOSE_SCORES = _SCORES | {"+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1}
 _WRAPPING = " \t\r\n\"'`.*"
 _STATED_SCORE = re.compile(
-    r"\b(?:(?:the|my|final|overall)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}(?:is\b|[:=])"
+    r"\b(?:(?:(?:the|my|final|overall)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}(?:is\b|[:=])"
+    r"|I(?:['\u2019]d|\swould)?\s(?:rate|score|give|assign)\s(?:it|this|the)\b[^0-9\n.;+-]{0,30}?)"
     r"[\"'*_\s]{0,4}(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)(?![0-9.]*[0-9])"
     r"(?P<other>[\"'*_]{0,4}\s?(?:/|-|\u2013|\bor\b|\bto\b)\s?[+-]?[0-9])?",
     re.IGNORECASE,
 )
+_LIST = re.compile(r"\[\s{0,4}[\"'][^\[\]\n]{1,400}\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,10 @@ def read_labels(
         found = _labels(fields.get("pred"), known, lenient=lenient)
         return found and Read(found.value, _reason(fields), found.repaired)
 
-    found = _from_objects(text, extract, _no_prose, lenient=lenient)
+    def listed(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
+        return list(_listed_labels(text, voices, known))
+
+    found = _from_objects(text, extract, listed, lenient=lenient)
     if found is None and lenient:
         bare = _labels(unfenced(told(text)), known, lenient=True)
         if bare and set(bare.value) <= {*known, NOT_STATED}:
@@ -93,7 +98,8 @@ def _from_objects(
     inner = unfenced(text)
     whole = read_literal(inner, duplicates=not lenient)
     if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
-        found = extract(whole.value)
+        once = not lenient or len(_plain_keys(whole.value)) == len(whole.value)
+        found = extract(whole.value) if once else None
         if found:
             return found
     if not lenient:
@@ -108,7 +114,7 @@ def _from_objects(
         for read in _values(literal.value, extract)
     ]
     stated = [*(statement for _, statement in reads), *prose(objects[1], voices)]
-    value = settled(stated)
+    value = settled(stated, voices)
     reasons = (read.reason for read, _ in reads if read.value == value)
     return None if value is None else Read(value, next(reasons, ""), repaired=True)
 
@@ -125,17 +131,30 @@ def _stated_scores(text: str, voices: Voices) -> list[Statement[int]]:
     ]
 
 
-def _no_prose(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:  # noqa: ARG001 - prose states no labels
-    return []
+def _listed_labels(
+    text: str, voices: Voices, known: tuple[str, ...]
+) -> Iterator[Statement[tuple[str, ...]]]:
+    """The lists of labels that prose calls the judge's own, or another's: "My answer: ["up"]"."""
+    for match in _LIST.finditer(text):
+        mark = voices.mark_of_object(match.start())
+        found = _labels(match[0], known, lenient=True) if mark is not Mark.STATED else None
+        if found and set(found.value) <= {*known, NOT_STATED}:
+            yield Statement(found.value, match.start(), mark)
 
 
 def _values(value: object, extract: Extract[Value]) -> Iterator[Read[Value]]:
     """The value of an object, or else those of the objects in it, but for those in its texts."""
-    if isinstance(value, dict) and (found := extract(value)):
+    if isinstance(value, dict) and (found := extract(_plain_keys(value))):
         yield found
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _values(inner, extract)
+
+
+def _plain_keys(fields: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The fields with their keys in lower case; none where a key has two writings."""
+    plain = {str(key).casefold(): value for key, value in fields.items()}
+    return plain if len(plain) == len(fields) else {}
 
 
 def _reason(fields: Mapping[Any, Any]) -> str:

@@ -65,7 +65,7 @@ def _score_of(answer: str) -> str:
         for at, literal in objects
         if (stated := _named(literal.value)) is not None
     ]
-    return settled([*statements, *_stated(_SCALE.sub(_spaces, prose), voices)]) or ""
+    return settled([*statements, *_stated(_SCALE.sub(_spaces, prose), voices)], voices) or ""
 
 
 def _spaces(match: re.Match[str]) -> str:

@@ -1,0 +1,78 @@
+"""Words as they are compared: case, numbers, plurals, British and American spelling (ours)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TOKEN = re.compile(r"[0-9]++(?:[.,:][0-9]+)*+(?!\w)|[^\W_]+(?:['\u2019][^\W_]+)*+")
+_NUMBERS = (  # noqa: SIM905 - twenty quoted strings are harder to read
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen twenty"
+).split()
+_DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS)}
+_ENDINGS = (
+    (re.compile(r"(?<=[a-z]{3})our(?=s?$|ed$|ful$|ing$)"), "or"),
+    (re.compile(r"(?<=[a-z]{3})is(?=(?:e[sd]?|ing|ations?)$)"), "iz"),
+    (re.compile(r"(?<=[a-z]{2})tre(?=s?$)"), "ter"),
+)
+_VARIANTS = {
+    "grey": "gray",
+    "tyre": "tire",
+    "aluminium": "aluminum",
+    "pyjamas": "pajamas",
+    "moustache": "mustache",
+    "jewellery": "jewelry",
+    "doughnut": "donut",
+    "whisky": "whiskey",
+    "catalogue": "catalog",
+    "cheque": "check",
+    "storey": "story",
+    "plough": "plow",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text as it is compared, as it is written, and where it stands."""
+
+    word: str
+    written: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of a text. A single letter keeps its case and a number its digits alone."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        written = match[0]
+        found.append(Token(_folded(written), written, match.start(), match.end()))
+    return found
+
+
+def _folded(written: str) -> str:
+    word = written.casefold().replace("\u2019", "'")
+    if word[0].isdigit():
+        return _number(word)
+    if len(word) > 4:
+        for british, american in _ENDINGS:
+            word = british.sub(american, word)
+    return _DIGITS.get(word) or _VARIANTS.get(word, word)
+
+
+def _number(written: str) -> str:
+    if ":" in written or written.count(".") > 1:
+        return written
+    whole, _, part = re.sub(r",(?=[0-9]{3}(?![0-9]))", "", written).replace(",", ".").partition(".")
+    return f"{whole}.{part.rstrip('0')}".rstrip(".")
+
+
+def singular(word: str) -> str:
+    """A word without its plural or possessive ending."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    plural = len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return word[:-1] if plural else word.removesuffix("'s")
