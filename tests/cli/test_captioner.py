@@ -140,7 +140,7 @@ async def test_pictures_that_cannot_be_captioned(tmp_path: Path) -> None:
     assert [row["reason"] for row in told] == ["media_missing", *["bad_input"] * 3, "", ""]
     assert "s00000.jpg" in told[0]["explanation"]
     assert "pixels" in told[2]["explanation"]
-    assert "unscored: 3 bad_input, 1 media_missing" in ended.out
+    assert "unscored: 3 bad_input (50.00%), 1 media_missing (16.67%)" in ended.out
     assert (tmp_path / "run" / "report.html").exists()
 
 
@@ -168,8 +168,8 @@ async def test_a_prompt_that_the_benchmark_does_not_have(tmp_path: Path) -> None
 
 async def test_each_caption_prompt_of_captionqa(tmp_path: Path) -> None:
     tiny.write_all(tmp_path)
-    for name in ("nat_1.jpg", "doc_1.jpg"):
-        picture(tmp_path / name, 7)
+    for shade, name in enumerate(("nat_1.jpg", "doc_1.jpg")):
+        picture(tmp_path / name, 200 * shade)
     said = {}
     async with ChatServer(otherwise=fake.answer("A red car.")) as server:
         for prompt in ("simple", "taxonomy"):

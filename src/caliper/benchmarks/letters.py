@@ -25,6 +25,7 @@ from caliper.benchmarks.literals import read_literal
 from caliper.benchmarks.option_texts import Mention, OptionTexts
 from caliper.benchmarks.replies import told, unfenced
 from caliper.benchmarks.statements import Mark, Statement, Voices, settled, within
+from caliper.core.untrusted import LONGEST
 
 
 def chosen(reply: str, shown: Sequence[str], cannot: int | None = None) -> int | None:
@@ -36,6 +37,9 @@ def chosen(reply: str, shown: Sequence[str], cannot: int | None = None) -> int |
     ("not mentioned") choose it. Thoughts are not read; JSON is read as JSON.
     """
     text = unfenced(_normal(told(reply)))
+    if len(text) > LONGEST:
+        # One character may become eighteen.
+        return None
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
     if label and label[0].isalpha() and _place(label[0]) < len(shown):
         return _place(label[0])

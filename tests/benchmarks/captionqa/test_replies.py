@@ -202,3 +202,8 @@ def test_words_that_choose_an_option(reply: str, shown: tuple[str, ...], expecte
 def test_cannot_in_words(reply: str) -> None:
     assert letter(reply, COLORS) == "D"
     assert letter(reply, COLORS[:3]) is None
+
+
+def test_a_reply_that_grows_beyond_the_bound_when_made_plain_is_not_read() -> None:
+    # U+FDFA alone becomes 18 characters.
+    assert read_lenient("\ufdfa" * 65_000, ("Red", "Blue")).place is None

@@ -29,7 +29,7 @@ def test_replies_of_readers(name: str) -> None:
     shown = "\n".join(lines(counts))
     sizes = {kind: sum(counts[kind, column] for column in COLUMNS) for kind, _ in counts}
     shares = {kind: counts[kind, "right"] / size for kind, size in sizes.items()}
-    clear, cannot, most_wrong = (0.93, 0.85, 0.02) if HELD_OUT in name else (0.97, 0.90, 0)
+    clear, cannot, most_wrong = (0.9, 0.8, 0.06) if HELD_OUT in name else (0.97, 0.90, 0)
     assert shares["clear"] >= clear, shown
     assert shares["cannot_words"] >= cannot, shown
     for kind, size in sizes.items():
