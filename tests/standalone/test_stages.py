@@ -45,7 +45,7 @@ async def test_a_refusal_to_caption_costs_its_sample_only() -> None:
 
     def refusing(text: str, before: int) -> str | Completion:
         first.append(text)
-        return Completion("I cannot", "refusal") if len(first) == 1 else "it is green"
+        return Completion("I cannot", "content_filter") if len(first) == 1 else "it is green"
 
     bench.captioner.script = refusing
     stream = await bench.work()
