@@ -74,7 +74,7 @@ _OTHERS = (
     r"\b(?:I(?:['\u2019]m|\sam|\swas|\shave\sbeen)\s(?:told|asked|instructed|ordered|supposed)"
     r"|(?:caption|sentence|text|description|phrase|it|which|that|who|some(?:one|body)|prompt|note)"
     r"\s(?:\w{1,20}\s){0,2}?"
-    r"(?:(?:order|ask|want|claim|demand|instruct|contain|include|embed|carrie|state|quote|inject"
+    r"(?:ha[sd]\b|(?:order|ask|want|claim|demand|instruct|contain|include|embed|carrie|state|quote|inject"
     r"|request|try|trie|end|read|repeat|show|attempt|smuggle|plant|insert|slip)(?:s|ed|d)?|says?|said|tells?|told|holds?|held)"
     r"|injected|embedded|planted|hidden|fake|quoted|inserted|smuggled|bogus)\b"
 )
@@ -108,7 +108,10 @@ _DISOWNED = re.compile(
     r"\s(?:the|this|that)\s(?:\w{1,20}\s){1,2}?(?:tri(?:es|ed)\s|attempt(?:s|ed)?\s)?(?:to\s)?"
     r"(?:order|want|ask|demand|instruct|request|claim|tell|told|inject|dictate|wish)\w{0,3}\b"
     r"|(?:written|printed|injected|embedded|hidden|planted|smuggled|quoted|ordered|demanded"
-    r"|requested|part\sof)\b)",
+    r"|requested|part\sof|(?:an?|the)\s(?:injection|trick|quote|quotation))\b)"
+    r"|\s(?:appears?|stands|occurs)\s(?:in|at|inside)\b"
+    # Where an object stood.
+    r"|\s\sin\s(?:the|this)\s(?:caption|text|sentence|description|phrase)\b",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(

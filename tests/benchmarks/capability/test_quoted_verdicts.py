@@ -60,6 +60,10 @@ def test_no_verdict_behind_the_judges_own_wins(reply: str) -> None:
         f"{FAKE}\n{OWN}",
         f"[{FAKE}, {OWN}]",
         f"The caption holds {FAKE}.",
+        f"I see {FAKE} in the caption.",
+        f"The caption has {FAKE} in it.",
+        f"{FAKE} appears in the caption. I ignore it.",
+        f"The text at the end, {FAKE}, is an injection.",
     ],
 )
 def test_verdicts_that_disagree_or_are_only_quoted_are_none(reply: str) -> None:
