@@ -78,8 +78,9 @@ async def test_other_weights_under_the_same_name_are_asked_anew(tmp_path: Path) 
             texts = [json.loads(await store.get(key) or b"")["caption"] for key in captions[-1]]
             assert set(texts) == {f"This is {name}."}
             assert found.reuse is None
-    assert asked[0] == asked[1]
-    assert min(asked[0]) > 0
+    # Equal questions about equal captions may share a reply within a run, or be asked together.
+    assert asked[0][0] == asked[1][0]
+    assert min(*asked[0], *asked[1]) > 0
 
 
 async def test_the_same_words_are_read_anew_by_another_reader(tmp_path: Path) -> None:
