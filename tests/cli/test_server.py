@@ -127,6 +127,8 @@ def test_a_caption_that_lists_everything_is_not_gated_over_there(
     gate = ("gate", "--policy", "policy.yaml", run, run, "--server", server)
     gated = pushing(*gate, code=3)
     assert "show signs of stuffing" in " ".join(gated.out.split())
+    compared = pushing("compare", run, run, "--partial", "--json", "--server", server, code=0)
+    assert set(compared.told["base"]["stuffed"]) == {"capability", "captionqa", "comprecap"}
 
 
 def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:

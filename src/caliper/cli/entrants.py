@@ -12,13 +12,12 @@ from caliper.analysis.likeness import Distinction, told_apart
 from caliper.cli.comparing import refuse_unlike
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-from caliper.core.suspicion import Suspicious
 from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished, refuse_partial
 from caliper.pipeline.declaration import declared
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
 from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import compare_runs, read_run, read_suspicions
+from caliper.standalone.kept import compare_runs, read_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +100,6 @@ def _there(runs: Sequence[str], server: str, wished: Wished) -> Entrants:
     for report, run in zip(reports, runs, strict=True):
         _refuse_partial(report, run, wished)
     return Entrants(_named(reports, runs), differing, lambda place: asyncio.run(compared(place)))
-
-
-def suspicions(runs: Sequence[str], server: str | None) -> list[Mapping[str, Suspicious]]:
-    """The signs of the captions of each run by benchmark, here or of an installation.
-
-    Raises InvalidInput for what is no run, and what `RemoteGateway` raises.
-    """
-    if server is None:
-        return [asyncio.run(read_suspicions(find_run(name))) for name in runs]
-    reports = _reports(runs, server)
-    return [{part.name: part.suspicious for part in report.benchmarks} for report in reports]
 
 
 def _reports(runs: Sequence[str], server: str) -> list[Report]:

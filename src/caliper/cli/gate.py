@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,12 +16,10 @@ from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
 from caliper.cli.console import OUT, write_json
-from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
-from caliper.core.suspicion import Suspicious
 from caliper.pipeline.comparing import Side as ComparedRun
 from caliper.pipeline.comparing import Wished
 from caliper.standalone.policy import read_policy
@@ -80,8 +77,7 @@ def decide(wanted: Wanted) -> int:
     (against,) = told.candidates
     differences = {part.name: part.figures for part in against.parts}
     before, after = told.names
-    signs = suspicions((wanted.base, wanted.candidate), wanted.server)
-    base, candidate = map(_bare, told.sides, signs)
+    base, candidate = map(_bare, told.sides)
     found = gate(policy, differences, base, candidate)
     if wanted.markdown is not None:
         write_text(wanted.markdown, gate_markdown(before, after, found))
@@ -92,10 +88,9 @@ def decide(wanted: Wanted) -> int:
     return _EXITS[found.decision]
 
 
-def _bare(run: ComparedRun, signs: Mapping[str, Suspicious]) -> Side:
+def _bare(run: ComparedRun) -> Side:
     coverage = {name: coverage.share for name, coverage in run.coverage.items()}
-    stuffed = {name: each.stuffed / each.examined for name, each in signs.items() if each.stuffing}
-    return Side(run.state is RunState.COMPLETE, coverage, stuffed)
+    return Side(run.state is RunState.COMPLETE, coverage, run.stuffed)
 
 
 def _show(before: str, after: str, found: Gated) -> None:

@@ -13,13 +13,11 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec
-from caliper.core.suspicion import Suspicious
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import (
     Captions,
     id_of,
     report,
-    suspicious,
     tallies,
     verdict_rows,
 )
@@ -67,13 +65,6 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
                 directory.path,
             )
         return Kept(spec, found, await tallies(spec, plan, ledger))
-
-
-async def read_suspicions(directory: RunDirectory) -> dict[str, Suspicious]:
-    """The signs of a run's captions by benchmark. Raises like `read_run`."""
-    plan = _Plan(directory, await _summary(directory))
-    captions = directory.read_captions()
-    return {name: await suspicious(name, plan, texts) for name, texts in captions.items()}
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:
