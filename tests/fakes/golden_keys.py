@@ -49,6 +49,7 @@ ANNOTATIONS: dict[str, Any] = dict.fromkeys(NAMES, "a park") | {
     "dynamic_object_number": {"cat": 2, "dog": 3},
 }
 VIDEOS = ("dynamic_object_number", "action", "camera_movement", "event")
+MORE = [{**tiny.QUESTIONS[0], "id": name} for name in ("nat_2", "nat_3", "nat_4")]
 CAPTIONS = {"nat_1": TEXT, "doc_1": TEXT}
 QUESTION = {"question": "Where?", "options": ["A. a park", "B. a room"], "answer": "A. a park"}
 
@@ -69,7 +70,7 @@ def _capability() -> tuple[list[Row], list[Row]]:
 
 DATA: dict[str, tuple[list[Row], list[Row] | None]] = {
     "capability": _capability(),
-    "captionqa": (_rows("captionqa.json", tiny.QUESTIONS), None),
+    "captionqa": (_rows("captionqa.json", [*tiny.QUESTIONS, *MORE]), None),
     "comprecap": (_rows("anno.json", tiny.SCENES), _rows("compreqa_p.json", tiny.COMPREQA)),
 }
 OTHERWISE: dict[str, dict[str, str]] = {
@@ -105,7 +106,7 @@ def specs(name: str) -> dict[str, RunSpec]:
         preparation=Preparation(frames=4),
         caption_tokens=4096,
     )
-    changes: dict[str, Any] = {"seed": 7, "limit": 20, "replicate": 1, "coverage_floor": 0.5}
+    changes: dict[str, Any] = {"seed": 7, "limit": 1, "replicate": 1, "coverage_floor": 0.5}
     return {
         "default": runs.spec(plain, pack=PACK.digest),
         "settings": runs.spec(
