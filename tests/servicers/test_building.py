@@ -1,23 +1,19 @@
 """What services are made of: a stage publishes no verdict before the judge check beside it."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.examining import PACK, a_job, right
-from tests.fakes.models import ScriptedModel
+from tests.fakes.models import HeldModel
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.json_codec import JsonCodec
-from caliper.core.question import Decoding
 from caliper.pipeline.judge_check import read_sittings
 from caliper.pipeline.publish import QA_JOBS, VERDICTS
 from caliper.pipeline.runs import SPEC, run_store, write_json
-from caliper.ports.models import Completion
 from caliper.ports.stream import Message
 from caliper.runtime.roles import Answering
 from caliper.runtime.service_settings import QaReaderSettings
@@ -29,27 +25,13 @@ def about_the_run(text: str) -> bool:
     return "thing" in text and "green" in text
 
 
-class HeldModel(ScriptedModel):
-    """Answers about anchors once it is `free`."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda text, before: right(text) if about_the_run(text) else "A")
-        self.free = asyncio.Event()
-
-    async def complete(
-        self,
-        messages: Sequence[Any],
-        decoding: Decoding,
-        schema: Mapping[str, Any] | None = None,
-        affinity: str = "",
-    ) -> Completion:
-        if not about_the_run(str(messages)):
-            await self.free.wait()
-        return await super().complete(messages, decoding, schema, affinity)
+def script(text: str, before: int) -> str:
+    return right(text) if about_the_run(text) else "A"
 
 
 async def test_verdicts_are_published_after_the_anchors_were_judged() -> None:
-    model, store, stream, codec = HeldModel(), MemoryStore(), MemoryStream(), JsonCodec()
+    model = HeldModel(script, held=lambda text: not about_the_run(text))
+    store, stream, codec = MemoryStore(), MemoryStream(), JsonCodec()
     part = runs.part(models={"reader": model.identity})
     spec = replace(runs.spec(part), pack=PACK.digest)
     await write_json(run_store(store, spec.run_id), SPEC, **spec.to_json())

@@ -118,7 +118,9 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     held = Unwritten(ground.store)
     telemetry = ground.telemetry.stage(_STAGES[role])
-    anchors = StandingAnchors(answering, ground.store, ground.telemetry.scores)
+    # As long as a job may take.
+    patience = settings.timeout + settings.retry_budget
+    anchors = StandingAnchors(answering, ground.store, ground.telemetry.scores, patience)
     allowances = _allowances(ground)
     recordings = Recordings(ground.store)
     beside = anchors if settings.anchors else None

@@ -1,11 +1,12 @@
 """Anchors in a service: one sitting for each benchmark of each run, kept with the run."""
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 import pytest
-from tests.fakes.models import ScriptedModel
+from tests.fakes.models import HeldModel, ScriptedModel
 from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import ToldScores
 
@@ -26,6 +27,8 @@ PACK = shipped_pack()
 PART = BenchmarkSpec("captionqa", "", None, resolved_settings("captionqa", {}), {})
 SPEC = RunSpec("checkpoint", "1", PACK.digest, (PART,))
 ANCHORS = len(anchors_of("captionqa", PART.settings))
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
 
 
 class AgreementTelemetry(ToldScores):
@@ -50,7 +53,7 @@ def job(spec: RunSpec) -> ExamineJob:
 def anchors(
     model: ScriptedModel, telemetry: ToldScores | None, store: MemoryStore
 ) -> StandingAnchors:
-    return StandingAnchors(partial(answering, model), store, telemetry)
+    return StandingAnchors(partial(answering, model), store, telemetry, PATIENCE)
 
 
 async def kept(store: MemoryStore, spec: RunSpec) -> Sittings:
@@ -149,6 +152,21 @@ async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
     assert store.objects == {}
     # Nobody waits for what does not come.
     await standing.judged(job(SPEC))
+
+
+async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
+    model, store = HeldModel(lambda text, before: "A", held=lambda _: True), MemoryStore()
+    standing = StandingAnchors(partial(answering, model), store, None, patience=0)
+    standing.meet(SPEC, "captionqa")
+    async with asyncio.timeout(PATIENCE):
+        await standing.judged(job(SPEC))
+    assert store.objects == {}
+    # What comes of it yet is kept all the same.
+    model.free.set()
+    # It needs no clock, no thread and no connection.
+    for _ in range(1000):
+        await asyncio.sleep(0)
+    assert (await kept(store, SPEC)).keys() == {"captionqa"}
 
 
 async def test_a_job_without_a_sitting_waits_for_none() -> None:

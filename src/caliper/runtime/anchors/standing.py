@@ -7,6 +7,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
@@ -26,12 +27,20 @@ _REMEMBERED = 1000
 _Key = tuple[str, str]
 
 
+class _Begun(NamedTuple):
+    """A sitting, and until when it is waited for in the time of the event loop, in seconds."""
+
+    sitting: asyncio.Task[None]
+    until: float
+
+
 class StandingAnchors:
     """Judges the anchors once for each benchmark of each run that this process meets, and keeps
     the sitting with the run. `scores` is told the agreement, if there is anybody to tell.
 
     `models_of` gives those of a run's seed. No outcome depends on it. But verdicts are published
-    only after the sitting beside them, so that every report that rests on them has its check.
+    only after the sitting beside them, so that every report that rests on them has its check. Of
+    an endpoint that hangs it is waited for no longer than `patience` seconds after it began.
     """
 
     def __init__(
@@ -39,39 +48,45 @@ class StandingAnchors:
         models_of: Callable[[int], Models],
         store: ObjectStore,
         scores: ScoreTelemetry | None,
+        patience: float,
     ) -> None:
         self._models_of, self._store, self._scores = models_of, store, scores
-        self._sittings: OrderedDict[_Key, asyncio.Task[None]] = OrderedDict()
+        self._patience = patience
+        self._begun: OrderedDict[_Key, _Begun] = OrderedDict()
 
     def meet(self, spec: RunSpec, name: str) -> None:
         """A job of a run is here: its anchors are judged beside it, but once."""
         key = spec.run_id, name
-        if key in self._sittings:
+        if key in self._begun:
             return
-        sitting = self._sittings[key] = asyncio.create_task(self._sit(spec, name))
+        sitting = asyncio.create_task(self._sit(spec, name))
+        until = asyncio.get_running_loop().time() + self._patience
+        self._begun[key] = _Begun(sitting, until)
         sitting.add_done_callback(partial(self._ended, key))
-        if len(self._sittings) > _REMEMBERED and next(iter(self._sittings.values())).done():
-            self._sittings.popitem(last=False)
+        if len(self._begun) > _REMEMBERED and next(iter(self._begun.values())).sitting.done():
+            self._begun.popitem(last=False)
 
     async def judged(self, job: ExamineJob | CaptionJob) -> None:
         """Wait for the sitting beside a job, if it has one. Raises StoreUnavailable or StoreFull
         for one that could not be kept: the next job that is met begins another.
         """
-        sitting = self._sittings.get((job.run, job.benchmark))
-        if sitting is not None:
-            # Others wait for it, too.
-            await asyncio.shield(sitting)
+        begun = self._begun.get((job.run, job.benchmark))
+        if begun is not None:
+            left = max(0.0, begun.until - asyncio.get_running_loop().time())
+            ended, _ = await asyncio.wait([begun.sitting], timeout=left)
+            for sitting in ended:
+                sitting.result()
 
     async def close(self) -> None:
         """Break off the sittings that have not ended."""
-        sittings = list(self._sittings.values())
+        sittings = [begun.sitting for begun in self._begun.values()]
         for sitting in sittings:
             sitting.cancel()
         await asyncio.gather(*sittings, return_exceptions=True)
 
     def _ended(self, key: _Key, sitting: asyncio.Task[None]) -> None:
         if sitting.cancelled() or sitting.exception() is not None:
-            del self._sittings[key]
+            self._begun.pop(key, None)
 
     async def _sit(self, spec: RunSpec, name: str) -> None:
         models = self._models_of(spec.sampling_seed)
