@@ -57,12 +57,9 @@ async def over(gateway: RemoteGateway, run: str) -> Evaluation:
 
 
 async def alone(config: RunConfig, watcher: Watcher, folder: Path) -> bytes:
-    """report.json of the same run in one process without services. Without anchors unless the
-    config says otherwise: an installation's reports have no judge check.
-    """
+    """report.json of the same run in one process without services."""
     clock = SystemClock()
-    places = {"out": folder / "alone", "store": folder / "alone-store"}
-    chosen = config.model_copy(update={**places, "anchors": bool(config.anchors)})
+    chosen = config.model_copy(update={"out": folder / "alone", "store": folder / "alone-store"})
     prepared = await prepare(chosen, Access(), clock)
     finished = await evaluate(prepared, watcher, clock)
     await prepared.room.close()

@@ -75,7 +75,8 @@ async def installed(folder: Path, judges: int = 1) -> AsyncIterator[There]:
     store = DirectoryStore(folder / "store")
     ground = Ground(store, stream, stream, ProtobufCodec(), SystemClock())
     async with ChatServer(otherwise=RIGHT) as chat:
-        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1)
+        # The calls of the runs themselves are counted.
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
         captioning = CaptionerSettings(model=f"tgi:{chat.url}", in_flight=1)
         parts = [await everything(ground, judging, QaReaderSettings(), captioning)]
         for _ in range(1, judges):

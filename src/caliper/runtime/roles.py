@@ -155,6 +155,14 @@ class Examiners:
             self.anchors.meet(spec, job.benchmark)
         return Examiner(spec, models, self.store, self.telemetry)
 
+    async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:
+        """Count what a job used, and wait until the anchors of its run are judged. Raises
+        StoreUnavailable or StoreFull.
+        """
+        await self.allowances.tell(job)
+        if self.anchors is not None:
+            await self.anchors.judged(job)
+
 
 @dataclass(frozen=True, slots=True)
 class Captioners:

@@ -118,13 +118,19 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     held = Unwritten(ground.store)
     telemetry = ground.telemetry.stage(_STAGES[role])
-    scores = ground.telemetry.scores if settings.anchors else None
-    anchors = None if scores is None else StandingAnchors(answering, scores)
+    # As long as a job may take.
+    patience = settings.timeout + settings.retry_budget
+    anchors = StandingAnchors(answering, ground.store, ground.telemetry.scores, patience)
     allowances = _allowances(ground)
     recordings = Recordings(ground.store)
-    examiners = Examiners(answering, gate, held, recordings, allowances, telemetry, anchors)
+    beside = anchors if settings.anchors else None
+    examiners = Examiners(answering, gate, held, recordings, allowances, telemetry, beside)
     stage = Examining(
-        ground.stream, ground.codec, examiners, changed=gate.fail, used=allowances.tell
+        ground.stream,
+        ground.codec,
+        examiners,
+        changed=gate.fail,
+        used=examiners.before_publishing,
     )
     topic = _TOPICS[role]
     working = Working(
@@ -137,9 +143,8 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     return Parts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
-        tasks=() if anchors is None else (anchors.run,),
         checks={"store": store_check(ground.store)},
-        close=ground.close,
+        close=(anchors.close, *ground.close),
     )
 
 

@@ -22,12 +22,13 @@ from caliper.pipeline.aggregate import (
     verdict_rows,
 )
 from caliper.pipeline.comparing import Differences, differences
+from caliper.pipeline.judge_check import with_checks
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_plan, read_summary
 from caliper.runtime.sinks import sinks, thumbnails_below
-from caliper.standalone.anchored import kept_sittings, with_checks
+from caliper.standalone.anchored import kept_sittings
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources

@@ -28,6 +28,7 @@ from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, left_unscored
 from caliper.pipeline.holding import HeldMedia, Holding
+from caliper.pipeline.judge_check import with_checks
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import plan, read_plan
@@ -39,7 +40,7 @@ from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
-from caliper.standalone.anchored import kept_sittings, sit, with_checks
+from caliper.standalone.anchored import kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
