@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _SAY = (
     r"(?:answer|tell|determin|say|know|infer|identif|conclud|deduc|ascertain|establish|decid"
@@ -34,7 +35,7 @@ _CANNOT_TELL = (
     rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
 )
 # "It does not mention another": what it does mention is the answer.
-_NOT_MORE = r"(?!\s(?:an|any\s)?other\b|\s(?:any|some)(?:thing|one)\selse\b)"
+_NOT_MORE = r"(?!\s(?:an|any\s)?(?:other|further|additional|more)\b|\s(?:any|some)(?:thing|one)\selse\b)"
 _NOT_GIVEN = (
     rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:(?!but\b|as\b)\w{{1,15}}\s){{0,3}}?{_GIVE}\b{_NOT_MORE}"
     rf"|\b(?:neither|nothing(?!\selse)|none)\b[^.;\n]{{0,60}}?\s(?:is|are|was|were|(?:can|could)\sbe)\s(?!print|writ|spel){_GIVE}"
@@ -166,6 +167,36 @@ def _abstains(text: str, match: re.Match[str]) -> bool:
     if match.re is _SAID_ELSE:
         return _TELLING.search(text, max(0, match.start() - 120), match.start()) is not None
     return match.re is not _NOT_STATED or not _refusal(text, match)
+
+
+_TELLS = re.compile(
+    rf"\b(?:{_CAPTION}|mention|describ|stat(?:es|ed)\b|says\b|said\b|talks?\b|given\b)",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"\b(?:but|yet|however|(?P<opens>although|though|while|whereas))\b", re.IGNORECASE
+)
+_LONGEST_CONCESSION = 200
+
+
+def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What the text grants that a caption tells, before it says what that does not hold.
+
+    "The caption mentions a red van, but its colour is not given" names no colour. Nor does
+    "Although a red van is mentioned, ...".
+    """
+    found = []
+    for end, _ in gaps:
+        begin = max(0, end - _LONGEST_CONCESSION)
+        for contrast in _CONTRAST.finditer(text, begin, end):
+            # ". However" speaks of the sentence before.
+            since = max(text.rfind(mark, begin, max(0, contrast.start() - 2)) for mark in ".;\n") + 1
+            told = since, contrast.start()
+            if contrast["opens"] and not text[since : contrast.start()].strip(" .;\n"):
+                told = contrast.end(), text.find(",", contrast.end(), end)
+            if _TELLS.search(text, *told) and (not found or found[-1][1] <= since):
+                found.append((max(since, begin), end))
+    return found
 
 
 def abstentions(text: str) -> list[tuple[int, int]]:

@@ -26,7 +26,7 @@ _CAPITAL = re.compile(rf"{_NO_LETTER_BEFORE}{_LETTER}")
 _SMALL = re.compile(r"(?:(?<=[(\[])|(?<![a-z]))[a-z](?=[)\]])|[b-hj-z](?=[\s.*\"'`)\]}<>!]{0,8}$)")
 _SMALL_ALONE = re.compile(r"[a-z](?=[\s.*\"'`)\]}<>!]{0,8}$)")
 _RIVAL = re.compile(
-    r"[\s.,?!*)\]\"'`\u2026]{0,6}(?:\b(?:or|and|oder|ou)\b|[,/&])[\s*(\[\"'`]{0,4}"
+    r"[\s.,?!*)\]\"'`\u2026]{0,6}(?:\b(?:or|and|oder|ou|as\swell\sas|(?:,\s)?but\salso)\b|[,/&])[\s*(\[\"'`]{0,4}"
     rf"(?:(?i:option|choice|answer|letter)\s)?({_LETTER})"
 )
 _OR = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b")
@@ -51,19 +51,23 @@ _OWN_VOICE = re.compile(
     r"(?:\sthe\s(?:correct\s|right\s|best\s)?(?:answer|option|choice)\s(?:is|would\sbe))?)"
     rf"{_DECORATION}(?i:(?:option|choice|answer|letter)\s)?\(?"
 )
+_CORRESPONDS = re.compile(
+    r"(?i:\b(?:correspond(?:s|ing)?\s(?:to|with)|match(?:es|ing)|equals|which\sis|that\sis|i\.e\.,?|namely)"
+    r"\s(?:the\s)?(?:option|choice|answer|letter)\s)[*(\"']{0,3}"
+)
 _UNSPACED_CUE = re.compile(
     r"(?:\u7b54\u6848|\u6b63\u89e3|\u7b54\u3048|\uc815\ub2f5|\u9078\u629e|\u9009\u9879|\u9009|\u9078)"
     r"(?:\u5e94\u8be5|\u61c9\u8a72)?(?:\u662f|\u4e3a|\u70ba|\u306f|\uc740|\ub294|\u62e9|\u64c7)?"
     rf"{_DECORATION}"
 )
 _CONCLUSION = re.compile(
-    r"(?i:\b(?:so|therefore|thus|hence|but|i\.e\.|namely|makes|making|total|altogether|overall|sum"
+    r"(?i:\b(?:so|therefore|thus|hence|i\.e\.|namely|makes|making|total|altogether|overall|sum"
     r"|meaning)\b|[=\u2192]|->)"
     r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
 _COLON = re.compile(
-    r"(?::|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
+    r"(?::|\bbut,?\s|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
     # "is" or "option" in other languages, the usual ones.
     r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
     r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
@@ -122,7 +126,14 @@ _JUDGED = re.compile(
 _VERDICT = re.compile(
     r"\s?(?:is\b|[:=-])\s?(?:not\b|right|correct|yes|true|wrong|incorrect|no\b|false)"
 )
+_REMARK = re.compile(r"\s{0,2}[:\u2013\u2014-]\s[^\n]{0,300}")
+_APPROVAL = re.compile(r"\b(?:yes|right|correct|true|match(?:es)?|fits|answer)\b", re.IGNORECASE)
 _LABEL = re.compile(r"(?:^|(?<=[\s(*]))\(?([A-Z])[.):]?[*\s]{1,3}\(?|\(([A-Z])\)\s?")
+
+
+def place_of(label: str) -> int:
+    """The place of a label: A is 0, and a number counts from 1."""
+    return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +151,9 @@ def cues(text: str) -> Iterator[Cue]:
     for match in _CUE.finditer(text):
         final = "final" in match[0].lower()
         yield Cue(match.start(), match.end(), final, bool(match["said"]))
-    for match in _OWN_VOICE.finditer(text):
-        yield Cue(match.start(), match.end(), final=False, said=True)
-    for match in _UNSPACED_CUE.finditer(text):
-        yield Cue(match.start(), match.end(), final=False, said=True)
+    for expression in (_OWN_VOICE, _CORRESPONDS, _UNSPACED_CUE):
+        for match in expression.finditer(text):
+            yield Cue(match.start(), match.end(), final=False, said=True)
 
 
 def conclusions(text: str) -> Iterator[int]:
@@ -152,16 +162,23 @@ def conclusions(text: str) -> Iterator[int]:
 
 
 def without_listing(text: str, shown: Sequence[str]) -> str:
-    """The text with spaces for options that it only repeats: two or more with their letters."""
+    """The text with spaces for options that it only repeats: two or more with their letters.
+
+    Each goes with what is remarked on it in its line, unless that approves of it.
+    """
     found: list[tuple[int, int, str]] = []
     for match in _LABEL.finditer(text):
         letter = match[1] or match[2]
         place = ord(letter) - ord("A")
         own = shown[place].strip() if place < len(shown) else ""
         said = text[match.end() : match.end() + len(own)]
-        judged = _VERDICT.match(text, match.end() + len(own))
-        if own and said.casefold() == own.casefold() and not judged:
-            found.append((match.start(), match.end() + len(own), letter))
+        end = match.end() + len(own)
+        if not own or said.casefold() != own.casefold() or _VERDICT.match(text, end):
+            continue
+        remark = _REMARK.match(text, end)
+        if remark and _APPROVAL.search(remark[0]):
+            continue
+        found.append((match.start(), remark.end() if remark else end, letter))
     if len({letter for _, _, letter in found}) > 1:
         for start, end, _ in found:
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
@@ -223,8 +240,13 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         at = match.start()
         if _CLAUSE_END.match(text, match.end()) and voices.starts_clause(at):
             listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
-            if not listed and not voices.reported(at):
+            if not (listed or voices.reported(at) or _is_cut_pronoun(text, at)):
                 yield at, voices.mark(at)
+
+
+def _is_cut_pronoun(text: str, at: int) -> bool:
+    """Whether an "I" in a line ends the text, which breaks off there: "I'm sorry, I"."""
+    return text[at:] == "I" and text[:at].rstrip(" ")[-1:] in (".", ",", "!", "?", ";")
 
 
 def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
@@ -232,7 +254,8 @@ def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
     for match in _CAPITAL.finditer(text):
         before = text[max(0, match.start() - 16) : match.start()]
         named = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
-        if named and not voices.reported(match.start()):
+        cut = _is_cut_pronoun(text, match.start())
+        if named and not cut and not voices.reported(match.start()):
             yield match.start(), Mark.MENTIONED
 
 
@@ -249,7 +272,7 @@ def letter_at(text: str, at: int) -> int | None:
 def _closing(text: str) -> int | None:
     """Where the letter stands that ends the text behind "so", "but" or a colon."""
     end = _LAST_LETTER.search(text, max(0, len(text) - 10))
-    if end is None:
+    if end is None or _is_cut_pronoun(text, end.start()):
         return None
     before = text[max(0, end.start() - 40) : end.start()]
     concluded = any(at == len(before) for at in conclusions(before))

@@ -34,7 +34,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 def letter(row: dict[str, Any], reading: str = "lenient") -> str:
     """The letter that a reading of CaptionQA finds, or `none`."""
-    place = READERS[reading](row["reply"], tuple(row["shown"])).place
+    place = READERS[reading](row["reply"], tuple(row["shown"]), row["question"]).place
     return NONE if place is None else chr(ord("A") + place)
 
 
