@@ -29,7 +29,7 @@ _RIVAL = re.compile(
     r"[\s.,?!*)\]\"'`\u2026]{0,6}(?:\b(?:or|and|oder|ou|as\swell\sas|(?:,\s)?but\salso)\b|[,/&])[\s*(\[\"'`]{0,4}"
     rf"(?:(?i:option|choice|answer|letter)\s)?({_LETTER})"
 )
-_OR = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b")
+_OPEN = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b|[*)\"'`]{0,3}\?")
 
 _COPULA = (
     r"(?:is|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|es|est|ist|\u00e9|\u00e8|adalah)"
@@ -105,7 +105,7 @@ _MENTION_AFTER = re.compile(
     r"[*\"'`)\]}]{0,4}\s?(?:$|[.,;:!?\n\u2026\u2013\u2014(<-]"
     r"|\b(?:because|as|since|is|and|or|but|due|given|based)\b)"
 )
-_CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!\n](?!\.)|$)")
+_CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!?\n](?!\.)|$)")
 _LETTER_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z][)\]*]{0,2}[.,]\s{0,3}$")
 _DENIED = re.compile(
     r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|anything\sbut|rather\sthan|instead\sof|except|excluding"
@@ -123,10 +123,9 @@ _JUDGED = re.compile(
     r"|(?P<tick>[\u2705\u2611\u2713\u2714])|[\u274c\u2716-\u2718])",
     re.MULTILINE,
 )
-_VERDICT = re.compile(
-    r"\s?(?:is\b|[:=-])\s?(?:not\b|right|correct|yes|true|wrong|incorrect|no\b|false)"
-)
-_REMARK = re.compile(r"\s{0,2}[:\u2013\u2014-]\s[^\n]{0,300}")
+_LINE_START = re.compile(r"(?:\A|\n)[\s*>\u2022-]{0,6}\Z")
+_BESIDE = re.compile(r"[\s,;.)*/|]{0,6}(?:(?:and|or)\s)?")
+_REMARK = re.compile(r"\s{0,2}(?:[:\u2013\u2014-]|is\b)\s[^.\n]{0,300}")
 _APPROVAL = re.compile(r"\b(?:yes|right|correct|true|match(?:es)?|fits|answer)\b", re.IGNORECASE)
 _LABEL = re.compile(r"(?:^|(?<=[\s(*]))\(?([A-Z])[.):]?[*\s]{1,3}\(?|\(([A-Z])\)\s?")
 
@@ -162,39 +161,47 @@ def conclusions(text: str) -> Iterator[int]:
 
 
 def without_listing(text: str, shown: Sequence[str]) -> str:
-    """The text with spaces for options that it only repeats: two or more with their letters.
+    """The text with spaces for options that it only repeats, two or more with their letters.
 
-    Each goes with what is remarked on it in its line, unless that approves of it.
+    They stand side by side, or each in a line of its own. Each goes with what is remarked on it
+    in its line, unless that approves of it.
     """
     found: list[tuple[int, int, str]] = []
     for match in _LABEL.finditer(text):
         letter = match[1] or match[2]
         place = ord(letter) - ord("A")
         own = shown[place].strip() if place < len(shown) else ""
-        said = text[match.end() : match.end() + len(own)]
         end = match.end() + len(own)
-        if not own or said.casefold() != own.casefold() or _VERDICT.match(text, end):
-            continue
+        if own and text[match.end() : end].casefold() == own.casefold():
+            found.append((match.start(), end, letter))
+    listed: list[tuple[int, int, str]] = []
+    for at, (start, end, letter) in enumerate(found):
+        opens_line = _LINE_START.search(text, max(0, start - 8), start)
+        beside = at + 1 < len(found) and _BESIDE.fullmatch(text, end, found[at + 1][0])
+        behind = at > 0 and _BESIDE.fullmatch(text, found[at - 1][1], start)
         remark = _REMARK.match(text, end)
-        if remark and _APPROVAL.search(remark[0]):
-            continue
-        found.append((match.start(), remark.end() if remark else end, letter))
-    if len({letter for _, _, letter in found}) > 1:
-        for start, end, _ in found:
+        approved = _APPROVAL.search(remark[0]) if remark else None
+        if (opens_line or beside or behind) and not approved:
+            listed.append((start, remark.end() if remark else end, letter))
+    if len({letter for _, _, letter in listed}) > 1:
+        for start, end, _ in listed:
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text
 
 
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
-    """The letters that the text gives. One beside a rival ("B or D"), or reported, has no value."""
+    """The letters that the text gives. One beside a rival ("B or D"), or asked, has no value."""
     marks: dict[int, Mark] = {}
     for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
         marks[at] = max(mark, marks.get(at, mark))
     for at, mark in _in_sentences(text, voices):
         marks.setdefault(at, mark)
-    told = {at for at, mark in marks.items() if mark is Mark.MENTIONED and voices.reported(at)}
     return [
-        Statement(None if at in told else _unrivalled(text, at), at, mark)
+        Statement(
+            _unrivalled(text, at),
+            at,
+            Mark.QUOTED if mark is Mark.MENTIONED and voices.reported(at) else mark,
+        )
         for at, mark in marks.items()
     ]
 
@@ -202,7 +209,7 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
 def _unrivalled(text: str, at: int) -> str | None:
     letter = text[at].upper()
     rival = _RIVAL.match(text, at + 1)
-    if (rival is not None and rival[1] != letter) or _OR.match(text, at + 1):
+    if (rival is not None and rival[1] != letter) or _OPEN.match(text, at + 1):
         return None
     return letter
 

@@ -22,7 +22,9 @@ def option_statements(
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
         yes_no = text[each.start : each.end].casefold() in ("yes", "no")
         end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
-        if _ASKED.match(text, each.end) or _IF.search(text, max(0, each.start - 48), each.start):
+        if _ASKED.match(text, each.end) or voices.conditional(each.start):
+            continue
+        if _IF.search(text, max(0, each.start - 48), each.start):
             continue
         if opening and end and place is not None:
             yield Statement(place, each.start, voices.mark(opening.end("start")))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from caliper.benchmarks.senses import is_named
-from caliper.benchmarks.spellings import Token, singular, tokens
+from caliper.benchmarks.spellings import Token, singular, stem, tokens
 
 _SMALL_WORDS = frozenset(
     (
@@ -103,7 +103,7 @@ class OptionTexts:
         self._none = nones[0] if len(nones) == 1 else None
         self._answers = ("yes", "no") if any(each[:1] == ("yes",) for each in self.exact) else ()
         keys = [self._key(words) for words in self.exact]
-        plain = [tuple(map(singular, key)) for key in keys]
+        plain = [tuple(map(stem, key)) for key in keys]
         # Where "dog" and "dogs" are two options, the ending tells them apart.
         self._plain = max(Counter(plain).values(), default=1) == 1
         self._keys = plain if self._plain else keys
@@ -148,7 +148,7 @@ class OptionTexts:
 
     def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
         key = self._key(words)
-        return tuple(map(singular, key)) if self._plain else key
+        return tuple(map(stem, key)) if self._plain else key
 
     def _key(self, words: tuple[str, ...]) -> tuple[str, ...]:
         """The words that make an option: no small words, and no "yes" or "no" before others."""
@@ -178,13 +178,16 @@ class OptionTexts:
 
     def _in_words(self, text: str, words: Sequence[Token]) -> Iterator[Mention]:
         boundaries = [match.start() for match in _BOUNDARY.finditer(text)]
-        compared = [singular(token.word) if self._plain else token.word for token in words]
+        compared = [stem(token.word) if self._plain else token.word for token in words]
         clause = negation = 0
         for at, token in enumerate(words):
             while clause < len(boundaries) and boundaries[clause] < token.start:
                 clause, negation = clause + 1, 0
             for place in self._by_first.get(compared[at], ()):
                 last = self._end_of(place, compared, at)
+                # Alone, "stand" is not Standing.
+                if last == at and singular(token.word) not in map(singular, self.exact[place]):
+                    continue
                 if last is None or not is_named(words, at, last, self.options[place], text):
                     continue
                 bounded = token.word.isdigit() and _BOUND.search(

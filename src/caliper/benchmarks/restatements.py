@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from caliper.benchmarks.spellings import singular, tokens
+from caliper.benchmarks.spellings import singular, stem, tokens
 
 _ASKS_YES_OR_NO = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE
@@ -31,7 +31,6 @@ _UNSURE = re.compile(
     r"|options?|choices?|questions?|asks?|claims?|assum\w{1,5}|both|either|or)\b|\?",
     re.IGNORECASE,
 )
-_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|e)\Z")
 _LONGEST_GAP = 4
 _LANDMARK = re.compile(
     r"\b(?:next\sto|near|beside|behind|under|above|below|on|in|by|with|holding|opposite)"
@@ -81,7 +80,7 @@ def _asked(question: str) -> tuple[list[str], bool]:
 
 
 def _stem(word: str) -> str:
-    return "have" if word in _HAVING else _ENDING.sub("", singular(word))
+    return "have" if word in _HAVING else stem(word)
 
 
 def _denies(word: str) -> bool:

@@ -199,8 +199,13 @@ class Voices:
             self.quoted(at)
             or within(at, self.reports)
             or within(at, self.disowned)
-            or _CONDITION.search(self.text, max(0, at - _LONGEST_CONDITION), at) is not None
+            or self.conditional(at)
         )
+
+    def conditional(self, at: int) -> bool:
+        """Whether the sentence up to the offset is a condition: "if the door is open, ..."."""
+        begin = max(0, at - _LONGEST_CONDITION)
+        return _CONDITION.search(self.text, begin, at) is not None
 
     def starts_clause(self, at: int) -> bool:
         """Whether a sentence or clause begins at the offset."""
