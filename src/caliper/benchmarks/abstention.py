@@ -34,7 +34,7 @@ _CANNOT_TELL = (
     rf"|impossible\sto|possible\sto|no\sway\s(?:to|of)|hard\sto|difficult\sto)\s"
     rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
     r"|\bd(?:o|oes|id)(?:n['\u2019]t|\snot)\s(?:\w{2,12}ly\s)?know\b"
-    r"|\bno\s(?:idea\b|telling\b)|\bnot\s(?:\w{2,12}ly\s)?(?:sure|certain)\s(?:\w{1,8}\s)?"
+    r"|\bno\s(?:idea\s(?:wh|how)|telling\b)|\bnot\s(?:\w{2,12}ly\s)?(?:sure|certain)\s(?:\w{1,8}\s)?"
     r"(?:wh\w{2,4}|how|if)\b"
 )
 # "It does not mention another": what it does mention is the answer.

@@ -29,7 +29,8 @@ _RIVAL = re.compile(
     r"[\s.,?!*)\]\"'`\u2026]{0,6}(?:\b(?:or|and|oder|ou|as\swell\sas|(?:,\s)?but\salso)\b|[,/&])[\s*(\[\"'`]{0,4}"
     rf"(?:(?i:option|choice|answer|letter)\s)?({_LETTER})"
 )
-_OPEN = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b|[*)\"'`]{0,3}\?")
+_OR = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b")
+_ASKED = re.compile(r"[*)\"'`]{0,3}\?")
 
 _COPULA = (
     r"(?:is|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|es|est|ist|\u00e9|\u00e8|adalah)"
@@ -67,7 +68,7 @@ _CONCLUSION = re.compile(
     r"[\s(*\"]{0,4}"
 )
 _COLON = re.compile(
-    r"(?::|\bbut,?\s|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
+    r"(?::|\b(?:but|donc|portanto|quindi|daher|deshalb|folglich|entonces|por\slo\stanto|assim),?\s(?:probably\s|likely\s)?|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
     # "is" or "option" in other languages, the usual ones.
     r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
     r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
@@ -80,7 +81,7 @@ _COLON = re.compile(
 _LAST_LETTER = re.compile(
     rf"({_LETTER})[)*\"'.!\s\u3002\u00bb]{{0,5}}(?:\u3067\u3059\u3002?|\uc785\ub2c8\ub2e4\.?)?$"
 )
-_BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
+_BOXED = re.compile(r"\\(?:boxed|text\w{0,4}|math\w{2})\{\s?\(?([A-Z])\b")
 _RIGHT = (
     r"\s(?:(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
     r"\s(?:correct|right|best|answer|choice|most)|(?:fits|matches)(?:\sbest)?|it\sis)\b"
@@ -114,7 +115,7 @@ _DENIED = re.compile(
     rf"|(?:{_LETTER}(?:,\s|,?\s(?:and|or)\s)){{0,8}}{_CAPITAL.pattern}\)?"
     r"(?i:\s(?:is|are|was|were|seems?|looks?)(?:\snot\b|n['\u2019]t|\s(?:clearly\s|also\s)?"
     r"(?:wrong|incorrect|false|out|ruled|excluded|unlikely|impossible|eliminated|tempting)))"
-    r"[^.,;\n]{0,60}"
+    rf"[^.,;\n]{{0,60}}(?:,\s(?:and\s)?(?:so|as|neither)\s(?:is|are)\s{_LETTER})?"
 )
 _REJECTED = re.compile(rf"{_CAPITAL.pattern}\s?\?\s{{1,3}}(?i:no|nope)\b")
 _JUDGED = re.compile(
@@ -190,18 +191,22 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
 
 
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
-    """The letters that the text gives. One beside a rival ("B or D"), or asked, has no value."""
+    """The letters that the text gives. One beside a rival ("B or D"), or asked, has no value.
+
+    Nor has one that the text reports, where it mentions another of its own.
+    """
     marks: dict[int, Mark] = {}
     for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
         marks[at] = max(mark, marks.get(at, mark))
     for at, mark in _in_sentences(text, voices):
         marks.setdefault(at, mark)
+    mentioned = {at for at, mark in marks.items() if mark is Mark.MENTIONED}
+    told = {at for at in mentioned if voices.reported(at)}
+    if mentioned == told:
+        marks |= dict.fromkeys(told, Mark.QUOTED)
+        told = set()
     return [
-        Statement(
-            _unrivalled(text, at),
-            at,
-            Mark.QUOTED if mark is Mark.MENTIONED and voices.reported(at) else mark,
-        )
+        Statement(None if at in told else _unrivalled(text, at), at, mark)
         for at, mark in marks.items()
     ]
 
@@ -209,7 +214,7 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
 def _unrivalled(text: str, at: int) -> str | None:
     letter = text[at].upper()
     rival = _RIVAL.match(text, at + 1)
-    if (rival is not None and rival[1] != letter) or _OPEN.match(text, at + 1):
+    if (rival is not None and rival[1] != letter) or _OR.match(text, at + 1) or _ASKED.match(text, at + 1):
         return None
     return letter
 
@@ -248,7 +253,8 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         if _CLAUSE_END.match(text, match.end()) and voices.starts_clause(at):
             listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
             if not (listed or voices.reported(at) or _is_cut_pronoun(text, at)):
-                yield at, voices.mark(at)
+                asked = _ASKED.match(text, at + 1)
+                yield at, Mark.STATED if asked else voices.mark(at)
 
 
 def _is_cut_pronoun(text: str, at: int) -> bool:
@@ -270,7 +276,7 @@ def letter_at(text: str, at: int) -> int | None:
     """Where the letter stands that begins at `at`; None where another word does."""
     if re.match(_LETTER, text[at : at + 40]):
         return at
-    if _SMALL.match(text, at) or (text[at - 1 : at] in ":=*(" and _SMALL_ALONE.match(text, at)):
+    if _SMALL.match(text, at) or (text[max(0, at - 4) : at].rstrip(" ")[-1:] in (*":=*(",) and _SMALL_ALONE.match(text, at)):
         return at
     # "The answer is I, yarn": behind the cue a comma makes no pronoun.
     return at if re.match(r"[A-Z](?:,|\.)", text[at : at + 2]) else None

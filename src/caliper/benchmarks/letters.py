@@ -125,7 +125,7 @@ def _read(text: str, asked: _Asked) -> int | None:
     listed = _LETTERS_ALONE.fullmatch(text) and not abstentions(text)
     if listed and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
         return None
-    text, denied = without_denied(without_listing(_PREFIX.sub("", text), options.options))
+    text, denied = without_denied(without_listing(_ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text)), options.options))
     voices = Voices.of(text)
     return settled(_statements(voices, denied, asked), voices)
 
@@ -135,6 +135,7 @@ _LABEL_ALONE = re.compile(r"[A-Za-z]|[1-9][0-9]?")
 _LETTERS_ALONE = re.compile(r"\W{0,4}[A-Z](?:[^\w\n]{1,3}[A-Z])++\W{0,4}")
 _ANY_LETTER = re.compile(r"[A-Z]")
 _WRAPPING = " \t\r\n.,:;!?*_`\"'()[]{}<>$\u2705\u3002\u201c\u201d"
+_ANSWER_TAG = re.compile(r"<\w{0,12}answer>", re.IGNORECASE)
 _PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 
 
@@ -161,7 +162,7 @@ def _statements(
         and not is_about(text, each.start, others)
     ]
     yield from option_statements(voices, named, options)
-    yield from _answered(voices, asked)
+    yield from _answered(text, asked, gaps)
     if cannot is not None:
         negated = [each for each in mentions if each.negated]
         kept = [start for start, end in gaps if not between(negated, end, clause_end(text, end))]
@@ -171,11 +172,13 @@ def _statements(
     yield from called_answer(voices, named, options)
 
 
-def _answered(voices: Voices, asked: _Asked) -> Iterator[Statement[int]]:
+def _answered(
+    text: str, asked: _Asked, gaps: Sequence[tuple[int, int]]
+) -> Iterator[Statement[int]]:
     """Yes or no where a sentence states what the question asks."""
     places = asked.options.yes_no
     if places is not None:
-        for at, is_so in answers_by_statement(voices.text, asked.question):
+        for at, is_so in answers_by_statement(text, asked.question, gaps):
             yield Statement(places[0 if is_so else 1], at, Mark.MENTIONED)
 
 

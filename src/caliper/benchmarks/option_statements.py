@@ -38,6 +38,7 @@ _SENTENCE_START = re.compile(
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
 _OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,(]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
+_OR_BEFORE = re.compile(r"\b(?:or|oder)\s(?:an?\s|the\s)?\Z", re.IGNORECASE)
 _IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
 # To its end the sentence is a question; "isn't it?" asks nothing.
 _ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
@@ -51,7 +52,10 @@ _SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!
 
 def _unrivalled(text: str, options: OptionTexts, mention: Mention) -> int | None:
     """The place of the option; None where another one stands beside it."""
-    if _OR.match(text, mention.end) or _another_letter(text, mention):
+    before = max(0, mention.start - 12)
+    if _OR_BEFORE.search(text, before, mention.start) or _OR.match(text, mention.end):
+        return None
+    if _another_letter(text, mention):
         return None
     return None if _shared(text, options, mention) else mention.place
 

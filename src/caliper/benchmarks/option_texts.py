@@ -186,7 +186,7 @@ class OptionTexts:
             for place in self._by_first.get(compared[at], ()):
                 last = self._end_of(place, compared, at)
                 # Alone, "stand" is not Standing.
-                if last == at and singular(token.word) not in map(singular, self.exact[place]):
+                if last == at and not self._is_inflected(token.word, place):
                     continue
                 if last is None or not is_named(words, at, last, self.options[place], text):
                     continue
@@ -196,6 +196,14 @@ class OptionTexts:
                 yield Mention(place, token.start, words[last].end, negation > 0 or bool(bounded))
             negation += _negates(words, at)
 
+    def _is_inflected(self, word: str, place: int) -> bool:
+        """Whether the word is the option's, or "stands" for Standing."""
+        named = [own for own in self.exact[place] if stem(own) == stem(word)]
+        return any(
+            singular(own) == singular(word) or (own.endswith("ing") and word.endswith(("s", "ed")))
+            for own in named
+        )
+
     def _end_of(self, place: int, compared: Sequence[str], at: int) -> int | None:
         """The last word of an option that begins at `at`; between long words two may stand."""
         last = at
@@ -203,7 +211,7 @@ class OptionTexts:
             reach = 4 if len(wanted) > 2 else 2
             ahead = compared[last + 1 : last + reach]
             step = ahead.index(wanted) + 1 if wanted in ahead else None
-            if step and any(map(_denies, ahead[: step - 1])):
+            if step and any(_denies(word) or word == "or" for word in ahead[: step - 1]):
                 return None
             if step is None:
                 return None

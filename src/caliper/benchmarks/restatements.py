@@ -27,7 +27,7 @@ _NO_SUCH_THING = frozenset("no nobody none nothing without".split())
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;\n]?")
 _UNSURE = re.compile(
     r"\b(?:if|whether|unless|may|might|could|would|should|maybe|perhaps|possibly|likely|probably"
-    r"|partly|partially|half|slightly|almost|nearly|barely|only|once|used|earlier|later"
+    r"|possib(?:le|ility)|partly|partially|half|slightly|almost|nearly|barely|only|once|used|earlier|later"
     r"|options?|choices?|questions?|asks?|claims?|assum\w{1,5}|both|either|or)\b|\?",
     re.IGNORECASE,
 )
@@ -45,17 +45,21 @@ _SUBJECT = re.compile(
 _LONGEST_SUBJECT = 80
 
 
-def answers_by_statement(text: str, question: str) -> Iterator[tuple[int, bool]]:
+def answers_by_statement(
+    text: str, question: str, gaps: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, bool]]:
     """Where a sentence states what the question asks, and whether it says that it is so.
 
     The question asks for yes or no. The sentence has its words in their order, with few between
-    them. One that is unsure, or denies what is not asked, states nothing.
+    them. One that is unsure, denies what is not asked, or says that a caption does not tell (one of
+    the `gaps`) states nothing.
     """
     wanted, of_any = _asked(question)
     if not wanted:
         return
     for sentence in _SENTENCE.finditer(text):
-        if _UNSURE.search(sentence[0]):
+        untold = any(sentence.start() <= start < sentence.end() for start, _ in gaps)
+        if untold or _UNSURE.search(sentence[0]):
             continue
         words = [token.word for token in tokens(sentence[0])]
         last = _last_of(wanted, [_stem(word) for word in words])
