@@ -38,7 +38,9 @@ _CANNOT_TELL = (
     r"(?:wh\w{2,4}|how|if)\b"
 )
 # "It does not mention another": what it does mention is the answer.
-_NOT_MORE = r"(?!\s(?:an|any\s)?(?:other|further|additional|more)\b|\s(?:any|some)(?:thing|one)\selse\b)"
+_NOT_MORE = (
+    r"(?!\s(?:an|any\s)?(?:other|further|additional|more)\b|\s(?:any|some)(?:thing|one)\selse\b)"
+)
 _NOT_GIVEN = (
     rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:(?!but\b|as\b)\w{{1,15}}\s){{0,3}}?{_GIVE}\b{_NOT_MORE}"
     rf"|\b(?:neither|nothing(?!\selse)|none)\b[^.;\n]{{0,60}}?\s(?:is|are|was|were|(?:can|could)\sbe)\s(?!print|writ|spel){_GIVE}"
@@ -93,7 +95,7 @@ _BUT_NOT = (
 _BUT_NO = (
     r"(?:\b(?:but|yet|though|although)\s(?:gives?\s|there\sis\s)?no|\bwithout"
     r"|,\snot)\s"
-    rf"(?:\w{{1,12}}\s){{0,2}}?{_ATTRIBUTE}"
+    rf"(?:\w{{1,12}}\s){{0,2}}?{_ATTRIBUTE}|\bbut\snothing\b(?!\selse)"
 )
 _UNKNOWN = (
     r"\b(?=[uionb])(?:unknown|unclear|unspecified|undetermined|indeterminate|indeterminable"
@@ -132,7 +134,9 @@ _OTHERS = (
     r"|(?:\u8a18\u8f09|\u8a00\u53ca|\u660e\u8a18|\u8aac\u660e)\u3055\u308c\u3066(?:\u3044\u307e\u305b\u3093|\u3044\u306a\u3044|\u304a\u3089\u305a)"
     r"|(?:\u5206\u304b|\u308f\u304b)(?:\u308a\u307e\u305b\u3093|\u3089\u306a\u3044)"
     r"|(?:\u5224\u65ad|\u7279\u5b9a|\u56de\u7b54)(?:\u306f)?\u3067\u304d(?:\u307e\u305b\u3093|\u306a\u3044)"
-    r"|\uc54c \uc218 \uc5c6|(?:\uc5b8\uae09|\uba85\uc2dc|\uc124\uba85)\ub418(?:\uc9c0|\uc5b4 \uc788\uc9c0)|\uc5b8\uae09\uc774 \uc5c6"
+    r"|\uc54c \uc218 \uc5c6"
+    r"|(?:\uc5b8\uae09|\uba85\uc2dc|\uc124\uba85)\ub418(?:\uc9c0|\uc5b4 \uc788\uc9c0)"
+    r"|\uc5b8\uae09\uc774 \uc5c6"
 )
 _EXPRESSIONS = (
     _CANNOT_TELL,
@@ -164,7 +168,8 @@ _TELLING = re.compile(
 )
 # "I would rather not say" is the writer's refusal; "I don't see which" speaks of the text.
 _REFUSED = re.compile(
-    r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown|learn|know)\b)", re.IGNORECASE
+    r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown|learn|know)\b)",
+    re.IGNORECASE,
 )
 _WRITER = re.compile(r"\b(?:I|we)(?:['\u2019](?:d|ll|m))?\s(?:\w{1,8}\s?){0,2}$", re.IGNORECASE)
 
@@ -181,7 +186,8 @@ def _abstains(text: str, match: re.Match[str]) -> bool:
 
 
 _TELLS = re.compile(
-    rf"\b(?:{_CAPTION}|mention|describ|stat(?:es|ed)\b|says\b|said\b|talks?\b|given\b)",
+    rf"\b(?:{_CAPTION}|mention|describ|stat(?:es|ed)\b|says\b|said\b|talks?\b|given\b"
+    r"|there\s(?:is|are)\b|shows\b)",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
@@ -196,12 +202,14 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
     "The caption mentions a red van, but its colour is not given" names no colour. Nor does
     "Although a red van is mentioned, ...".
     """
-    found = []
+    found: list[tuple[int, int]] = []
     for end, _ in gaps:
         begin = max(0, end - _LONGEST_CONCESSION)
         for contrast in _CONTRAST.finditer(text, begin, end):
             # ". However" speaks of the sentence before.
-            since = max(text.rfind(mark, begin, max(0, contrast.start() - 2)) for mark in ".;\n") + 1
+            since = (
+                max(text.rfind(mark, begin, max(0, contrast.start() - 2)) for mark in ".;\n") + 1
+            )
             told = since, contrast.start()
             if contrast["opens"] and not text[since : contrast.start()].strip(" .;\n"):
                 told = contrast.end(), text.find(",", contrast.end(), end)

@@ -7,7 +7,7 @@ Letters in words, abbreviations and coordinations ("vitamin D", "N/A", "B or D")
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -124,16 +124,6 @@ _JUDGED = re.compile(
     r"|(?P<tick>[\u2705\u2611\u2713\u2714])|[\u274c\u2716-\u2718])",
     re.MULTILINE,
 )
-_LINE_START = re.compile(r"(?:\A|\n)[\s*>\u2022-]{0,6}\Z")
-_BESIDE = re.compile(r"[\s,;.)*/|]{0,6}(?:(?:and|or)\s)?")
-_REMARK = re.compile(r"\s{0,2}(?:[:\u2013\u2014-]|is\b)\s[^.\n]{0,300}")
-_APPROVAL = re.compile(r"\b(?:yes|right|correct|true|match(?:es)?|fits|answer)\b", re.IGNORECASE)
-_LABEL = re.compile(r"(?:^|(?<=[\s(*]))\(?([A-Z])[.):]?[*\s]{1,3}\(?|\(([A-Z])\)\s?")
-
-
-def place_of(label: str) -> int:
-    """The place of a label: A is 0, and a number counts from 1."""
-    return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,35 +151,6 @@ def conclusions(text: str) -> Iterator[int]:
     return (match.end() for match in _CONCLUSION.finditer(text))
 
 
-def without_listing(text: str, shown: Sequence[str]) -> str:
-    """The text with spaces for options that it only repeats, two or more with their letters.
-
-    They stand side by side, or each in a line of its own. Each goes with what is remarked on it
-    in its line, unless that approves of it.
-    """
-    found: list[tuple[int, int, str]] = []
-    for match in _LABEL.finditer(text):
-        letter = match[1] or match[2]
-        place = ord(letter) - ord("A")
-        own = shown[place].strip() if place < len(shown) else ""
-        end = match.end() + len(own)
-        if own and text[match.end() : end].casefold() == own.casefold():
-            found.append((match.start(), end, letter))
-    listed: list[tuple[int, int, str]] = []
-    for at, (start, end, letter) in enumerate(found):
-        opens_line = _LINE_START.search(text, max(0, start - 8), start)
-        beside = at + 1 < len(found) and _BESIDE.fullmatch(text, end, found[at + 1][0])
-        behind = at > 0 and _BESIDE.fullmatch(text, found[at - 1][1], start)
-        remark = _REMARK.match(text, end)
-        approved = _APPROVAL.search(remark[0]) if remark else None
-        if (opens_line or beside or behind) and not approved:
-            listed.append((start, remark.end() if remark else end, letter))
-    if len({letter for _, _, letter in listed}) > 1:
-        for start, end, _ in listed:
-            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    return text
-
-
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
     """The letters that the text gives. One beside a rival ("B or D"), or asked, has no value.
 
@@ -214,7 +175,11 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
 def _unrivalled(text: str, at: int) -> str | None:
     letter = text[at].upper()
     rival = _RIVAL.match(text, at + 1)
-    if (rival is not None and rival[1] != letter) or _OR.match(text, at + 1) or _ASKED.match(text, at + 1):
+    if (
+        (rival is not None and rival[1] != letter)
+        or _OR.match(text, at + 1)
+        or _ASKED.match(text, at + 1)
+    ):
         return None
     return letter
 
@@ -276,7 +241,9 @@ def letter_at(text: str, at: int) -> int | None:
     """Where the letter stands that begins at `at`; None where another word does."""
     if re.match(_LETTER, text[at : at + 40]):
         return at
-    if _SMALL.match(text, at) or (text[max(0, at - 4) : at].rstrip(" ")[-1:] in (*":=*(",) and _SMALL_ALONE.match(text, at)):
+    if _SMALL.match(text, at) or (
+        text[max(0, at - 4) : at].rstrip(" ")[-1:] in (*":=*(",) and _SMALL_ALONE.match(text, at)
+    ):
         return at
     # "The answer is I, yarn": behind the cue a comma makes no pronoun.
     return at if re.match(r"[A-Z](?:,|\.)", text[at : at + 2]) else None

@@ -15,10 +15,9 @@ from typing import Any
 from caliper.benchmarks.abstention import abstentions, conceded
 from caliper.benchmarks.letter_statements import (
     letter_statements,
-    place_of,
     without_denied,
-    without_listing,
 )
+from caliper.benchmarks.listings import place_of, without_listing
 from caliper.benchmarks.literals import read_literal
 from caliper.benchmarks.option_statements import (
     between,
@@ -69,7 +68,7 @@ def chosen(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The options shown, the place of the one that the question cannot be answered, the question."""
+    """The options, the place of the one that says that none can be chosen, and the question."""
 
     options: OptionTexts
     cannot: int | None
@@ -125,7 +124,9 @@ def _read(text: str, asked: _Asked) -> int | None:
     listed = _LETTERS_ALONE.fullmatch(text) and not abstentions(text)
     if listed and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
         return None
-    text, denied = without_denied(without_listing(_ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text)), options.options))
+    text, denied = without_denied(
+        without_listing(_ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text)), options.options)
+    )
     voices = Voices.of(text)
     return settled(_statements(voices, denied, asked), voices)
 
@@ -139,9 +140,7 @@ _ANSWER_TAG = re.compile(r"<\w{0,12}answer>", re.IGNORECASE)
 _PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 
 
-def _statements(
-    voices: Voices, denied: Collection[str], asked: _Asked
-) -> Iterator[Statement[int]]:
+def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Iterator[Statement[int]]:
     """What the text states, letters, option texts and abstentions alike."""
     text, options, cannot = voices.text, asked.options, asked.cannot
     letters = letter_statements(text, voices)

@@ -6,7 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from caliper.benchmarks.letter_statements import conclusions, cues, letter_at, place_of
+from caliper.benchmarks.letter_statements import conclusions, cues, letter_at
+from caliper.benchmarks.listings import place_of
 from caliper.benchmarks.option_texts import Mention, OptionTexts
 from caliper.benchmarks.statements import Mark, Statement, Voices
 

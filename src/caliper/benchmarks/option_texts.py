@@ -51,7 +51,7 @@ _NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 # "At least two" may be three.
 _BOUND = re.compile(
     r"\b(?:(?:more|less|fewer|greater|other)\sthan|at\s(?:least|most)|up\sto|over|under|above|below"
-    r"|(?:minimum|maximum)\sof)\s$",
+    r"|(?:minimum|maximum)\sof)\s[$\u00a3\u20ac\u00a5]?$",
     re.IGNORECASE,
 )
 _BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
@@ -190,7 +190,7 @@ class OptionTexts:
                     continue
                 if last is None or not is_named(words, at, last, self.options[place], text):
                     continue
-                bounded = token.word.isdigit() and _BOUND.search(
+                bounded = token.word[0].isdigit() and _BOUND.search(
                     text, max(0, token.start - 16), token.start
                 )
                 yield Mention(place, token.start, words[last].end, negation > 0 or bool(bounded))

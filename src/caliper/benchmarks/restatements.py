@@ -18,12 +18,16 @@ _IN_THE_PICTURE = re.compile(
     r"\b(?:in|of|from|on)\s(?:the|this)\s(?:picture|image|photo|photograph|scene|video|frame|caption)\b",
     re.IGNORECASE,
 )
-_AUXILIARIES = frozenset("is are was were be being been does do did can there".split())
-_HAVING = frozenset("have has had having with".split())
-_ARTICLES = frozenset("a an the any some of".split())
-_ANYBODY = frozenset("anyone anybody anything someone somebody something".split())
-_NEGATIONS = frozenset("not no never without neither nor nobody none nothing cannot".split())
-_NO_SUCH_THING = frozenset("no nobody none nothing without".split())
+_AUXILIARIES = frozenset(
+    ("is", "are", "was", "were", "be", "being", "been", "does", "do", "did", "can", "there")
+)
+_HAVING = frozenset(["have", "has", "had", "having", "with"])
+_ARTICLES = frozenset(["a", "an", "the", "any", "some", "of"])
+_ANYBODY = frozenset(["anyone", "anybody", "anything", "someone", "somebody", "something"])
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "without", "neither", "nor", "nobody", "none", "nothing", "cannot")
+)
+_NO_SUCH_THING = frozenset(["no", "nobody", "none", "nothing", "without"])
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;\n]?")
 _UNSURE = re.compile(
     r"\b(?:if|whether|unless|may|might|could|would|should|maybe|perhaps|possibly|likely|probably"
@@ -39,7 +43,8 @@ _LANDMARK = re.compile(
 )
 _SUBJECT = re.compile(
     r"(?:\A|[.!?,;:\n]\s{0,3}|\b(?:that|and|but|while|whereas|because|since)\s)"
-    r"(?:the|an?)\s(?:\w{1,20}\s)?(\w{3,20})\s(?:is|are|was|were)\s(?:\w{1,12}ly\s)?(?:an?\s|the\s)?\Z",
+    r"(?:the|an?)\s(?:\w{1,20}\s)?(\w{3,20})\s(?:is|are|was|were)\s(?:\w{1,12}ly\s)?"
+    r"(?:(?:behind|in\sfront\sof|above|under|below|in|on|inside)\s)?(?:an?\s|the\s)?\Z",
     re.IGNORECASE,
 )
 _LONGEST_SUBJECT = 80

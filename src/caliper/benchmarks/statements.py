@@ -137,7 +137,8 @@ _BEFORE_CORRECTION = re.compile(
 )
 # "If the door is open, the answer is B"; "if I had to guess" is no condition.
 _CONDITION = re.compile(
-    r"(?:\A|[.!?\n]\s{0,3})if\s(?:the|it|he|she|they|there|this|that|an?)\b[^.!?\n]*\Z", re.IGNORECASE
+    r"(?:\A|[.!?\n]\s{0,3})if\s(?:the|it|he|she|they|there|this|that|an?)\b[^.!?\n]*\Z",
+    re.IGNORECASE,
 )
 _LONGEST_CONDITION = 160
 _CLAUSE_START = re.compile(
