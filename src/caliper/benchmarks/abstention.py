@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 _SAY = (
     r"(?:answer|tell|determin|say|know|infer|identif|conclud|deduc|ascertain|establish|decid"
-    r"|judg|specif|verif|discern|make out|be sure|find\b|find out|work(?:ed)?\sout|choos|pick\b"
-    r"|select|confirm|guess|pin\sdown|learn|recogni[sz]|estimat|count\b"
+    r"|judg|specif|verif|discern|make out|be sure|found\b|find\b|find out|work(?:ed)?\sout|choos"
+    r"|pick\b|select|confirm|guess|pin\sdown|learn|recogni[sz]|estimat|count\b"
     r"|see\s(?:which|what|whether|if|who|where|how))\w{0,8}"
 )
 _GIVE = (
@@ -187,13 +187,14 @@ def _abstains(text: str, match: re.Match[str]) -> bool:
 
 _TELLS = re.compile(
     rf"\b(?:{_CAPTION}|mention|describ|stat(?:es|ed)\b|says\b|said\b|talks?\b|given\b"
-    r"|there\s(?:is|are)\b|shows\b)",
+    r"|there\s(?:is|are)\b|shows\b|lists?\b)",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
     r"\b(?:but|yet|however|(?P<opens>although|though|while|whereas))\b", re.IGNORECASE
 )
 _LONGEST_CONCESSION = 200
+_LONGEST_CONTRAST = 8
 
 
 def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -205,7 +206,8 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
     found: list[tuple[int, int]] = []
     for end, _ in gaps:
         begin = max(0, end - _LONGEST_CONCESSION)
-        for contrast in _CONTRAST.finditer(text, begin, end):
+        # The words of the gap may begin with the contrast: "but no colour".
+        for contrast in _CONTRAST.finditer(text, begin, end + _LONGEST_CONTRAST):
             # ". However" speaks of the sentence before.
             since = (
                 max(text.rfind(mark, begin, max(0, contrast.start() - 2)) for mark in ".;\n") + 1

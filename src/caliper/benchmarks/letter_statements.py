@@ -30,6 +30,7 @@ _RIVAL = re.compile(
     rf"(?:(?i:option|choice|answer|letter)\s)?({_LETTER})"
 )
 _OR = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b")
+_OR_BEFORE = re.compile(r"\b[Oo]r\s[*(\"']{0,2}\Z")
 _ASKED = re.compile(r"[*)\"'`]{0,3}\?")
 
 _COPULA = (
@@ -62,7 +63,7 @@ _UNSPACED_CUE = re.compile(
     rf"{_DECORATION}"
 )
 _CONCLUSION = re.compile(
-    r"(?i:\b(?:so|therefore|thus|hence|i\.e\.|namely|makes|making|total|altogether|overall|sum"
+    r"(?i:\b(?:so(?!\s(?:is|are|was|were|do|does)\b)|therefore|thus|hence|i\.e\.|namely|makes|making|total|altogether|overall|sum"
     r"|meaning)\b|[=\u2192]|->)"
     r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
     r"[\s(*\"]{0,4}"
@@ -215,10 +216,12 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         yield len(before) + 1 + alone.start(1), Mark.OWN
     for match in _CAPITAL.finditer(text):
         at = match.start()
-        if _CLAUSE_END.match(text, match.end()) and voices.starts_clause(at):
+        asked = _ASKED.match(text, at + 1)
+        beside = asked and _OR_BEFORE.search(text, max(0, at - 8), at)
+        apart = voices.starts_clause(at) or beside
+        if apart and _CLAUSE_END.match(text, match.end()):
             listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
             if not (listed or voices.reported(at) or _is_cut_pronoun(text, at)):
-                asked = _ASKED.match(text, at + 1)
                 yield at, Mark.STATED if asked else voices.mark(at)
 
 

@@ -146,8 +146,8 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
     letters = letter_statements(text, voices)
     yield from _lettered(letters, options)
     yield from _ordinals(text, options)
-    gaps = abstentions(text)
     mentions = options.mentions(text)
+    gaps = [(start, _end_of_list(text, end, mentions)) for start, end in abstentions(text)]
     taken = {given.at for given in letters if given.mark >= Mark.STATED}
     aside, others = conceded(text, gaps), landmarks(asked.question)
     named = [
@@ -159,6 +159,7 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
         and not within(each.start + 1, gaps)
         and not within(each.start + 1, aside)
         and not is_about(text, each.start, others)
+        and not _SUPPOSED.search(text, max(0, each.start - 60), each.start)
     ]
     yield from option_statements(voices, named, options)
     yield from _answered(text, asked, gaps)
@@ -169,6 +170,23 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
         named += [Mention(cannot, start, start) for start, _ in gaps]
         named.sort(key=lambda mention: mention.start)
     yield from called_answer(voices, named, options)
+
+
+_SUPPOSED = re.compile(
+    r"\b(?:may|might|could)\s(?:\w{1,10}\s)?be\s(?!(?:seen|heard|found)\b)[^.;:!?\n]{0,60}\Z",
+    re.IGNORECASE,
+)
+_NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?:(?:an?|the)\s)?")
+
+
+def _end_of_list(text: str, end: int, mentions: Sequence[Mention]) -> int:
+    """The end of a gap with the two or more options that it lists: "no mention of tea or milk"."""
+    last = [end]
+    for each in between(mentions, end, len(text)):
+        if not _NEXT_IN_LIST.fullmatch(text, last[-1], each.start):
+            break
+        last.append(each.end)
+    return last[-1] if len(last) > 2 else end
 
 
 def _answered(

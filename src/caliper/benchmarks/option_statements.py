@@ -40,6 +40,11 @@ _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
 _OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,(]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
 _OR_BEFORE = re.compile(r"\b(?:or|oder)\s(?:an?\s|the\s)?\Z", re.IGNORECASE)
+# "The girl holds a ball and the boy"
+_BROKEN_OFF = re.compile(
+    r"[^.!?\n]{0,80}?\b(?:and|but|while|whereas)\s(?:the|an?|his|her|its)(?:\s\w{1,20})?\s?\Z",
+    re.IGNORECASE,
+)
 _IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
 # To its end the sentence is a question; "isn't it?" asks nothing.
 _ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
@@ -56,7 +61,7 @@ def _unrivalled(text: str, options: OptionTexts, mention: Mention) -> int | None
     before = max(0, mention.start - 12)
     if _OR_BEFORE.search(text, before, mention.start) or _OR.match(text, mention.end):
         return None
-    if _another_letter(text, mention):
+    if _another_letter(text, mention) or _BROKEN_OFF.match(text, mention.end):
         return None
     return None if _shared(text, options, mention) else mention.place
 
@@ -78,7 +83,7 @@ def _another_letter(text: str, mention: Mention) -> bool:
     return letter is not None and place_of(letter[1]) != mention.place
 
 
-_CLAUSE_END = re.compile(r"[;,\n]|\.(?![0-9])")
+_CLAUSE_END = re.compile(r"[;,?!\n]|\.(?![0-9])")
 _LONGEST_CLAUSE = 200
 
 
@@ -117,5 +122,5 @@ def called_answer(
             yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
     for at in conclusions(text):
         for each in between(named, at, min(at + 13, clause_end(text, at))):
-            if each.end > each.start:
+            if each.end > each.start and not _ASKED.match(text, each.end):
                 yield Statement(_unrivalled(text, options, each), each.start, Mark.STATED)

@@ -68,6 +68,13 @@ def test_a_statement_answers_yes_or_no(question: str, reply: str, expected: str 
         ("B. Green\n\nQuestion: Where is it?\nA. Here\nB. There\nAnswer: A", "B"),
         ("Question: What colour is it?\nAnswer: C", "C"),
         ("N/A", "D"),
+        ("It could be green, but also blue.", None),
+        ("The wall is red and the", None),
+        ("A. Red\n\nNo, wait. B. Green? Or C?", None),
+        ("The wall is painted green, but so is the blue.", None),
+        ("There is no mention of red, green or blue.", "D"),
+        ("The menu lists red and green, but it does not say which.", "D"),
+        ("There is no mention of red, so it is blue.", "C"),
     ],
 )
 def test_what_decides(reply: str, expected: str | None) -> None:
