@@ -23,7 +23,12 @@ def option_statements(
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
         yes_no = text[each.start : each.end].casefold() in ("yes", "no")
         end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
-        if _ASKED.match(text, each.end) or voices.conditional(each.start):
+        if asked := _ASKED.match(text, each.end):
+            # "Red? Perhaps green.": an option that is a question of its own is weighed.
+            if opening and len(asked[0]) < _ASKED_ALONE and not _DECIDED.match(text, each.end):
+                yield Statement(None, each.start, Mark.MENTIONED)
+            continue
+        if voices.conditional(each.start):
             continue
         if _IF.search(text, max(0, each.start - 48), each.start):
             continue
@@ -42,12 +47,14 @@ _OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,(]\s?(?:yes|no)\W{0,
 _OR_BEFORE = re.compile(r"\b(?:or|oder)\s(?:an?\s|the\s)?\Z", re.IGNORECASE)
 # "The girl holds a ball and the boy"
 _BROKEN_OFF = re.compile(
-    r"[^.!?\n]{0,80}?\b(?:and|but|while|whereas)\s(?:the|an?|his|her|its)(?:\s\w{1,20})?\s?\Z",
+    r"[^.!?\n]{0,80}?(?:,|\b(?:and|but|while|whereas))\s(?:the|an?|his|her|its)(?:\s\w{1,20})?\s?\Z",
     re.IGNORECASE,
 )
 _IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
 # To its end the sentence is a question; "isn't it?" asks nothing.
-_ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
+_ASKED = re.compile(r"(?:[^.!?,\n]|[.,](?=[0-9])){0,120}\?")
+_ASKED_ALONE = 4
+_DECIDED = re.compile(r"[\"'*)]{0,3}\?\s{1,3}(?:yes|no|nope|not|yep)\b", re.IGNORECASE)
 _LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
 _KIND_OF = re.compile(
     r"\b(?:shade|tone|tint|hue|kind|type|sort|form|variety)s?\sof\s(?:an?\s)?$", re.IGNORECASE

@@ -47,7 +47,7 @@ _SMALL_WORDS = frozenset(
 _NEGATIONS = frozenset(
     ("not", "no", "never", "without", "neither", "nor", "cannot", "unlike", "except", "excluding")
 )
-_NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
+_NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of"), ("free", "of")))
 # "At least two" may be three.
 _BOUND = re.compile(
     r"\b(?:(?:more|less|fewer|greater|other)\sthan|at\s(?:least|most)|up\sto|over|under|above|below"

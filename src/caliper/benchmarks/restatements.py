@@ -66,8 +66,10 @@ def answers_by_statement(
         untold = any(sentence.start() <= start < sentence.end() for start, _ in gaps)
         if untold or _UNSURE.search(sentence[0]):
             continue
-        words = [token.word for token in tokens(sentence[0])]
-        last = _last_of(wanted, [_stem(word) for word in words])
+        words = [token.word for token in tokens(sentence[0]) if token.word not in _ARTICLES]
+        stems = [_stem(word) for word in words]
+        found = (_last_of(order, stems) for order in wanted)
+        last = next((at for at in found if at is not None), None)
         denials = [at for at, word in enumerate(words) if _denies(word)]
         if last is None or len(denials) > 1 or (denials and denials[0] > last):
             continue
@@ -76,8 +78,12 @@ def answers_by_statement(
         yield sentence.start(), not denials
 
 
-def _asked(question: str) -> tuple[list[str], bool]:
-    """The words that a statement has to repeat, and whether any thing at all is asked for."""
+def _asked(question: str) -> tuple[list[list[str]], bool]:
+    """The words that a statement has to repeat, and whether any thing at all is asked for.
+
+    They come in the question's order, or turned round: "the house has a door", "a door is in the
+    house".
+    """
     if not _ASKS_YES_OR_NO.match(question):
         return [], False
     words = [token.word for token in tokens(_IN_THE_PICTURE.sub("", question))]
@@ -85,7 +91,10 @@ def _asked(question: str) -> tuple[list[str], bool]:
         return [], False
     of_any = bool({"any", *_ANYBODY} & set(words))
     kept = [word for word in words[1:] if word not in _AUXILIARIES | _ARTICLES | _ANYBODY]
-    return [_stem(word) for word in kept], of_any
+    wanted = [_stem(word) for word in kept]
+    at = wanted.index("have") if "have" in wanted else 0
+    orders = [wanted, [*wanted[at + 1 :], *wanted[:at]]] if at else [wanted]
+    return orders if wanted else [], of_any
 
 
 def _stem(word: str) -> str:

@@ -25,6 +25,8 @@ def letter(reply: str, shown: tuple[str, ...], question: str = "") -> str | None
         ("Does the boy wear a hat?", "The boy is wearing a hat.", "A"),
         ("Does the kitchen have a window?", "The kitchen has no window.", "B"),
         ("Are there any people in the picture?", "There are two people.", "A"),
+        ("Does the box have a lock?", "A lock is visible on the box.", "A"),
+        ("Does the box have a lock?", "The lock lies on the table.", None),
         ("Is anyone sitting on the sofa?", "No one is sitting on the sofa.", "B"),
         # One who does not says nothing about the others.
         ("Is anyone wearing a hat?", "The man is not wearing a hat.", None),
@@ -75,6 +77,10 @@ def test_a_statement_answers_yes_or_no(question: str, reply: str, expected: str 
         ("There is no mention of red, green or blue.", "D"),
         ("The menu lists red and green, but it does not say which.", "D"),
         ("There is no mention of red, so it is blue.", "C"),
+        ("Red? Perhaps green.", None),
+        ("Red? No, it is green.", "B"),
+        ("It is free of red.", None),
+        ("The woman likes red, the man", None),
     ],
 )
 def test_what_decides(reply: str, expected: str | None) -> None:
