@@ -176,13 +176,14 @@ _SUPPOSED = re.compile(
     r"\b(?:may|might|could)\s(?:\w{1,10}\s)?be\s(?!(?:seen|heard|found)\b)[^.;:!?\n]{0,60}\Z",
     re.IGNORECASE,
 )
+_LONGEST_LIST = 400
 _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?:(?:an?|the)\s)?")
 
 
 def _end_of_list(text: str, end: int, mentions: Sequence[Mention]) -> int:
     """The end of a gap with the two or more options that it lists: "no mention of tea or milk"."""
     last = [end]
-    for each in between(mentions, end, len(text)):
+    for each in between(mentions, end, end + _LONGEST_LIST):
         if not _NEXT_IN_LIST.fullmatch(text, last[-1], each.start):
             break
         last.append(each.end)

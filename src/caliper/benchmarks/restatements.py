@@ -7,6 +7,7 @@ says nothing about the car beside the hydrant.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from caliper.benchmarks.spellings import singular, stem, tokens
@@ -63,7 +64,8 @@ def answers_by_statement(
     if not wanted:
         return
     for sentence in _SENTENCE.finditer(text):
-        untold = any(sentence.start() <= start < sentence.end() for start, _ in gaps)
+        first = bisect_left(gaps, (sentence.start(), 0))
+        untold = first < len(gaps) and gaps[first][0] < sentence.end()
         if untold or _UNSURE.search(sentence[0]):
             continue
         words = [token.word for token in tokens(sentence[0]) if token.word not in _ARTICLES]
