@@ -222,4 +222,4 @@ _WORDS = {
     Verdicts.INCONCLUSIVE: f"Inconclusive: over {LOST:.0%} of the cases have no score.",
 }
 
-command = taking(_canary, Tested, Shown)
+command = taking(_canary, Tested, Shown, help_text=HELP)

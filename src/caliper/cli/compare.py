@@ -22,6 +22,7 @@ from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.options import taking
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
@@ -142,3 +143,6 @@ def _interval(found: Difference) -> str:
     if found.low is None or found.high is None:
         return ""
     return f"{number(found.low)} to {number(found.high)}"
+
+
+command = taking(compare, Wanted, help_text=HELP)

@@ -202,4 +202,4 @@ def _show(findings: Sequence[Finding]) -> None:
 
 _COLOURS = {State.WELL: "green", State.NOTE: "yellow", State.ILL: "red"}
 
-command = taking(_doctor, Wanted, Shown)
+command = taking(_doctor, Wanted, Shown, help_text=HELP)

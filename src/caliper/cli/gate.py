@@ -20,6 +20,7 @@ from caliper.cli.console import OUT, write_json
 from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.options import taking
 from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
 from caliper.core.suspicion import Suspicious
@@ -132,3 +133,6 @@ def _told(before: str, after: str, found: Gated) -> dict[str, object]:
         "decision": found.decision,
         "findings": [asdict(finding) for finding in found.findings],
     }
+
+
+command = taking(decide, Wanted, help_text=HELP)
