@@ -80,7 +80,7 @@ class CommandsByName(TyperGroup):
 
     def __init__(self, **declared: Any) -> None:
         super().__init__(**declared)
-        self.commands = _Imported()  # type: ignore[assignment] - nothing is ever put in
+        self.commands = _Imported()  # type: ignore[assignment]  # nothing is put in
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
         return list(COMMANDS)

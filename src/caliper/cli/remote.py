@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markdown import Markdown
 
 from caliper.adapters.files import write_atomically
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.wording import number, unasked
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
@@ -21,13 +19,24 @@ from caliper.cli.recipes import show_gaps
 from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
+from caliper.deferred import deferred
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import open_store
 from caliper.standalone.config import RunConfig
-from caliper.standalone.remote import send
+
+if TYPE_CHECKING:
+    from rich import markdown
+
+    from caliper.adapters.remote import gateway as installation
+    from caliper.servicers import grounds
+    from caliper.standalone import remote as sending
+else:
+    installation = deferred("caliper.adapters.remote.gateway")
+    markdown = deferred("rich.markdown")
+    grounds = deferred("caliper.servicers.grounds")
+    sending = deferred("caliper.standalone.remote")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
 _SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
@@ -45,9 +54,9 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     are written there. Raises what `send` and `RemoteGateway.watch` raise.
     """
     settings = read_settings(ClientSettings)
-    store = open_store(settings) if settings.store else None
-    async with RemoteGateway(settings.gateway(server)) as gateway:
-        begun = await send(config, gateway, store)
+    store = grounds.open_store(settings) if settings.store else None
+    async with installation.RemoteGateway(settings.gateway(server)) as gateway:
+        begun = await sending.send(config, gateway, store)
         # Only a complete run is not taken up again.
         nothing_asked = begun.state is RunState.COMPLETE
         show_gaps(config, begun.spec, shown)
@@ -77,7 +86,7 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     """Show the report of a run of an installation, and write its files to `out` if that is
     given. Raises what `RemoteGateway.report` raises.
     """
-    async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+    async with installation.RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
         found = await gateway.get(run)
         _tell_failure(found)
         try:
@@ -92,17 +101,17 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
             write_out(report)
         elif not shown.quiet:
             readable = await gateway.report(run, "report.md", partial=True)
-            OUT.print(Markdown(readable.decode()))
+            OUT.print(markdown.Markdown(readable.decode()))
     return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE
 
 
-async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
+async def _write(gateway: installation.RemoteGateway, run: str, folder: Path) -> None:
     for file in FILES:
         data = await gateway.report(run, file, partial=True)
         await asyncio.to_thread(write_atomically, folder / file, data)
 
 
-async def _watch(gateway: RemoteGateway, run: str, shown: Shown) -> Evaluation:
+async def _watch(gateway: installation.RemoteGateway, run: str, shown: Shown) -> Evaluation:
     """Print every change until the run is over."""
     last = await gateway.get(run)
     async for found in gateway.watch(run, _INTERVAL):
@@ -146,7 +155,9 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
     """Watch a run of an installation until it is over. Exit code 1 when it is not complete."""
 
     async def watching() -> Evaluation:
-        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+        async with installation.RemoteGateway(
+            read_settings(ClientSettings).gateway(server)
+        ) as gateway:
             return await _watch(gateway, run, Shown(json=json, quiet=quiet))
 
     ended = asyncio.run(watching())
@@ -162,7 +173,9 @@ def runs(server: Server, name: Name = "", json: Json = False) -> int:
     async def listing() -> list[Evaluation]:
         found: list[Evaluation] = []
         token = ""
-        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+        async with installation.RemoteGateway(
+            read_settings(ClientSettings).gateway(server)
+        ) as gateway:
             while True:
                 page = await gateway.list(token=token, name=name)
                 found += page.evaluations
@@ -184,7 +197,9 @@ def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
     """End a run of an installation before its end."""
 
     async def cancelling() -> Evaluation:
-        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+        async with installation.RemoteGateway(
+            read_settings(ClientSettings).gateway(server)
+        ) as gateway:
             return await gateway.cancel(run)
 
     found = asyncio.run(cancelling())

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.media.decoding import Decoders
@@ -17,6 +18,7 @@ from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
+from caliper.deferred import deferred
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances
@@ -53,9 +55,13 @@ from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
 from caliper.runtime.service_settings import CaptionerSettings
 from caliper.runtime.sinks import sink_of, sinks
 from caliper.runtime.stages import Captioning, Examining
-from caliper.runtime.web import web_parts
 from caliper.runtime.worker import Attempt, Limits
-from caliper.servicers import aggregator, captioner, gateway, judge, pages, qa_reader
+from caliper.servicers import aggregator, captioner, gateway, judge, qa_reader
+
+if TYPE_CHECKING:
+    from caliper.servicers import pages
+else:
+    pages = deferred("caliper.servicers.pages")
 
 _LOG = logging.getLogger(__name__)
 _PLANS_AT_ONCE = 2
@@ -231,14 +237,16 @@ def gateway_parts(
     comparer = Comparer(ground.store, runs, pictures)
     front = Gateway(outside, runs)
     servicer = gateway.GatewayServicer(front, reader, comparer, ground.store)
-    shown = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
     parts = Parts(
         services=(gateway.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
-    return together([parts, web_parts(page, pages.Pages(shown).routes(), pages.trouble)])
+    if page is None:
+        return parts
+    shown = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
+    return together([parts, pages.page_parts(page, shown)])
 
 
 def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
