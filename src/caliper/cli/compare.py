@@ -22,8 +22,8 @@ from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.installation import InstalledServer
 from caliper.cli.options import taking
-from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
 

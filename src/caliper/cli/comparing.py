@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -15,20 +15,13 @@ from caliper.analysis import likeness
 from caliper.analysis.likeness import Distinction, between, said
 from caliper.cli.anchors import warn_of_drift
 from caliper.cli.console import ERR
+from caliper.cli.installation import open_gateway
 from caliper.core.report import Report
-from caliper.deferred import deferred
 from caliper.pipeline.comparing import Comparison, Wished
 from caliper.pipeline.comparing import compare_runs as compare_opened
-from caliper.runtime.service_settings import ClientSettings
-from caliper.runtime.settings import read_settings
 from caliper.runtime.sinks import thumbnails_below
 from caliper.standalone.directory import find_run
 from caliper.standalone.kept import media_of, opening
-
-if TYPE_CHECKING:
-    from caliper.adapters.remote import gateway as installation
-else:
-    installation = deferred("caliper.adapters.remote.gateway")
 
 Anyway = Annotated[
     bool,
@@ -74,7 +67,7 @@ def compared(
 async def _compared_there(
     runs: Sequence[str], server: str, wished: Wished, *, pictures: bool
 ) -> tuple[Comparison, Thumbnail]:
-    async with installation.RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+    async with open_gateway(server) as gateway:
         found, sent = await gateway.compare(runs, wished, pictures=pictures)
     return found, lambda benchmark, path: sent.get((benchmark, path))
 

@@ -20,8 +20,8 @@ from caliper.cli.console import OUT, write_json
 from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.installation import InstalledServer
 from caliper.cli.options import taking
-from caliper.cli.remote import InstalledServer
 from caliper.core.run import RunState
 from caliper.core.suspicion import Suspicious
 from caliper.pipeline.comparing import Side as ComparedRun

@@ -14,6 +14,7 @@ from caliper.adapters.wording import number, unasked
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
+from caliper.cli.installation import Server, open_gateway, open_store
 from caliper.cli.options import Shown
 from caliper.cli.recipes import show_gaps
 from caliper.cli.show import show_reuse, with_execution
@@ -22,29 +23,18 @@ from caliper.core.run import RunState
 from caliper.deferred import deferred
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
-from caliper.runtime.service_settings import ClientSettings
-from caliper.runtime.settings import read_settings
 from caliper.standalone.config import RunConfig
 
 if TYPE_CHECKING:
     from rich import markdown
 
-    from caliper.adapters.remote import gateway as installation
-    from caliper.servicers import grounds
+    from caliper.adapters.remote.gateway import RemoteGateway
     from caliper.standalone import remote as sending
 else:
-    installation = deferred("caliper.adapters.remote.gateway")
     markdown = deferred("rich.markdown")
-    grounds = deferred("caliper.servicers.grounds")
     sending = deferred("caliper.standalone.remote")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
-_SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
-Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
-InstalledServer = Annotated[
-    str | None,
-    typer.Option("--server", metavar="HOST:PORT", help=_SERVER),
-]
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
 _INTERVAL = 1.0
 
@@ -53,9 +43,8 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     """Push data and captions, start the run, and wait for its end. With --out its report files
     are written there. Raises what `send` and `RemoteGateway.watch` raise.
     """
-    settings = read_settings(ClientSettings)
-    store = grounds.open_store(settings) if settings.store else None
-    async with installation.RemoteGateway(settings.gateway(server)) as gateway:
+    store = open_store()
+    async with open_gateway(server) as gateway:
         begun = await sending.send(config, gateway, store)
         # Only a complete run is not taken up again.
         nothing_asked = begun.state is RunState.COMPLETE
@@ -86,7 +75,7 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     """Show the report of a run of an installation, and write its files to `out` if that is
     given. Raises what `RemoteGateway.report` raises.
     """
-    async with installation.RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+    async with open_gateway(server) as gateway:
         found = await gateway.get(run)
         _tell_failure(found)
         try:
@@ -105,13 +94,13 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE
 
 
-async def _write(gateway: installation.RemoteGateway, run: str, folder: Path) -> None:
+async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
     for file in FILES:
         data = await gateway.report(run, file, partial=True)
         await asyncio.to_thread(write_atomically, folder / file, data)
 
 
-async def _watch(gateway: installation.RemoteGateway, run: str, shown: Shown) -> Evaluation:
+async def _watch(gateway: RemoteGateway, run: str, shown: Shown) -> Evaluation:
     """Print every change until the run is over."""
     last = await gateway.get(run)
     async for found in gateway.watch(run, _INTERVAL):
@@ -155,9 +144,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
     """Watch a run of an installation until it is over. Exit code 1 when it is not complete."""
 
     async def watching() -> Evaluation:
-        async with installation.RemoteGateway(
-            read_settings(ClientSettings).gateway(server)
-        ) as gateway:
+        async with open_gateway(server) as gateway:
             return await _watch(gateway, run, Shown(json=json, quiet=quiet))
 
     ended = asyncio.run(watching())
@@ -173,9 +160,7 @@ def runs(server: Server, name: Name = "", json: Json = False) -> int:
     async def listing() -> list[Evaluation]:
         found: list[Evaluation] = []
         token = ""
-        async with installation.RemoteGateway(
-            read_settings(ClientSettings).gateway(server)
-        ) as gateway:
+        async with open_gateway(server) as gateway:
             while True:
                 page = await gateway.list(token=token, name=name)
                 found += page.evaluations
@@ -197,9 +182,7 @@ def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
     """End a run of an installation before its end."""
 
     async def cancelling() -> Evaluation:
-        async with installation.RemoteGateway(
-            read_settings(ClientSettings).gateway(server)
-        ) as gateway:
+        async with open_gateway(server) as gateway:
             return await gateway.cancel(run)
 
     found = asyncio.run(cancelling())

@@ -245,8 +245,8 @@ def gateway_parts(
     )
     if page is None:
         return parts
-    shown = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
-    return together([parts, pages.page_parts(page, shown)])
+    sources = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
+    return together([parts, pages.page_parts(page, sources)])
 
 
 def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
