@@ -12,9 +12,9 @@ import uvloop
 from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
-from caliper.adapters.wording import unasked
+from caliper.adapters.wording import state, unasked
 from caliper.cli.benchmarks import benchmark_commands
-from caliper.cli.console import OUT, write_out
+from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
@@ -87,6 +87,8 @@ def _tell(finished: Finished, shown: Shown) -> None:
         if finished.since is not None:
             OUT.print(f"[dim]{unasked(finished.report.state, finished.since)}[/dim]")
         show_place(finished.directory / "report.html", OUT)
+    elif finished.report.partial:
+        write_reason(state(finished.report))
 
 
 def _cost(model: str, spent: Spent) -> str:

@@ -16,7 +16,7 @@ from caliper.adapters.files import write_text
 from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
-from caliper.cli.console import OUT, write_json
+from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
@@ -90,6 +90,10 @@ def decide(wanted: Wanted) -> int:
         write_json(_told(before, after, found), sort_keys=True)
     elif not wanted.quiet:
         _show(before, after, found)
+    elif found.decision is not Decision.PASSED:
+        decisive = (each for each in found.findings if each.decision is found.decision)
+        figures = ", ".join(f"{each.check.benchmark} {each.figure}" for each in decisive)
+        write_reason(f"{found.decision}: {figures}")
     return _EXITS[found.decision]
 
 

@@ -11,7 +11,7 @@ import typer
 
 from caliper.adapters.files import write_atomically
 from caliper.adapters.wording import number, unasked
-from caliper.cli.console import ERR, OUT, plain, write_json, write_out
+from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import Server, open_gateway, open_store
@@ -67,7 +67,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
                 show_reuse(ended.reuse, OUT)
                 if nothing_asked and ended.ended is not None:
                     OUT.print(f"[dim]{unasked(str(ended.state), ended.ended)}[/dim]")
-    _tell_failure(ended)
+    _tell_failure(ended, shown)
     return _code(ended)
 
 
@@ -77,7 +77,7 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     """
     async with open_gateway(server) as gateway:
         found = await gateway.get(run)
-        _tell_failure(found)
+        _tell_failure(found, shown)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
@@ -120,10 +120,14 @@ def _line(found: Evaluation) -> str:
     return "  ".join([*parts, f"[red]{plain(found.error)}[/red]"] if found.error else parts)
 
 
-def _tell_failure(found: Evaluation) -> None:
-    """Say why a run failed, however little else is shown."""
+def _tell_failure(found: Evaluation, shown: Shown) -> None:
+    """Say why a run failed, however little else is shown; and where nothing is, what else keeps
+    it from being complete.
+    """
     if found.state is RunState.FAILED:
         ERR.print(f"[red]The run failed: {plain(found.error)}[/red]", soft_wrap=True)
+    elif found.state is not RunState.COMPLETE and shown.quiet and not shown.json:
+        write_reason(f"Run {found.spec.run_id} is {found.state}, not complete.")
 
 
 def _told(found: Evaluation) -> dict[str, str]:
@@ -142,13 +146,14 @@ def _code(found: Evaluation) -> Exit:
 
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
     """Watch a run of an installation until it is over. Exit code 1 when it is not complete."""
+    shown = Shown(json=json, quiet=quiet)
 
     async def watching() -> Evaluation:
         async with open_gateway(server) as gateway:
-            return await _watch(gateway, run, Shown(json=json, quiet=quiet))
+            return await _watch(gateway, run, shown)
 
     ended = asyncio.run(watching())
-    _tell_failure(ended)
+    _tell_failure(ended, shown)
     if json:
         write_json(_told(ended))
     return _code(ended)

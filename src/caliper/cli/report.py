@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.adapters.exports.json import report_text
-from caliper.cli.console import OUT, write_out
+from caliper.adapters.wording import state
+from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import InstalledServer
@@ -62,4 +63,6 @@ def report(
     elif not quiet:
         show_report(kept.report, OUT)
         show_place(directory.path / "report.html", OUT)
+    elif kept.report.partial:
+        write_reason(state(kept.report))
     return Exit.NO if kept.report.partial else Exit.DONE
