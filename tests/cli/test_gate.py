@@ -40,6 +40,8 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     assert passed.out.rstrip().endswith("passed")
     stopped = ran(*flags, "careful", "careless", "--json", "--markdown", "told.md", code=1).told
     assert stopped["decision"] == "regression"
+    quiet = ran(*flags, "careful", "careless", "--quiet", code=1)
+    assert (quiet.out, quiet.err) == ("", "regression: capability average.f1\n")
     (finding,) = stopped["findings"]
     assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
     told = (ran.folder / "told.md").read_text()

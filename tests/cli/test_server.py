@@ -173,6 +173,18 @@ def test_why_a_run_failed_is_told_however_little_is_shown(
         assert listed["error"] in ended.err
 
 
+def test_a_run_over_there_that_is_not_complete_says_so_when_quiet(
+    server: str, pushing: Command, tmp_path: Path
+) -> None:
+    captions = json.loads((EXAMPLES / "captions" / "careful" / "captionqa.json").read_text("utf-8"))
+    (tmp_path / "some.json").write_text(json.dumps(dict(list(captions.items())[1:])), "utf-8")
+    data = ("captionqa", "--data", QUESTIONS, "--captions", "some.json", "--coverage-floor", 1)
+    ended = pushing("evaluate", *data, "--server", server, "--quiet", code=1)
+    (listed,) = pushing("runs", "--server", server, "--json").told
+    assert ended.out == ""
+    assert ended.err == f"Run {listed['run']} is finished, not complete.\n"
+
+
 def test_what_an_installation_decides_by_itself_is_refused(pushing: Command) -> None:
     for flag in ("--store", "--pack"):
         ended = pushing(*EVALUATE, "--server", "127.0.0.1:1", flag, "mine", code=2)

@@ -15,7 +15,7 @@ from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, run_all
 from caliper.runtime.models import Access
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground
+from caliper.servicers.grounds import Ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig
 from caliper.standalone.prepare import prepare

@@ -17,7 +17,8 @@ from caliper.pipeline.runs import SPEC, run_store, write_json
 from caliper.ports.stream import Message
 from caliper.runtime.roles import Answering
 from caliper.runtime.service_settings import QaReaderSettings
-from caliper.servicers.building import Ground, answering_parts
+from caliper.servicers.building import answering_parts
+from caliper.servicers.grounds import Ground
 
 
 def about_the_run(text: str) -> bool:

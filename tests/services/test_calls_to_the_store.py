@@ -18,13 +18,12 @@ from caliper.ports.stages import Described
 from caliper.runtime.lifecycle import Parts, together
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.servicers.building import (
-    Ground,
     aggregator_parts,
     captioner_parts,
     examining_parts,
     gateway_parts,
 )
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.grounds import Ground, memory_ground
 from caliper.servicers.starting import LocalStages
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.remote import send

@@ -28,7 +28,8 @@ from caliper.ports.letters import DEAD_LETTERS
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.lifecycle import together
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground, examining_parts
+from caliper.servicers.building import examining_parts
+from caliper.servicers.grounds import Ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig, checked
 from caliper.standalone.remote import send

@@ -25,8 +25,7 @@ from caliper.pipeline.comparing import Wished, compare_runs
 from caliper.pipeline.supplies import push_dataset
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.runtime.sinks import thumbnails_below
-from caliper.servicers.building import Ground
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.grounds import Ground, memory_ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.directory import RunDirectory

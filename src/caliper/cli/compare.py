@@ -21,7 +21,8 @@ from caliper.cli.comparing import Anyway, Partial, compared
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
-from caliper.cli.remote import InstalledServer
+from caliper.cli.installation import InstalledServer
+from caliper.cli.options import taking
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
 
@@ -140,3 +141,6 @@ def _interval(found: Difference) -> str:
     if found.low is None or found.high is None:
         return ""
     return f"{number(found.low)} to {number(found.high)}"
+
+
+command = taking(compare, Wanted, help_text=HELP)

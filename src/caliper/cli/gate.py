@@ -15,10 +15,11 @@ from caliper.adapters.files import write_text
 from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
-from caliper.cli.console import OUT, write_json
+from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
-from caliper.cli.remote import InstalledServer
+from caliper.cli.installation import InstalledServer
+from caliper.cli.options import taking
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import Side as ComparedRun
 from caliper.pipeline.comparing import Wished
@@ -85,6 +86,10 @@ def decide(wanted: Wanted) -> int:
         write_json(_told(before, after, found), sort_keys=True)
     elif not wanted.quiet:
         _show(before, after, found)
+    elif found.decision is not Decision.PASSED:
+        decisive = (each for each in found.findings if each.decision is found.decision)
+        figures = ", ".join(f"{each.check.benchmark} {each.figure}" for each in decisive)
+        write_reason(f"{found.decision}: {figures}")
     return _EXITS[found.decision]
 
 
@@ -127,3 +132,6 @@ def _told(before: str, after: str, found: Gated) -> dict[str, object]:
         "decision": found.decision,
         "findings": [asdict(finding) for finding in found.findings],
     }
+
+
+command = taking(decide, Wanted, help_text=HELP)
