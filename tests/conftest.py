@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
-from tests.servers import containers, fetch
+from tests.servers import containers, fetch, tiers
 from tests.servers.absent import leave_out
 from tests.servers.choosing import (
     COMPONENTS,
@@ -41,12 +41,17 @@ settings.register_profile(
 settings.load_profile("caliper")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test` leaves out, before `-m` chooses."""
+    for item in items:
+        if tiers.in_rest(item):
+            item.add_marker("rest")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Note on its report what a test needs: reports reach the summary from every process."""
-    marked = {name for mark in item.iter_markers("components") for name in mark.args}
-    fixtures = getattr(item, "fixturenames", ())
-    given = {each.name for each in COMPONENTS if not each.fixtures.isdisjoint(fixtures)}
-    item.user_properties += [(NEEDS, name) for name in sorted(marked | given)]
+    item.user_properties += [(NEEDS, name) for name in sorted(tiers.components(item))]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
