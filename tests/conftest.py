@@ -3,10 +3,12 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.fakes.endless import comes_to_an_end
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
 from tests.servers import containers, fetch, tiers
@@ -41,17 +43,41 @@ settings.register_profile(
 settings.load_profile("caliper")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("time_limit", "seconds that each of set-up, call and teardown of a test may take")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Note on its report what a test needs: reports reach the summary from every process."""
+    item.user_properties += [(NEEDS, name) for name in sorted(tiers.components(item))]
+    with limited(item):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with limited(item):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    with limited(item):
+        yield
+
+
+def limited(item: pytest.Item) -> AbstractContextManager[None]:
+    """A test that hangs fails, and the others go on."""
+    return comes_to_an_end(float(item.config.getini("time_limit")))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make test` leaves out, before `-m` chooses."""
     for item in items:
         if tiers.in_rest(item):
             item.add_marker("rest")
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Note on its report what a test needs: reports reach the summary from every process."""
-    item.user_properties += [(NEEDS, name) for name in sorted(tiers.components(item))]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
