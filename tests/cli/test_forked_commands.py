@@ -16,7 +16,7 @@ WORDS = (
     ("evaluat",),
     ("evaluate", "captionqa", "--help"),
     ("evaluate", "captionqa", *CAPTIONQA, "--out", "run"),
-    ("evaluate", "captionqa", *CAPTIONQA, "--out", "run"),
+    ("validate", "run"),
     ("evaluate", "captionqa", *CAPTIONQA, "--out", "part", "--limit", "1", "--json"),
     ("evaluate", "captionqa", *CAPTIONQA, "--judge", "lexical"),
     ("report", "run", "--json"),

@@ -5,7 +5,6 @@ component, and those that take long. Both follow from what a test is, and from n
 from __future__ import annotations
 
 import pytest
-
 from tests.servers.choosing import COMPONENTS
 
 SIMULATION = "test_simulated"
