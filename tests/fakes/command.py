@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import resource
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from multiprocessing import connection, forkserver
 from pathlib import Path
 from typing import Any
 
-import pytest
-from tests.fakes.sources import python_path
-
-from caliper.cli.main import run
+from tests.fakes.forked import PLAIN, Forked
 
 # A test that waits longer than this has found a command that hangs.
 _PATIENCE = 90.0
-# A process that has imported everything already, and forks one for each command.
-_IMPORTED = multiprocessing.get_context("forkserver")
-_IMPORTED.set_forkserver_preload([__name__, "scipy.special", "typer.rich_utils"])
-# Threads of a test run commands side by side; each result is read once.
-_ONE_AT_A_TIME = threading.Lock()
-# In the environment of every command.
-_OURS = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,28 +67,14 @@ class Command:
         return Ended(process.returncode, out, err)
 
     def _forked(self, *arguments: object) -> Ended:
-        with tempfile.TemporaryDirectory() as written:
-            out, err = Path(written, "out"), Path(written, "err")
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
             words = [str(argument) for argument in arguments]
-            told = (words, self.folder, self._environment(), (out, err))
-            process = _IMPORTED.Process(target=_run, args=told)
-            with _ONE_AT_A_TIME, pytest.MonkeyPatch.context() as patch:
-                # What the first of them imports everything with.
-                for name in [name for name in os.environ if name.startswith("PYTHON")]:
-                    patch.delenv(name)
-                for name, value in _OURS.items():
-                    patch.setenv(name, value)
-                forkserver.ensure_running()
-                process.start()
+            process = Forked("caliper.cli", words, self._environment(), self.folder, (out, err))
             try:
-                assert connection.wait([process.sentinel], _PATIENCE), f"{words} hangs"
+                code = process.wait(_PATIENCE)
             finally:
                 process.kill()
-                with _ONE_AT_A_TIME:
-                    process.join()
-            code = process.exitcode
-            process.close()
-            assert code is not None
             return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
 
     def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
@@ -123,27 +96,13 @@ class Command:
             for name, value in os.environ.items()
             if not name.startswith(("CALIPER_", "PYTHON"))
         }
-        return {**kept, **_OURS, **self.environment}
+        return {**kept, **PLAIN, **self.environment}
 
     def _bounded(self) -> Callable[[], None] | None:
         if self.file_bytes is None:
             return None
         limits = (self.file_bytes, self.file_bytes)
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
-def _run(
-    words: list[str], folder: Path, environment: dict[str, str], written: tuple[Path, Path]
-) -> None:
-    """The command, in a process that was forked for it."""
-    for number, file in enumerate(written, start=1):
-        with file.open("wb") as opened:
-            os.dup2(opened.fileno(), number)
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    sys.argv = ["caliper", *words]
-    run()
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> Ended:
