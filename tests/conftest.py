@@ -53,7 +53,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     """Note on its report what a test needs: reports reach the summary from every process."""
-    item.user_properties += [(NEEDS, name) for name in sorted(tiers.components(item))]
+    needs = tiers.components(item)
+    item.user_properties += [(NEEDS, name) for name in sorted(needs)]
+    fetch.declare(needs)
     with limited(item):
         yield
 
@@ -68,6 +70,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     with limited(item):
         yield
+    fetch.declare(None)
 
 
 def limited(item: pytest.Item) -> AbstractContextManager[None]:

@@ -35,8 +35,25 @@ ONLY_CACHED = "TEST_ONLY_CACHED"
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
+_DECLARED: set[str] | None = None
+
+
 class Missing(Exception):
     """A server cannot be had on this machine; says what is missing."""
+
+
+def declare(components: set[str] | None) -> None:
+    """Say which components the test that begins now may use; None: no test runs."""
+    global _DECLARED  # noqa: PLW0603 - the one test that runs in this process
+    _DECLARED = components
+
+
+def declared(component: str) -> None:
+    """Raises RuntimeError in a test that does not say that it needs this: it would run among those
+    that need no server.
+    """
+    if _DECLARED is not None and component not in _DECLARED:
+        raise RuntimeError(f"a test that uses {component} has its fixture, or names it in a mark")
 
 
 def cache() -> Path:
@@ -68,6 +85,7 @@ def llama_lacks() -> list[str]:
 
 def llama() -> Path:
     """The virtual environment of llama.cpp's server. Raises Missing."""
+    declared("Llama")
     refuse(llama_lacks())
     return once(llama_folder(), _build_llama)
 
@@ -103,12 +121,14 @@ def minio_lacks() -> list[str]:
 
 def kafka() -> Path:
     """The folder of the broker's jars. Raises Missing."""
+    declared("Kafka")
     refuse(kafka_lacks())
     return once(kafka_folder(), _copy_jars)
 
 
 def minio() -> Path:
     """The MinIO binary. Raises Missing."""
+    declared("MinIO")
     refuse(minio_lacks())
     return once(minio_folder(), _build_minio) / "minio"
 
@@ -135,6 +155,7 @@ def kubernetes_lacks() -> list[str]:
 
 def kubernetes() -> Path:
     """The folder of kubectl, etcd and the programs of a control plane. Raises Missing."""
+    declared("Kube API")
     refuse(kubernetes_lacks())
     return once(kubernetes_folder(), _build_kubernetes)
 
@@ -168,6 +189,7 @@ def python_library() -> Path:
 
 def triton() -> Path:
     """The virtual environment with the server. Raises Missing."""
+    declared("Triton")
     refuse(triton_lacks())
     return once(triton_folder(), _install_triton)
 

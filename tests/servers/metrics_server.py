@@ -21,6 +21,7 @@ def lacks() -> list[str]:
 
 def binary() -> Path:
     """Prometheus on the path. Raises fetch.Missing."""
+    fetch.declared("Prometheus")
     if absent := lacks():
         raise fetch.Missing(f"no {' and no '.join(absent)} on this machine (package prometheus)")
     return Path(str(shutil.which("prometheus")))

@@ -19,6 +19,11 @@ def test_what_is_not_there_is_not_fetched_in_a_test(tmp_path: Path) -> None:
     assert not wanted.parent.exists()
 
 
+def test_a_test_that_does_not_say_so_has_no_server() -> None:
+    with pytest.raises(RuntimeError, match="a test that uses Kafka"):
+        fetch.kafka()
+
+
 def test_what_was_fetched_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = tmp_path / "cache" / "server-1"
     with monkeypatch.context() as elsewhere:
