@@ -11,11 +11,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from multiprocessing import connection, forkserver
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.sources import python_path
+from tests.servers.process import ServerProcess
 
 PLAIN = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 """What Python and libraries find in the environment when they are imported."""
@@ -78,6 +81,16 @@ class Forked:
     def kill(self) -> None:
         """SIGKILL."""
         self._process.kill()
+
+
+@dataclass
+class ForkedServer(ServerProcess):
+    """A server whose `command` is the name of a module of ours."""
+
+    def _begun(self) -> Any:
+        (module,) = self.command
+        environment = os.environ | dict(self.environment)
+        return Forked(module, [], environment, Path.cwd(), (self.log, self.log))
 
 
 def _run(
