@@ -7,13 +7,13 @@ from __future__ import annotations
 import pytest
 from tests.servers.choosing import COMPONENTS
 
-SIMULATION = "test_simulated"
-"""Files named so draw samples by the thousand."""
+LONG = ("test_simulated*.py", "test_properties.py")
+"""Files that draw samples by the thousand, or examples by the hundred and texts of 300 kB."""
 
 
 def in_rest(item: pytest.Item) -> bool:
     """Whether `make test` leaves this test out."""
-    return bool(components(item)) or item.path.name.startswith(SIMULATION)
+    return bool(components(item)) or any(map(item.path.match, LONG))
 
 
 def components(item: pytest.Item) -> set[str]:
