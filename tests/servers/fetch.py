@@ -85,7 +85,6 @@ def llama_lacks() -> list[str]:
 
 def llama() -> Path:
     """The virtual environment of llama.cpp's server. Raises Missing."""
-    declared("Llama")
     refuse(llama_lacks())
     return once(llama_folder(), _build_llama)
 
@@ -121,14 +120,12 @@ def minio_lacks() -> list[str]:
 
 def kafka() -> Path:
     """The folder of the broker's jars. Raises Missing."""
-    declared("Kafka")
     refuse(kafka_lacks())
     return once(kafka_folder(), _copy_jars)
 
 
 def minio() -> Path:
     """The MinIO binary. Raises Missing."""
-    declared("MinIO")
     refuse(minio_lacks())
     return once(minio_folder(), _build_minio) / "minio"
 
@@ -155,7 +152,6 @@ def kubernetes_lacks() -> list[str]:
 
 def kubernetes() -> Path:
     """The folder of kubectl, etcd and the programs of a control plane. Raises Missing."""
-    declared("Kube API")
     refuse(kubernetes_lacks())
     return once(kubernetes_folder(), _build_kubernetes)
 
@@ -189,7 +185,6 @@ def python_library() -> Path:
 
 def triton() -> Path:
     """The virtual environment with the server. Raises Missing."""
-    declared("Triton")
     refuse(triton_lacks())
     return once(triton_folder(), _install_triton)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.servers import fetch
+from tests.servers import broker, fetch
 
 
 def filled(folder: Path) -> None:
@@ -19,9 +19,9 @@ def test_what_is_not_there_is_not_fetched_in_a_test(tmp_path: Path) -> None:
     assert not wanted.parent.exists()
 
 
-def test_a_test_that_does_not_say_so_has_no_server() -> None:
+def test_a_test_that_does_not_say_so_has_no_server(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="a test that uses Kafka"):
-        fetch.kafka()
+        broker.start(tmp_path)
 
 
 def test_what_was_fetched_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
