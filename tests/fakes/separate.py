@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.forked import ForkedServer
 from tests.fakes.installation import alone, over
 from tests.fakes.readiness import Readiness
 from tests.fakes.releases import ROOT, code
@@ -121,13 +122,13 @@ class Ground:
 
     def service(self, kind: str, port: int, name: str, **settings: str) -> ServerProcess:
         """A service, not started yet."""
-        return ServerProcess(
-            name,
-            [sys.executable, "-m", *self.modules.get(name, [f"services.{kind}"])],
-            self.folder / f"{name}.log",
-            lambda: answers(port),
-            self.environment(kind, port, **settings),
-        )
+        module = f"services.{kind}"
+        log, environment = self.folder / f"{name}.log", self.environment(kind, port, **settings)
+        # Another release, or another program in its place, has nothing imported.
+        if self.tree == ROOT and name not in self.modules:
+            return ForkedServer(name, [module], log, lambda: answers(port), environment)
+        started = [sys.executable, "-m", *self.modules.get(name, [module])]
+        return ServerProcess(name, started, log, lambda: answers(port), environment)
 
 
 @dataclass
