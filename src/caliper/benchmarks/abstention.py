@@ -35,7 +35,7 @@ _CANNOT_TELL = (
     rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
     r"|\bd(?:o|oes|id)(?:n['\u2019]t|\snot)\s(?:\w{2,12}ly\s)?know\b"
     r"|\bno\s(?:idea\s(?:wh|how)|telling\b)|\bnot\s(?:\w{2,12}ly\s)?(?:sure|certain)\s(?:\w{1,8}\s)?"
-    r"(?:wh\w{2,4}|how|if)\b"
+    r"(?!which(?:\s(?:one|of\s(?:them|the\stwo)))?\W{0,3}(?:\n|$))(?:wh\w{2,4}|how|if)\b"
 )
 # "It does not mention another": what it does mention is the answer.
 _NOT_MORE = (
@@ -193,6 +193,12 @@ _TELLS = re.compile(
 _CONTRAST = re.compile(
     r"\b(?:but|yet|however|(?P<opens>although|though|while|whereas))\b", re.IGNORECASE
 )
+# "The position of the lamp beside the sofa is not described" names no place.
+_ATTRIBUTE_OF = re.compile(
+    rf"\b(?:{_ATTRIBUTE}|pose\b|shape\b|state\b|activity\b|placement\b)(?:\s(?!(?:is|are|was|were|and)\b)[^\s.,;:]{{1,30}}){{1,16}}"
+    r"\s(?:is|are|was|were)n?\s?\Z",
+    re.IGNORECASE,
+)
 _LONGEST_CONCESSION = 200
 _LONGEST_CONTRAST = 8
 
@@ -217,6 +223,9 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
                 told = contrast.end(), text.find(",", contrast.end(), end)
             if _TELLS.search(text, *told) and (not found or found[-1][1] <= since):
                 found.append((max(since, begin), end))
+        subject = _ATTRIBUTE_OF.search(text, begin, end)
+        if subject and (not found or found[-1][1] <= subject.start()):
+            found.append((subject.start(), end))
     return found
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.benchmarks.abstention import abstentions, conceded
+from caliper.benchmarks.endings import breaks_off, decided
 from caliper.benchmarks.letter_statements import (
     letter_statements,
     without_denied,
@@ -124,11 +125,15 @@ def _read(text: str, asked: _Asked) -> int | None:
     listed = _LETTERS_ALONE.fullmatch(text) and not abstentions(text)
     if listed and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
         return None
-    text, denied = without_denied(
-        without_listing(_ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text)), options.options)
-    )
+    whole = _ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text))
+    text, denied = without_denied(without_listing(whole, options.options))
     voices = Voices.of(text)
-    return settled(_statements(voices, denied, asked), voices)
+    statements = list(_statements(voices, denied, asked))
+    mentions = [each for each in statements if each.mark is Mark.MENTIONED]
+    is_open = mentions and breaks_off(whole)
+    if is_open and not decided(whole, mentions, options.options, asked.question, asked.cannot):
+        statements = [each for each in statements if each.mark is not Mark.MENTIONED]
+    return settled(statements, voices)
 
 
 _LETTERS = 26
