@@ -199,6 +199,11 @@ _ATTRIBUTE_OF = re.compile(
     r"\s(?:is|are|was|were)n?\s?\Z",
     re.IGNORECASE,
 )
+# "..., it only mentions the sails": that is all it tells.
+_ONLY = re.compile(
+    r"[^.,;\n]{0,80}[.,;]\s(?P<told>(?:it\s|the\scaption\s|but\s)?only\b[^.;\n]{0,200})",
+    re.IGNORECASE,
+)
 _LONGEST_CONCESSION = 200
 _LONGEST_CONTRAST = 8
 
@@ -210,7 +215,7 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
     "Although a red van is mentioned, ...".
     """
     found: list[tuple[int, int]] = []
-    for end, _ in gaps:
+    for end, close in gaps:
         begin = max(0, end - _LONGEST_CONCESSION)
         # The words of the gap may begin with the contrast: "but no colour".
         for contrast in _CONTRAST.finditer(text, begin, end + _LONGEST_CONTRAST):
@@ -226,6 +231,9 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
         subject = _ATTRIBUTE_OF.search(text, begin, end)
         if subject and (not found or found[-1][1] <= subject.start()):
             found.append((subject.start(), end))
+        only = _ONLY.match(text, close)
+        if only and _TELLS.search(only["told"]):
+            found.append(only.span("told"))
     return found
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.benchmarks.abstention import abstentions, conceded
-from caliper.benchmarks.endings import breaks_off, decided
+from caliper.benchmarks.endings import breaks_off, decided, left_open
 from caliper.benchmarks.letter_statements import (
     letter_statements,
     without_denied,
 )
-from caliper.benchmarks.listings import place_of, without_listing
+from caliper.benchmarks.listings import crossed_out, place_of, without_listing
 from caliper.benchmarks.literals import read_literal
 from caliper.benchmarks.option_statements import (
     between,
@@ -28,7 +28,12 @@ from caliper.benchmarks.option_statements import (
 )
 from caliper.benchmarks.option_texts import Mention, OptionTexts
 from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.restatements import answers_by_statement, is_about, landmarks
+from caliper.benchmarks.restatements import (
+    answers_by_statement,
+    is_about,
+    landmarks,
+    plain_answers,
+)
 from caliper.benchmarks.statements import Mark, Statement, Voices, settled, within
 from caliper.core.untrusted import LONGEST
 
@@ -131,7 +136,7 @@ def _read(text: str, asked: _Asked) -> int | None:
     statements = list(_statements(voices, denied, asked))
     mentions = [each for each in statements if each.mark is Mark.MENTIONED]
     is_open = mentions and breaks_off(whole)
-    if is_open and not decided(whole, mentions, options.options, asked.question, asked.cannot):
+    if is_open and not decided(whole, mentions, options.options, asked.cannot):
         statements = [each for each in statements if each.mark is not Mark.MENTIONED]
     return settled(statements, voices)
 
@@ -155,18 +160,24 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
     gaps = [(start, _end_of_list(text, end, mentions)) for start, end in abstentions(text)]
     taken = {given.at for given in letters if given.mark >= Mark.STATED}
     aside, others = conceded(text, gaps), landmarks(asked.question)
+    broken = left_open(text)
     named = [
         each
         for each in mentions
         if not each.negated
+        and each.start <= broken
         and each.start not in taken
         and chr(ord("A") + each.place) not in denied
         and not within(each.start + 1, gaps)
         and not within(each.start + 1, aside)
         and not is_about(text, each.start, others)
         and not _SUPPOSED.search(text, max(0, each.start - 60), each.start)
+        and not crossed_out(text, each.start, each.end)
     ]
     yield from option_statements(voices, named, options)
+    for each in plain_answers(text, named, options.options, asked.question):
+        if each.place != cannot and not voices.reported(each.start):
+            yield Statement(each.place, each.start, Mark.STATED)
     yield from _answered(text, asked, gaps)
     if cannot is not None:
         negated = [each for each in mentions if each.negated]

@@ -11,6 +11,8 @@ _LINE_START = re.compile(rf"(?:\A|\n)[\s*>\u2022\ufe0f{_TICKS}{_CROSSES}-]{{0,8}
 _TICK_BEFORE = re.compile(rf"[{_TICKS}]\ufe0f?[\s*]{{0,4}}\Z")
 _TICK_BEHIND = re.compile(rf"[\s*]{{0,4}}[{_TICKS}]")
 _BESIDE = re.compile(r"[\s,;.)*/|]{0,6}(?:(?:and|or)\s)?")
+_CROSS_BEFORE = re.compile(rf"[{_CROSSES}]\ufe0f?[\s*]{{0,4}}\Z")
+_CROSS_BEHIND = re.compile(rf"[\s*]{{0,4}}[{_CROSSES}]")
 _REMARK = re.compile(r"\*{0,2}\s{0,2}(?:[:\u2013\u2014-]|is\b)\*{0,2}\s[^.\n]{0,300}")
 _SUPPOSED = re.compile(r"\bwould\s(?:have|need)\sto\b", re.IGNORECASE)
 _APPROVAL = re.compile(
@@ -27,6 +29,12 @@ _LAST_ITEM = re.compile(
 def place_of(label: str) -> int:
     """The place of a label: A is 0, and a number counts from 1."""
     return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
+
+
+def crossed_out(text: str, start: int, end: int) -> bool:
+    """Whether a cross stands before or behind the stretch."""
+    before = _CROSS_BEFORE.search(text, max(0, start - 6), start)
+    return before is not None or _CROSS_BEHIND.match(text, end) is not None
 
 
 def without_listing(text: str, shown: Sequence[str]) -> str:

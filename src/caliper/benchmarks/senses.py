@@ -50,6 +50,8 @@ def is_named(words: Sequence[Token], at: int, last: int, option: str, text: str)
 
 def _is_determiner(words: Sequence[Token], at: int, text: str) -> bool:
     end = words[at].end
+    if at > 1 and words[at - 2].word == "there":
+        return True
     return bool(_NOUN_BEHIND.match(text, end) or _OFFER.match(text, end))
 
 
