@@ -65,7 +65,7 @@ _UNSPACED_CUE = re.compile(
 _CONCLUSION = re.compile(
     r"(?i:\b(?:so(?!\s(?:is|are|was|were|do|does)\b)|therefore|thus|hence|i\.e\.|namely|makes|making|total|altogether|overall|sum"
     r"|meaning)\b|[=\u2192]|->)"
-    r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
+    r"[,:]?(?i:\s(?:of|it['\u2019]s|it|is|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
 _COLON = re.compile(

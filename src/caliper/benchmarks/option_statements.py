@@ -19,6 +19,8 @@ def option_statements(
     text = voices.text
     quoted = {each for each in named if voices.quoted(each.start) and not _alone(text, each)}
     outside = len(quoted) < len(named)
+    behind = max(0, *(end - 2 for _, end in voices.quotations), 0)
+    outside |= _NEXT_SENTENCE.search(text, behind, behind + 60) is not None
     for each in named:
         place = _unrivalled(text, options, each)
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
@@ -40,7 +42,7 @@ def option_statements(
 
 
 _SENTENCE_START = re.compile(
-    r"(?P<start>^|[.!?:\n])[\"'*(#>\s\u2705\u2611\u2713\u2714]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
+    r"(?P<start>^|[.!?:\n])[\"'*(#>\s$\u00a3\u20ac\u2705\u2611\u2713\u2714]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
 )
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
@@ -59,6 +61,11 @@ _DECIDED = re.compile(r"[\"'*)]{0,3}\?\s{1,3}(?:yes|no|nope|not|yep)\b", re.IGNO
 _LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
 _KIND_OF = re.compile(
     r"\b(?:shade|tone|tint|hue|kind|type|sort|form|variety)s?\sof\s(?:an?\s)?$", re.IGNORECASE
+)
+# Another sentence behind a quotation, which concludes nothing from it.
+_NEXT_SENTENCE = re.compile(
+    r"(?:[.!?][\"'\u201d]|[\"'\u201d][.!?])\s{1,4}(?!(?:so|thus|therefore|hence)\b)\w+\s\w+\s\w",
+    re.IGNORECASE,
 )
 _QUOTE = "\"'\u201c\u201d\u2018\u2019"
 _BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)

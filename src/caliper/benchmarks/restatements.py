@@ -162,7 +162,7 @@ def plain_answers(
         if end - start > _LONGEST_PLAIN or each.end > end or text[end : end + 1] == "?":
             continue
         said = {_stem(token.word) for token in tokens(sentence)}
-        if (said & asked or not start) and not has_more(
+        if said & asked and not has_more(
             sentence, f"{options[each.place]} {' '.join(asked)}", _LITTLE
         ):
             yield each
