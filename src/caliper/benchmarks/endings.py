@@ -17,13 +17,14 @@ _OPEN = re.compile(
     r"(?:(?:\A|[\s(])(?:\"(?!\s)[^\"\n]*+|'(?!\s)[^'\n]*+)|\s[\"']|\u201c[^\u201d]*+|\([^()]*+)\s*+\Z"
 )
 _LONGEST_TAIL = 2000
+_LONGEST_WITHOUT_STOP = 80
 _CLOSING = " \t\r\n\"'`*_)]}\u201d\u2019\u2026"
 _FINAL = frozenset(".!?\u3002\uff01\uff1f")
 _GOING_ON = re.compile(
-    r"(?:[,:;([{*\u2013\u2014-]|\b(?:the|an?|of|in|on|at|to|with|and|or|but|is|are|was|were|be|been"
+    r"(?:\b(?:the|an?|of|in|at|to|with|and|or|but|is|are|was|were|be|been"
     r"|has|have|had|that|which|who|its|his|her|their|my|our|says|mentions|describes|states|so|as"
-    r"|because|since|by|for|from|while|where|not|plus|also|then|would|could|can|may|might|will"
-    r"|should|must|does|do|between|than|if|whether|into|only|still|very|both|either|means|seems"
+    r"|because|since|for|from|while|where|not|plus|also|then|would|could|can|may|might|will"
+    r"|should|must|between|than|if|whether|into|only|still|very|both|either|means|seems"
     r"|(?:and|that|but|so|because|as)\s(?:it|he|she|they|there|this))|[.!?,]\s(?:It|He|She|They|There|This))\Z"
 )
 _SENTENCE_END = re.compile(r"[.!?\n](?!\w)|[;\u3002\uff01\uff1f]")
@@ -61,12 +62,15 @@ def decided(
         if any(each.value is not None and each.value == cannot for each in first):
             return True
     written = text.rstrip(_CLOSING + ".")
-    last = max((match.end() for match in _SENTENCE_END.finditer(written)), default=0)
+    last = max(written.rfind(mark) for mark in (". ", ".\n", "! ", "? ", ";", "\n", "\u3002")) + 1
     inside = [each for each in mentions if each.at >= last]
-    if not inside or left_open(text) < len(text):
+    if not inside or left_open(text) < len(text) or written[-1] in ",:;-\u2013\u2014":
         return False
     place = inside[-1].value
     if place is not None and place == cannot:
-        return _CONTRAST.search(written, inside[-1].at) is None
-    ends_in_it = place is not None and not has_more(written.rpartition(" ")[2], options[place])
-    return ends_in_it or not _GOING_ON.search(written, max(0, len(written) - 24))
+        return _CONTRAST.search(written, inside[-1].at + len("but ")) is None
+    if place is not None and not has_more(written.rpartition(" ")[2], options[place]):
+        return True
+    if len(written) - last > _LONGEST_WITHOUT_STOP:
+        return False
+    return not _GOING_ON.search(written, max(0, len(written) - 24))

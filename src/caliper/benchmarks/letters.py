@@ -181,7 +181,12 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
     yield from _answered(text, asked, gaps)
     if cannot is not None:
         negated = [each for each in mentions if each.negated]
-        kept = [start for start, end in gaps if not between(negated, end, clause_end(text, end))]
+        kept = [
+            start
+            for start, end in gaps
+            if not between(negated, end, clause_end(text, end))
+            and not _IF.search(text, max(0, start - 60), start)
+        ]
         yield from (Statement(cannot, start, Mark.MENTIONED) for start in kept)
         named += [Mention(cannot, start, start) for start, _ in gaps]
         named.sort(key=lambda mention: mention.start)
@@ -192,6 +197,7 @@ _SUPPOSED = re.compile(
     r"\b(?:may|might|could)\s(?:\w{1,10}\s)?be\s(?!(?:seen|heard|found)\b)[^.;:!?\n]{0,60}\Z",
     re.IGNORECASE,
 )
+_IF = re.compile(r"\b(?:if|unless)\s[^.,;:!?\n]{0,60}\Z", re.IGNORECASE)
 _LONGEST_LIST = 400
 _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?:(?:an?|the)\s)?")
 

@@ -25,6 +25,10 @@ _LAST_ITEM = re.compile(
     r"(?:(?<!\n)\n[\s*>\u2022-]{0,6}|[,;]\s)\(?(?P<letter>[A-Z])[.):]{0,2}(?![^\s.):])[*\s]{0,3}(?P<begun>[^\n]{0,60}?)\s{0,3}\Z"
 )
 
+_BEGUN = re.compile(
+    r"\b(?:options|choices|each\soption|one\sby\sone)\b[^.:\n]{0,40}[.:]\s{1,3}(?P<item>[-*\s(]{0,6}A[.):]?(?:\s[^\n.]{0,60}[,;:][^\n.]{0,60})?)\s{0,3}\Z"
+)
+
 
 def place_of(label: str) -> int:
     """The place of a label: A is 0, and a number counts from 1."""
@@ -63,6 +67,8 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
         if (opens_line or beside or behind) and not approved:
             listed.append((start, remark.end() if remark else end, letter))
             supposed |= remark is not None and _SUPPOSED.search(remark[0]) is not None
+    if begun := _BEGUN.search(text, max(0, len(text) - 200)):
+        return text[: begun.start("item")]
     if len({letter for _, _, letter in listed}) > 1 or supposed:
         listed += _broken_off(text, shown, listed[-1])
         for start, end, _ in listed:

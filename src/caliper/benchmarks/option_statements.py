@@ -42,7 +42,8 @@ def option_statements(
 
 
 _SENTENCE_START = re.compile(
-    r"(?P<start>^|[.!?:\n])[\"'*(#>\s$\u00a3\u20ac\u2705\u2611\u2713\u2714]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
+    r"(?P<start>^|[.!?:\n])[\"'*(#>\s$\u00a3\u20ac\u2705\u2611\u2713\u2714]{0,7}+"
+    r"(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
 )
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")

@@ -171,4 +171,5 @@ def plain_answers(
 def has_more(said: str, known: str, free: Collection[str] = ()) -> bool:
     """Whether words are said that are neither free nor among the known."""
     words = {_stem(token.word) for token in tokens(known)}
+    words = words - _LITTLE or words
     return any(token.word not in free and _stem(token.word) not in words for token in tokens(said))
