@@ -35,7 +35,7 @@ _CANNOT_TELL = (
     rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
     r"|\bd(?:o|oes|id)(?:n['\u2019]t|\snot)\s(?:\w{2,12}ly\s)?know\b"
     r"|\bno\s(?:idea\s(?:wh|how)|telling\b)|\bnot\s(?:\w{2,12}ly\s)?(?:sure|certain)\s(?:\w{1,8}\s)?"
-    r"(?!which(?:\s(?:one|of\s(?:them|the\stwo)))?\W{0,3}(?:\n|$))(?:wh\w{2,4}|how|if)\b"
+    r"(?:wh\w{2,4}|how|if)\b"
 )
 # "It does not mention another": what it does mention is the answer.
 _NOT_MORE = (

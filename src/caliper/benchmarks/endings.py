@@ -25,7 +25,7 @@ _GOING_ON = re.compile(
     r"|has|have|had|that|which|who|its|his|her|their|my|our|says|mentions|describes|states|so|as"
     r"|because|since|for|from|while|where|not|plus|also|then|would|could|can|may|might|will"
     r"|should|must|between|than|if|whether|into|only|still|very|both|either|means|seems"
-    r"|(?:and|that|but|so|because|as)\s(?:it|he|she|they|there|this))|[.!?,]\s(?:It|He|She|They|There|This))\Z"
+    r"|(?:and|that|but|so|because|as|then)\s(?:it|he|she|they|there|this))|[.!?,]\s(?:It|He|She|They|There|This))\Z"
 )
 _SENTENCE_END = re.compile(r"[.!?\n](?!\w)|[;\u3002\uff01\uff1f]")
 _CONTRAST = re.compile(r"\b(?:but|however|although|though)\b", re.IGNORECASE)

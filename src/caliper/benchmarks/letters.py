@@ -186,6 +186,7 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
             for start, end in gaps
             if not between(negated, end, clause_end(text, end))
             and not _IF.search(text, max(0, start - 60), start)
+            and not (_WHICH.match(text, start) and _EITHER.search(text, max(0, start - 120), start))
         ]
         yield from (Statement(cannot, start, Mark.MENTIONED) for start in kept)
         named += [Mention(cannot, start, start) for start, _ in gaps]
@@ -197,6 +198,11 @@ _SUPPOSED = re.compile(
     r"\b(?:may|might|could)\s(?:\w{1,10}\s)?be\s(?!(?:seen|heard|found)\b)[^.;:!?\n]{0,60}\Z",
     re.IGNORECASE,
 )
+# "A or B, I'm not sure which" leaves two options open.
+_WHICH = re.compile(
+    r"[^.,;\n]{0,60}?\bwhich(?:\s(?:one|of\s(?:them|(?:the|these)\s\w{3,7})))?\W{0,3}(?:\n|\Z|\s[A-Z])"
+)
+_EITHER = re.compile(r"\b(?:or|either)\b|/", re.IGNORECASE)
 _IF = re.compile(r"\b(?:if|unless)\s[^.,;:!?\n]{0,60}\Z", re.IGNORECASE)
 _LONGEST_LIST = 400
 _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?:(?:an?|the)\s)?")

@@ -143,6 +143,7 @@ _LITTLE = frozenset(
         *("they", "there", "this", "that", "is", "are", "was", "were", "has", "have", "so"),
     )
 )
+_PRONOUNS = frozenset(["it", "he", "she", "they"])
 _LONGEST_PLAIN = 160
 
 
@@ -162,7 +163,8 @@ def plain_answers(
         if end - start > _LONGEST_PLAIN or each.end > end or text[end : end + 1] == "?":
             continue
         said = {_stem(token.word) for token in tokens(sentence)}
-        if said & asked and not has_more(
+        of_it = not start and said & _PRONOUNS
+        if (said & asked or of_it) and not has_more(
             sentence, f"{options[each.place]} {' '.join(asked)}", _LITTLE
         ):
             yield each
@@ -172,4 +174,5 @@ def has_more(said: str, known: str, free: Collection[str] = ()) -> bool:
     """Whether words are said that are neither free nor among the known."""
     words = {_stem(token.word) for token in tokens(known)}
     words = words - _LITTLE or words
-    return any(token.word not in free and _stem(token.word) not in words for token in tokens(said))
+    said_words = (_stem(token.word) for token in tokens(said))
+    return any(word not in words and word not in free for word in said_words)
