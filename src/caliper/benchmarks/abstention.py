@@ -193,6 +193,17 @@ _TELLS = re.compile(
 _CONTRAST = re.compile(
     r"\b(?:but|yet|however|(?P<opens>although|though|while|whereas))\b", re.IGNORECASE
 )
+# "The position of the lamp beside the sofa is not described" names no place.
+_ATTRIBUTE_OF = re.compile(
+    rf"\b(?:{_ATTRIBUTE}|pose\b|shape\b|state\b|activity\b|placement\b)(?:\s(?!(?:is|are|was|were|and)\b)[^\s.,;:]{{1,30}}){{1,16}}"
+    r"\s(?:is|are|was|were)n?\s?\Z",
+    re.IGNORECASE,
+)
+# "..., it only mentions the sails": that is all it tells.
+_ONLY = re.compile(
+    r"[^.,;\n]{0,80}[.,;]\s(?P<told>(?:it\s|the\scaption\s|but\s)?only\b[^.;\n]{0,200})",
+    re.IGNORECASE,
+)
 _LONGEST_CONCESSION = 200
 _LONGEST_CONTRAST = 8
 
@@ -204,7 +215,7 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
     "Although a red van is mentioned, ...".
     """
     found: list[tuple[int, int]] = []
-    for end, _ in gaps:
+    for end, close in gaps:
         begin = max(0, end - _LONGEST_CONCESSION)
         # The words of the gap may begin with the contrast: "but no colour".
         for contrast in _CONTRAST.finditer(text, begin, end + _LONGEST_CONTRAST):
@@ -217,6 +228,12 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
                 told = contrast.end(), text.find(",", contrast.end(), end)
             if _TELLS.search(text, *told) and (not found or found[-1][1] <= since):
                 found.append((max(since, begin), end))
+        subject = _ATTRIBUTE_OF.search(text, begin, end)
+        if subject and (not found or found[-1][1] <= subject.start()):
+            found.append((subject.start(), end))
+        only = _ONLY.match(text, close)
+        if only and _TELLS.search(only["told"]):
+            found.append(only.span("told"))
     return found
 
 

@@ -60,12 +60,12 @@ _CORRESPONDS = re.compile(
 _UNSPACED_CUE = re.compile(
     r"(?:\u7b54\u6848|\u6b63\u89e3|\u7b54\u3048|\uc815\ub2f5|\u9078\u629e|\u9009\u9879|\u9009|\u9078)"
     r"(?:\u5e94\u8be5|\u61c9\u8a72)?(?:\u662f|\u4e3a|\u70ba|\u306f|\uc740|\ub294|\u62e9|\u64c7)?"
-    rf"{_DECORATION}"
+    rf"\u3011?{_DECORATION}"
 )
 _CONCLUSION = re.compile(
     r"(?i:\b(?:so(?!\s(?:is|are|was|were|do|does)\b)|therefore|thus|hence|i\.e\.|namely|makes|making|total|altogether|overall|sum"
     r"|meaning)\b|[=\u2192]|->)"
-    r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
+    r"[,:]?(?i:\s(?:of|it['\u2019]s|it|is|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
 _COLON = re.compile(
@@ -94,7 +94,7 @@ _PREDICATED = re.compile(
 _OPENING = re.compile(
     rf"\A[^\w\n]{{0,20}}+(?P<letter>{_LETTER}|[a-z](?=\))|[b-hj-z](?=[.:)]\s))"
     r"(?:[)\]}*\"'`]{0,4}(?:[.:;)\]*}\u3002<]|,(?<!I,)(?=\s(?:because|as|since|the|it|which|due|based))"
-    r"|\s?(?:\n|$|[-=\u2013\u2014]\s)|\s(?:because|as|since)\b))"
+    r"|\s?(?:\n|$|[-=\u2013\u2014]\s)|\s(?:because|as|since)\b|\s?\([^()\n]{1,60}\)\s?[:.,;\u2013\u2014-]))"
 )
 _ALONE_ON_LINE = re.compile(r"^[^\w\n]{0,20}([A-Z])[^\w\n]{0,20}$")
 _MENTION_BEFORE = re.compile(

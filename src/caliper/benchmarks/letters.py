@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.benchmarks.abstention import abstentions, conceded
+from caliper.benchmarks.endings import breaks_off, decided, left_open
 from caliper.benchmarks.letter_statements import (
     letter_statements,
     without_denied,
 )
-from caliper.benchmarks.listings import place_of, without_listing
+from caliper.benchmarks.listings import crossed_out, place_of, without_listing
 from caliper.benchmarks.literals import read_literal
 from caliper.benchmarks.option_statements import (
     between,
@@ -27,7 +28,12 @@ from caliper.benchmarks.option_statements import (
 )
 from caliper.benchmarks.option_texts import Mention, OptionTexts
 from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.restatements import answers_by_statement, is_about, landmarks
+from caliper.benchmarks.restatements import (
+    answers_by_statement,
+    is_about,
+    landmarks,
+    plain_answers,
+)
 from caliper.benchmarks.statements import Mark, Statement, Voices, settled, within
 from caliper.core.untrusted import LONGEST
 
@@ -124,11 +130,15 @@ def _read(text: str, asked: _Asked) -> int | None:
     listed = _LETTERS_ALONE.fullmatch(text) and not abstentions(text)
     if listed and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
         return None
-    text, denied = without_denied(
-        without_listing(_ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text)), options.options)
-    )
+    whole = _ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text))
+    text, denied = without_denied(without_listing(whole, options.options))
     voices = Voices.of(text)
-    return settled(_statements(voices, denied, asked), voices)
+    statements = list(_statements(voices, denied, asked))
+    mentions = [each for each in statements if each.mark is Mark.MENTIONED]
+    is_open = mentions and breaks_off(whole)
+    if is_open and not decided(whole, mentions, options.options, asked.cannot):
+        statements = [each for each in statements if each.mark is not Mark.MENTIONED]
+    return settled(statements, voices)
 
 
 _LETTERS = 26
@@ -150,22 +160,34 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
     gaps = [(start, _end_of_list(text, end, mentions)) for start, end in abstentions(text)]
     taken = {given.at for given in letters if given.mark >= Mark.STATED}
     aside, others = conceded(text, gaps), landmarks(asked.question)
+    broken = left_open(text)
     named = [
         each
         for each in mentions
         if not each.negated
+        and each.start <= broken
         and each.start not in taken
         and chr(ord("A") + each.place) not in denied
         and not within(each.start + 1, gaps)
         and not within(each.start + 1, aside)
         and not is_about(text, each.start, others)
         and not _SUPPOSED.search(text, max(0, each.start - 60), each.start)
+        and not crossed_out(text, each.start, each.end)
     ]
     yield from option_statements(voices, named, options)
+    for each in plain_answers(text, named, options.options, asked.question):
+        if each.place != cannot and not voices.reported(each.start):
+            yield Statement(each.place, each.start, Mark.STATED)
     yield from _answered(text, asked, gaps)
     if cannot is not None:
         negated = [each for each in mentions if each.negated]
-        kept = [start for start, end in gaps if not between(negated, end, clause_end(text, end))]
+        kept = [
+            start
+            for start, end in gaps
+            if not between(negated, end, clause_end(text, end))
+            and not _IF.search(text, max(0, start - 60), start)
+            and not (_WHICH.match(text, start) and _EITHER.search(text, max(0, start - 120), start))
+        ]
         yield from (Statement(cannot, start, Mark.MENTIONED) for start in kept)
         named += [Mention(cannot, start, start) for start, _ in gaps]
         named.sort(key=lambda mention: mention.start)
@@ -176,6 +198,12 @@ _SUPPOSED = re.compile(
     r"\b(?:may|might|could)\s(?:\w{1,10}\s)?be\s(?!(?:seen|heard|found)\b)[^.;:!?\n]{0,60}\Z",
     re.IGNORECASE,
 )
+# "A or B, I'm not sure which" leaves two options open.
+_WHICH = re.compile(
+    r"[^.,;\n]{0,60}?\bwhich(?:\s(?:one|of\s(?:them|(?:the|these)\s\w{3,7})))?\W{0,3}(?:\n|\Z|\s[A-Z])"
+)
+_EITHER = re.compile(r"\b(?:or|either)\b|/", re.IGNORECASE)
+_IF = re.compile(r"\b(?:if|unless)\s[^.,;:!?\n]{0,60}\Z", re.IGNORECASE)
 _LONGEST_LIST = 400
 _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?:(?:an?|the)\s)?")
 

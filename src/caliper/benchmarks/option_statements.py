@@ -17,7 +17,10 @@ def option_statements(
 ) -> Iterator[Statement[int]]:
     """The options that are named: as a sentence of their own, or in one."""
     text = voices.text
-    outside = any(not voices.quoted(each.start) for each in named)
+    quoted = {each for each in named if voices.quoted(each.start) and not _alone(text, each)}
+    outside = len(quoted) < len(named)
+    behind = max(0, *(end - 2 for _, end in voices.quotations), 0)
+    outside |= _NEXT_SENTENCE.search(text, behind, behind + 60) is not None
     for each in named:
         place = _unrivalled(text, options, each)
         opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
@@ -34,12 +37,13 @@ def option_statements(
             continue
         if opening and end and place is not None:
             yield Statement(place, each.start, voices.mark(opening.end("start")))
-        elif not (outside and voices.quoted(each.start)):
+        elif not (outside and each in quoted):
             yield Statement(place, each.start, Mark.MENTIONED)
 
 
 _SENTENCE_START = re.compile(
-    r"(?P<start>^|[.!?:\n])[\"'*(#>\s]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
+    r"(?P<start>^|[.!?:\n])[\"'*(#>\s$\u00a3\u20ac\u2705\u2611\u2713\u2714]{0,7}+"
+    r"(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
 )
 _SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
 _ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
@@ -59,8 +63,21 @@ _LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
 _KIND_OF = re.compile(
     r"\b(?:shade|tone|tint|hue|kind|type|sort|form|variety)s?\sof\s(?:an?\s)?$", re.IGNORECASE
 )
+# Another sentence behind a quotation, which concludes nothing from it.
+_NEXT_SENTENCE = re.compile(
+    r"(?:[.!?][\"'\u201d]|[\"'\u201d][.!?])\s{1,4}(?!(?:so|thus|therefore|hence)\b)\w+\s\w+\s\w",
+    re.IGNORECASE,
+)
+_QUOTE = "\"'\u201c\u201d\u2018\u2019"
 _BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
 _SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!['\u2019])")
+
+
+def _alone(text: str, mention: Mention) -> bool:
+    """Whether quotation marks stand around the option and nothing else."""
+    return (
+        text[max(0, mention.start - 1)] in _QUOTE and text[mention.end : mention.end + 1] in _QUOTE
+    )
 
 
 def _unrivalled(text: str, options: OptionTexts, mention: Mention) -> int | None:

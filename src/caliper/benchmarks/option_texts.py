@@ -45,7 +45,19 @@ _SMALL_WORDS = frozenset(
     )
 )
 _NEGATIONS = frozenset(
-    ("not", "no", "never", "without", "neither", "nor", "cannot", "unlike", "except", "excluding")
+    (
+        "not",
+        "no",
+        "never",
+        "without",
+        "neither",
+        "nor",
+        "cannot",
+        "unlike",
+        "except",
+        "excluding",
+        "than",
+    )
 )
 _NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of"), ("free", "of")))
 # "At least two" may be three.

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from caliper.benchmarks.option_texts import Mention
 from caliper.benchmarks.spellings import singular, stem, tokens
 
 _ASKS_YES_OR_NO = re.compile(
@@ -131,3 +132,47 @@ def is_about(text: str, at: int, others: frozenset[str]) -> bool:
     """Whether what stands at the offset is said of one of the others: "the hydrant is yellow"."""
     subject = _SUBJECT.search(text, max(0, at - _LONGEST_SUBJECT), at)
     return subject is not None and singular(subject[1].casefold()) in others
+
+
+_PLAIN_END = re.compile(
+    r"[.!?\n](?!\w)|[;\u3002\uff01\uff1f]|,?\s(?:which|because|as|since)\b|,\s(?:while|whereas)\b"
+)
+_LITTLE = frozenset(
+    (
+        *("a", "an", "the", "of", "to", "in", "on", "at", "with", "by", "it", "its", "he", "she"),
+        *("they", "there", "this", "that", "is", "are", "was", "were", "has", "have", "so"),
+    )
+)
+_PRONOUNS = frozenset(["it", "he", "she", "they"])
+_LONGEST_PLAIN = 160
+
+
+def plain_answers(
+    text: str, named: Sequence[Mention], options: Sequence[str], question: str
+) -> Iterator[Mention]:
+    """The options of sentences that have the question's words beside the option, and no others.
+
+    "The gripper holds the red cube; the blue one is on the table" says what the gripper holds.
+    """
+    asked = {_stem(token.word) for token in tokens(question)} - _LITTLE - {"or", "and"}
+    ends = [(0, 0), *(match.span() for match in _PLAIN_END.finditer(text))]
+    for each in named:
+        at = bisect_left(ends, (each.start + 1, 0))
+        start, end = ends[at - 1][1], ends[at][0] if at < len(ends) else len(text)
+        sentence = text[start:end]
+        if end - start > _LONGEST_PLAIN or each.end > end or text[end : end + 1] == "?":
+            continue
+        said = {_stem(token.word) for token in tokens(sentence)}
+        of_it = not start and said & _PRONOUNS
+        if (said & asked or of_it) and not has_more(
+            sentence, f"{options[each.place]} {' '.join(asked)}", _LITTLE
+        ):
+            yield each
+
+
+def has_more(said: str, known: str, free: Collection[str] = ()) -> bool:
+    """Whether words are said that are neither free nor among the known."""
+    words = {_stem(token.word) for token in tokens(known)}
+    words = words - _LITTLE or words
+    said_words = (_stem(token.word) for token in tokens(said))
+    return any(word not in words and word not in free for word in said_words)

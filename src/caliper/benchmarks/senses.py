@@ -14,6 +14,7 @@ _NEVER_ON_A_SIDE = frozenset(("answer", "option", "choice", "letter", "you"))
 _NOUN_BEHIND = re.compile(
     r"[ \t]{1,3}(?!(?:because|since|as|it|there|the|he|she|they|this|that)\b)\w", re.IGNORECASE
 )
+_NOUN = re.compile(r"\s(?!(?:is|was|as|because|since|and|or|but|due|for|seems)\b)[a-z]")
 _ONE_OF_SEVERAL = frozenset(("the", "no", "which", "this", "that", "each", "any", "every"))
 _LEAVING = frozenset(
     ("has", "have", "had", "having", "he", "she", "they", "who", "just", "nothing", "time")
@@ -42,7 +43,8 @@ def is_named(words: Sequence[Token], at: int, last: int, option: str, text: str)
         return True
     token = words[at]
     if len(token.written) == 1 and token.written.isalpha():
-        return token.written == option.strip()[-1:]
+        article = token.written == "A" and _NOUN.match(text, token.end)
+        return token.written == option.strip()[-1:] and not article
     if not token.word.isdigit() and _COMPOUND.match(text, token.end):
         return False
     return token.word not in _OTHER_SENSES or not _OTHER_SENSES[token.word](words, at, text)
@@ -50,6 +52,8 @@ def is_named(words: Sequence[Token], at: int, last: int, option: str, text: str)
 
 def _is_determiner(words: Sequence[Token], at: int, text: str) -> bool:
     end = words[at].end
+    if at > 1 and words[at - 2].word == "there":
+        return True
     return bool(_NOUN_BEHIND.match(text, end) or _OFFER.match(text, end))
 
 

@@ -111,6 +111,7 @@ def test_a_bound_is_no_number(reply: str, expected: str | None) -> None:
         ("She sleeps.", DOING, "A"),
         ("It looks outside.", DOING, "B"),
         ("Even so.", ("Evening", "Noon"), None),
+        ("A logo with a letter in it", ("A", "B", "K"), None),
         ("Left or right hand", ("Left hand", "Right hand"), None),
         ("No, it stands at the platform.", ("No", "Yes", "Partly"), "A"),
     ],
@@ -148,3 +149,53 @@ def test_what_is_said_of_a_landmark_is_no_answer() -> None:
 def test_cannot_in_more_words(reply: str) -> None:
     assert letter(reply, COLORS) == "D"
     assert letter(reply, COLORS[:3]) is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'The caption says: "A door with a red',
+        "First, I note that the wall is red. Next, the door, which is",
+        "The wall is red. Therefore, the answer is",
+        "A. Red: not mentioned. B.",
+        "Options:\nA. Red\nB. Green\nC.",
+        "Let's check each option:\n\nA.",
+        "A) Red: The caption would have to say that the door is red. It says that the",
+        "The wall is red, the floor",
+        "The caption lists the colors red,",
+        "The first sentence doesn't mention the color. The second sentence",
+        "The caption doesn't mention red directly, but it says that",
+        'My answer is based on this sentence: "The red door',
+        "It's A or B, I'm not sure which.",
+        "Red or blue, I can't tell which one.",
+        "The wall is lighter than a blue door.",
+        'The caption mentions "a toy with a red fin". The door is at the back.',
+    ],
+)
+def test_nothing_is_decided(reply: str) -> None:
+    assert letter(reply, COLORS, "What color is the door?") is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("The door is red", "A"),
+        ("The door is red. The caption says that the", "A"),
+        ("The door is red, because the caption mentions", "A"),
+        ("A. Red: the caption says that the door", "A"),
+        ("The caption doesn't mention the color. It only says that the", "D"),
+        ("It's either A or B. The floor is green, so it's A.", "A"),
+        ("The door is red; the wall is green.", "A"),
+        ("It's red. The wall is green though.", "A"),
+        ("The wall is green. The door is red.", "A"),
+        ('"Red" is the color of the door, as "the green of the wall" is elsewhere.', "A"),
+        ("A. Red \u274c\nB. Green \u2705\nC. Blue \u274c", "B"),
+        ("\u274c Red\n\u2705 Green\n\u274c Blue", "B"),
+        ("\u3010\u7b54\u6848\u3011C", "C"),
+        ("B (Green): it is neither red nor blue.", "B"),
+        ("The color of the red house's door is not described.", "D"),
+        ("The color isn't mentioned; only the wall is said to be red.", "D"),
+    ],
+)
+def test_what_is_decided_before_a_reply_breaks_off(reply: str, expected: str) -> None:
+    assert letter(reply, COLORS, "What color is the door?") == expected

@@ -5,7 +5,7 @@
 A row of `replies_*.jsonl` is {id, question, shown, reply, expect, kind}: `expect` holds the
 letters that may be read, or "none"; `kind` is clear, cannot_words or none. A row of
 `judgements_*.jsonl` is {id, form, reply, expect} with `known` labels where the form is labels.
-The people who labelled did not write the readings, but for the rows `d3-` of the third set.
+The people who labelled did not write the readings, but for the rows `d3-` and `d4-`.
 """
 
 from __future__ import annotations

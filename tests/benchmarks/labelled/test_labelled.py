@@ -37,7 +37,7 @@ def test_replies_of_readers(name: str) -> None:
     shown = "\n".join(lines(counts))
     sizes = {kind: sum(counts[kind, column] for column in COLUMNS) for kind, _ in counts}
     shares = {kind: counts[kind, "right"] / size for kind, size in sizes.items()}
-    clear, cannot, most_wrong = (0.9, 0.8, 0.06) if HELD_OUT in name else (0.97, 0.90, 0.04)
+    clear, cannot, most_wrong = (0.9, 0.8, 0.06) if HELD_OUT in name else (0.97, 0.90, 0.015)
     assert shares["clear"] >= clear, shown
     assert shares["cannot_words"] >= cannot, shown
     for kind, size in sizes.items():

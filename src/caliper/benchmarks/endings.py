@@ -1,0 +1,76 @@
+"""Where a reply breaks off, and whether it had answered by then (ours).
+
+A reply that was cut at its token limit has quoted the caption, listed the options or begun to
+reason. An option that it only mentions on the way is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from caliper.benchmarks.restatements import has_more
+from caliper.benchmarks.statements import Statement
+
+# A last quotation mark behind a space opens a quotation, which nothing closes.
+_OPEN = re.compile(
+    r"(?:(?:\A|[\s(])(?:\"(?!\s)[^\"\n]*+|'(?!\s)[^'\n]*+)|\s[\"']|\u201c[^\u201d]*+|\([^()]*+)\s*+\Z"
+)
+_LONGEST_TAIL = 2000
+_LONGEST_WITHOUT_STOP = 80
+_CLOSING = " \t\r\n\"'`*_)]}\u201d\u2019\u2026"
+_FINAL = frozenset(".!?\u3002\uff01\uff1f")
+_GOING_ON = re.compile(
+    r"(?:\b(?:the|an?|of|in|at|to|with|and|or|but|is|are|was|were|be|been"
+    r"|has|have|had|that|which|who|its|his|her|their|my|our|says|mentions|describes|states|so|as"
+    r"|because|since|for|from|while|where|not|plus|also|then|would|could|can|may|might|will"
+    r"|should|must|between|than|if|whether|into|only|still|very|both|either|means|seems"
+    r"|(?:and|that|but|so|because|as|then)\s(?:it|he|she|they|there|this))|[.!?,]\s(?:It|He|She|They|There|This))\Z"
+)
+_SENTENCE_END = re.compile(r"[.!?\n](?!\w)|[;\u3002\uff01\uff1f]")
+_CONTRAST = re.compile(r"\b(?:but|however|although|though)\b", re.IGNORECASE)
+_OF_A_PART = re.compile(
+    r"\b(?:but|however|yet|although|though|directly|explicitly|clue|hint|first|second|last|third|next"
+    r"|sentence|paragraph|part|beginning|opening)\b",
+    re.IGNORECASE,
+)
+
+
+def left_open(text: str) -> int:
+    """Where a quotation or bracket begins that nothing closes; the text's end without one."""
+    found = _OPEN.search(text, max(0, len(text) - _LONGEST_TAIL))
+    return found.start() if found else len(text)
+
+
+def breaks_off(text: str) -> bool:
+    """Whether the text ends without a final mark, or in a quotation or bracket left open."""
+    kept = text.rstrip(_CLOSING)
+    return left_open(text) < len(text) or kept.endswith("...") or kept[-1:] not in _FINAL
+
+
+def decided(
+    text: str, mentions: Sequence[Statement[int]], options: Sequence[str], cannot: int | None
+) -> bool:
+    """Whether a text that breaks off answers all the same by what it mentions.
+
+    Its last sentence does where all but its full stop seems to be there, and so does a first
+    sentence that says that the caption does not tell.
+    """
+    end = _SENTENCE_END.search(text)
+    if end and not _OF_A_PART.search(text, 0, end.start()):
+        first = (each for each in mentions if each.at < end.start())
+        if any(each.value is not None and each.value == cannot for each in first):
+            return True
+    written = text.rstrip(_CLOSING + ".")
+    last = max(written.rfind(mark) for mark in (". ", ".\n", "! ", "? ", ";", "\n", "\u3002")) + 1
+    inside = [each for each in mentions if each.at >= last]
+    if not inside or left_open(text) < len(text) or written[-1] in ",:;-\u2013\u2014":
+        return False
+    place = inside[-1].value
+    if place is not None and place == cannot:
+        return _CONTRAST.search(written, inside[-1].at + len("but ")) is None
+    if place is not None and not has_more(written.rpartition(" ")[2], options[place]):
+        return True
+    if len(written) - last > _LONGEST_WITHOUT_STOP:
+        return False
+    return not _GOING_ON.search(written, max(0, len(written) - 24))
