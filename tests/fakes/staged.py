@@ -12,7 +12,7 @@ from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import MediaMissing
 from caliper.core.outcome import Scored
@@ -83,7 +83,7 @@ class Bench:
     async def work(self, planned: Planned | None = None, *, budget: float = 60.0) -> MemoryStream:
         """One process: a stream of its own, too small for all messages at once."""
         planned = planned or await self.planned()
-        stream, codec = MemoryStream(capacity=4), JsonCodec()
+        stream, codec = MemoryStream(capacity=4), IdentityCodec()
         captioners = {}
         if self.captioner is not None:
             captioners["captionqa"] = Captioner(

@@ -35,7 +35,7 @@ from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.pipeline.unwritten import Unwritten
 from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, Codec, RunEnded, event_key
+from caliper.ports.codec import CaptionJob, Codec, MessageValue, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ObjectStore, ReportSink
@@ -207,7 +207,7 @@ def gateway_parts(
     async def plan(attempt: Attempt) -> None:
         await planner.plan(ground.codec.read_plan_job(attempt.data))
 
-    async def give_up(data: bytes, error: BaseException) -> None:
+    async def give_up(data: MessageValue, error: BaseException) -> None:
         _LOG.error("a plan-job was put aside: %s", error)
         with suppress(InvalidInput, NotFound):
             await planner.give_up(ground.codec.read_plan_job(data), error)

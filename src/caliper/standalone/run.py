@@ -16,7 +16,7 @@ from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.plan import PlanSummary
@@ -178,7 +178,7 @@ class _Run:
 
     async def work(self, watcher: Watcher, clock: Clock) -> None:
         prepared, spec = self._prepared, self._prepared.spec
-        stream, codec = MemoryStream(), JsonCodec()
+        stream, codec = MemoryStream(), IdentityCodec()
         # Until its last file is there anew, the directory does not count as written.
         (self._directory.path / "execution.json").unlink(missing_ok=True)
         self._directory.write_captions(await self.planned_captions())

@@ -21,7 +21,7 @@ from caliper.pipeline.publish import (
     Publisher,
 )
 from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob, MessageValue
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.stages import Captioning, Examining
 from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
@@ -102,6 +102,6 @@ class Stages:
         self.ledger.merge(self.codec.read_verdicts(attempt.data).verdicts)
 
 
-async def _never(_: bytes, error: BaseException) -> None:
+async def _never(_: MessageValue, error: BaseException) -> None:
     """A message of verdicts that cannot be read is our own defect: let it be seen."""
     raise error
