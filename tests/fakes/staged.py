@@ -9,7 +9,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.examining import PACK, right
 from tests.fakes.models import OpenPack, Script, ScriptedModel
 from tests.fakes.runs import Planned
-from tests.fakes.stores import MemoryLog, MemoryStore
+from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
@@ -23,6 +23,8 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import Publisher
+from caliper.pipeline.store_log import SegmentCache, StoreLog
+from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Image
 from caliper.runtime.worker import Limits
@@ -74,15 +76,23 @@ class Bench:
         self.store, self.clock, self.notes = MemoryStore(), FakeClock(), Notes()
         self.reader = ScriptedModel(right)
         self.captioner = ScriptedModel(lambda text, before: "it is green") if captioning else None
-        self.ledger = Ledger(SIZE, MemoryLog())
+        self.run: TrackedRun | None = None
         self.kept: list[tuple[str, Caption]] = []
 
     async def planned(self) -> Planned:
         return await runs.planned(self.spec, self.found, self.store)
 
+    async def opened(self, planned: Planned) -> TrackedRun:
+        """The run with what the store holds of it."""
+        log = await StoreLog.open(self.store, "verdicts", SegmentCache(self.store))
+        found = TrackedRun(self.spec, planned.summary, self.store, log, Ledger(SIZE, log), 0)
+        await found.load()
+        return found
+
     async def work(self, planned: Planned | None = None, *, budget: float = 60.0) -> MemoryStream:
         """One process: a stream of its own, too small for all messages at once."""
         planned = planned or await self.planned()
+        run = self.run = await self.opened(planned)
         stream, codec = MemoryStream(capacity=4), IdentityCodec()
         captioners = {}
         if self.captioner is not None:
@@ -99,7 +109,7 @@ class Bench:
             examiner=Examiner(self.spec, Models(answerers), self.store),
             captioners=captioners,
             asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
-            ledger=self.ledger,
+            run=run,
             stream=stream,
             codec=codec,
             watcher=self.notes,
@@ -107,12 +117,13 @@ class Bench:
             limits=Limits(in_flight=3, budget=budget),
             keep_caption=lambda benchmark, caption: self.kept.append((benchmark, caption)),
         )
-        await stages.run(planned.reader)
+        await stages.work(planned.reader)
         return stream
 
     @property
     def outcomes(self) -> list[object]:
-        return [self.ledger.outcome(index) for index in range(SIZE)]
+        assert self.run is not None
+        return [self.run.ledger.outcome(index) for index in range(SIZE)]
 
     def script(self, script: Script) -> None:
         self.reader.script = script

@@ -125,10 +125,8 @@ class Aggregator:
     async def _merge(self, run: TrackedRun, message: Verdicts, record: Record) -> None:
         run.touched = self._clock.monotonic()
         try:
-            contested = run.ledger.contested(message.verdicts)
-            standing = await run.log.read_many(contested) if contested else None
             before = self._watcher.before(run, message, record)
-            run.ledger.merge(message.verdicts, standing)
+            await run.merge(message.verdicts)
             self._watcher.entered(run, message, record, before)
             run.tried.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:

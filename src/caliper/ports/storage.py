@@ -72,14 +72,6 @@ class VerdictLog(Protocol):
         ...
 
 
-class LocalVerdictLog(VerdictLog, Protocol):
-    """A record of verdicts that is at hand as a whole."""
-
-    def __iter__(self) -> Iterator[tuple[int, Verdict]]:
-        """Every (place, verdict) so far, in order."""
-        ...
-
-
 class ReportSink(Protocol):
     """Writes what a run found into one kind of file."""
 

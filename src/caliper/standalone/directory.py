@@ -5,7 +5,7 @@ captions.jsonl   the captions that were examined
 verdicts.*       one row a question, as JSON lines and as Parquet
 report.*         the report for machines, for reading, and for browsing
 execution.json   how the run went: times, calls, tokens (never part of a figure)
-state/           the plan and the journal of verdicts
+state/           the plan and the verdicts, as they came
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from typing import Any
 import yaml
 
 from caliper.adapters.files import encoded, store_error, write_atomically, write_text
-from caliper.adapters.stores.directory import DirectoryStore
-from caliper.adapters.stores.journal import Journal
 from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import read_summary
+from caliper.pipeline.store_log import SegmentCache, StoreLog
+from caliper.pipeline.tracked import TrackedRun
+from caliper.standalone.run_store import RunStore
 
 DEFAULT_ROOT = Path("runs")
 
@@ -45,14 +48,23 @@ class RunDirectory:
         short = name.encode()[:80].decode("utf-8", "ignore")
         return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
-    @property
-    def store(self) -> DirectoryStore:
-        """The run's own objects: its plan."""
-        return DirectoryStore(self.path / "state")
+    def store(self, run: str) -> RunStore:
+        """The run's own objects: its plan and its verdicts."""
+        return RunStore(self.path / "state", run)
 
-    def journal(self, run: str) -> Journal:
-        """The journal of verdicts. Raises InvalidInput when it is another run's."""
-        return Journal(self.path / "state" / "journal.jsonl", run)
+    async def open(self, spec: RunSpec) -> TrackedRun:
+        """The run with all that is known of it.
+
+        Raises InvalidInput when it was not planned or cannot be read, StoreUnavailable.
+        """
+        store = self.store(spec.run_id)
+        summary = await read_summary(store)
+        if summary is None:
+            raise InvalidInput("the run was not planned to its end", file=str(self.path))
+        log = await StoreLog.open(store, store.verdicts, SegmentCache(store))
+        found = TrackedRun(spec, summary, store, log, Ledger(summary.questions, log), touched=0)
+        await found.load()
+        return found
 
     @contextmanager
     def claim(self, spec: RunSpec) -> Iterator[None]:
@@ -90,9 +102,13 @@ class RunDirectory:
     def _refuse_foreign(self) -> None:
         """A run that was killed before its run.yaml was there left `state/` and no more.
 
-        A journal says itself whose it is, so beside one our reports are ours.
+        Verdicts say whose they are, so beside them our reports are ours.
         """
-        ours = (self.path / "run.yaml", self.path / "state" / "journal.jsonl")
+        ours = (
+            self.path / "run.yaml",
+            self.path / "state" / "verdicts",
+            self.path / "state" / "journal.jsonl",
+        )
         if not self.path.is_dir() or any(path.exists() for path in ours):
             return
         with suppress(OSError):  # A folder that cannot be read cannot be written either.

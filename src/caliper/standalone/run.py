@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 import resource
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,21 +19,19 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
-from caliper.core.plan import PlanSummary
 from caliper.core.preparation import Preparation
-from caliper.core.question import Item
 from caliper.core.report import Report
 from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
 from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, left_unscored
 from caliper.pipeline.holding import HeldMedia, Holding
-from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
-from caliper.pipeline.plan import plan, read_plan
+from caliper.pipeline.plan import plan
 from caliper.pipeline.publish import Publisher, jobs
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.runs import run_store
+from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
@@ -71,27 +69,26 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     allowance = prepared.room.allowance
     allowance.tell = watcher.warned
     with directory.claim(prepared.spec):
-        summary = await plan(prepared.spec, prepared.sources, directory.store)
+        store = directory.store(prepared.spec.run_id)
+        summary = await plan(prepared.spec, prepared.sources, store)
         # Only now: rows that cannot be planned will be mended, and then it is another run.
         directory.keep_spec(prepared.spec, as_asked(prepared.config))
         watcher.planned(summary)
-        with closing(directory.journal(prepared.spec.run_id)) as journal:
-            ledger = Ledger.resume(summary.questions, journal)
-            run = _Run(prepared, directory, summary, ledger)
-            for text in await warnings(prepared.spec, prepared.captions, run.plan):
-                watcher.warned(text)
-            for planned in summary.benchmarks:
-                scored, unscored = ledger.count(planned.first, planned.questions)
-                watcher.resumed(planned.name, scored + sum(unscored.values()))
-            await run.cut()
-            missing = await run.missing()
-            if missing == 0 and run.written:
-                return already(directory, await run.report())
-            sittings = await sit(prepared, watcher)
-            await run.work(watcher, clock)
-            journal.sync()
-            found = with_checks(await run.report(), sittings)
-            await run.write(found)
+        tracked = await directory.open(prepared.spec)
+        run = _Run(prepared, directory, tracked)
+        for text in await warnings(prepared.spec, prepared.captions, tracked.plan):
+            watcher.warned(text)
+        for planned in summary.benchmarks:
+            scored, unscored = tracked.ledger.count(planned.first, planned.questions)
+            watcher.resumed(planned.name, scored + sum(unscored.values()))
+        await run.cut()
+        missing = await run.missing()
+        if missing == 0 and run.written:
+            return already(directory, await run.report())
+        sittings = await sit(prepared, watcher)
+        await run.work(watcher, clock)
+        found = with_checks(await run.report(), sittings)
+        await run.write(found)
         reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
             {
@@ -137,21 +134,15 @@ def run_directory(prepared: Prepared) -> RunDirectory:
 class _Run:
     """One planned run with its ledger."""
 
-    def __init__(
-        self, prepared: Prepared, directory: RunDirectory, summary: PlanSummary, ledger: Ledger
-    ) -> None:
+    def __init__(self, prepared: Prepared, directory: RunDirectory, run: TrackedRun) -> None:
         self._prepared = prepared
         self._directory = directory
-        self._summary = summary
-        self._ledger = ledger
+        self._run = run
         self._captions: dict[str, dict[str, str]] = prepared.captions
         if prepared.captioners:
             self._captions = {**directory.read_captions(), **self._captions}
-        self._asked: PlanReader = self.plan
+        self._asked: PlanReader = run.plan
         self._store = DirectoryStore(prepared.config.store or directory.path.parent / ".store")
-
-    def plan(self) -> AsyncIterator[list[Item]]:
-        return read_plan(self._directory.store, self._summary)
 
     @property
     def written(self) -> bool:
@@ -162,17 +153,17 @@ class _Run:
         """Leave out what passes the cap on calls. Raises StoreUnavailable or StoreFull."""
         calls = self._prepared.config.max_calls
         if calls is not None:
-            end = await affordable(self._prepared.spec, self.plan, calls)
-            self._asked = before(self.plan, end)
-            async for items in after(self.plan, end)():
-                self._ledger.merge(left_unscored(items, LEFT_OUT))
+            end = await affordable(self._prepared.spec, self._run.plan, calls)
+            self._asked = before(self._run.plan, end)
+            async for items in after(self._run.plan, end)():
+                await self._run.merge(left_unscored(items, LEFT_OUT))
 
     async def missing(self) -> int:
         """How many jobs that may be asked lack an outcome."""
         count = 0
         async for items in self._asked():
             count += sum(
-                any(self._ledger.lacks(item) for item in members) for members in jobs(items)
+                any(self._run.ledger.lacks(item) for item in members) for members in jobs(items)
             )
         return count
 
@@ -193,7 +184,7 @@ class _Run:
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
-            ledger=self._ledger,
+            run=self._run,
             stream=stream,
             codec=codec,
             watcher=watcher,
@@ -204,7 +195,7 @@ class _Run:
             keep_caption=self._keep_caption,
         )
         try:
-            await stages.run(self._asked)
+            await stages.work(self._asked)
         finally:
             await decoders.close()
 
@@ -226,7 +217,7 @@ class _Run:
     async def planned_captions(self) -> dict[str, dict[str, str]]:
         """The captions of planned samples, in plan order."""
         planned: dict[str, dict[str, str]] = {}
-        async for items in self.plan():
+        async for items in self._run.plan():
             for item in items:
                 text = self._captions.get(item.benchmark, {}).get(item.sample)
                 if text is not None:
@@ -235,13 +226,14 @@ class _Run:
 
     async def report(self) -> Report:
         captions, spec = await self.planned_captions(), self._prepared.spec
-        found = await report(spec, self._summary, self.plan, self._ledger, captions)
+        run = self._run
+        found = await report(spec, run.summary, run.plan, run.ledger, captions)
         return await with_reuse(found, spec, captions, run_store(self._store, spec.run_id))
 
     async def write(self, found: Report) -> None:
         captions = await self.planned_captions()
         self._directory.write_captions(captions)
-        spec, plan, ledger = self._prepared.spec, self.plan, self._ledger
+        run = self._run
         roots = {
             name: self._prepared.config.benchmarks[name].media_root
             for name in self._prepared.sources
@@ -249,7 +241,7 @@ class _Run:
         await write_outputs(
             sinks(captions, thumbnails_below(roots)),
             found,
-            lambda: verdict_rows(spec, plan, ledger),
+            lambda: verdict_rows(run.spec, run.plan, run.ledger),
             self._directory.path,
         )
 

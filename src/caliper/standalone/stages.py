@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
 from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
-from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
     JUDGE_JOBS,
@@ -20,11 +19,17 @@ from caliper.pipeline.publish import (
     Checkpoint,
     Publisher,
 )
+from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob, MessageValue
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.stages import Captioning, Examining
 from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
+
+_MOST_WAITING = 500
+"""Verdicts that may wait to be written."""
+_LONGEST_WAITING = 2.0
+"""Seconds that a verdict may wait to be written."""
 
 
 @dataclass(slots=True)
@@ -41,15 +46,16 @@ class Stages:
     examiner: Examiner
     captioners: dict[str, Captioner]
     asked: Checkpoint
-    ledger: Ledger
+    run: TrackedRun
     stream: MemoryStream
     codec: Codec
     watcher: Watcher
     clock: Clock
     limits: Limits
     keep_caption: Callable[[str, Caption], None]
+    unwritten: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
-    async def run(self, plan: PlanReader) -> None:
+    async def work(self, plan: PlanReader) -> None:
         """Work the run to its end.
 
         Raises ModelChanged or StoreUnavailable as soon as a stage meets one; what is done
@@ -57,14 +63,20 @@ class Stages:
         """
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._publish(plan))
-                group.create_task(self._caption_then_examine())
-                group.create_task(self._worker(VERDICTS, self._aggregate, _never))
+                flushing = group.create_task(self._flush_often())
+                async with asyncio.TaskGroup() as stages:
+                    stages.create_task(self._publish(plan))
+                    stages.create_task(self._caption_then_examine())
+                    stages.create_task(self._worker(VERDICTS, self._aggregate, _never, at_once=1))
+                flushing.cancel()
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
+        finally:
+            # However it ended: what was answered is not to be asked for again.
+            await self.run.log.flush()
 
     async def _publish(self, plan: PlanReader) -> None:
-        await self.publisher.publish_missing(plan, self.ledger, self.asked)
+        await self.publisher.publish_missing(plan, self.run.ledger, self.asked)
         await self.stream.close_topic(CAPTION_JOBS)
 
     async def _caption_then_examine(self) -> None:
@@ -81,9 +93,12 @@ class Stages:
         for topic in (JUDGE_JOBS, QA_JOBS):
             await self.stream.close_topic(topic)
 
-    async def _worker(self, topic: str, handle: Handle, give_up: GiveUp) -> None:
+    async def _worker(
+        self, topic: str, handle: Handle, give_up: GiveUp, *, at_once: int | None = None
+    ) -> None:
         consumer = self.stream.consumer(topic, group=topic)
-        await Worker(consumer, handle, give_up, self.clock, self.limits).run()
+        limits = replace(self.limits, in_flight=at_once or self.limits.in_flight)
+        await Worker(consumer, handle, give_up, self.clock, limits).run()
 
     def _examining(self) -> Examining:
         return Examining(self.stream, self.codec, self._examiner, self.watcher.examined)
@@ -99,7 +114,17 @@ class Stages:
         self.watcher.captioned(job.benchmark, job.sample)
 
     async def _aggregate(self, attempt: Attempt) -> None:
-        self.ledger.merge(self.codec.read_verdicts(attempt.data).verdicts)
+        await self.run.merge(self.codec.read_verdicts(attempt.data).verdicts)
+        self.unwritten.set()
+        if self.run.log.waiting >= _MOST_WAITING:
+            await self.run.log.flush()
+
+    async def _flush_often(self) -> None:
+        while True:
+            await self.unwritten.wait()
+            self.unwritten.clear()
+            await self.clock.sleep(_LONGEST_WAITING)
+            await self.run.log.flush()
 
 
 async def _never(_: MessageValue, error: BaseException) -> None:
