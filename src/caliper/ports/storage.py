@@ -44,6 +44,18 @@ class ObjectStore(Protocol):
         ...
 
 
+class Supplies(Protocol):
+    """The datasets and captions that runs can be over, by digest."""
+
+    async def has_dataset(self, digest: str) -> bool:
+        """Whether a dataset is there as a whole. Raises StoreUnavailable."""
+        ...
+
+    async def has_captions(self, digest: str) -> bool:
+        """Whether captions of that digest are there. Raises StoreUnavailable."""
+        ...
+
+
 class Dataset(Protocol):
     """Rows in files."""
 
