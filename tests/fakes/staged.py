@@ -117,7 +117,7 @@ class Bench:
             limits=Limits(in_flight=3, budget=budget),
             keep_caption=lambda benchmark, caption: self.kept.append((benchmark, caption)),
         )
-        await stages.work(planned.reader)
+        await stages.work()
         return stream
 
     @property

@@ -42,7 +42,7 @@ async def published(
     """(key, caption or "-") of every job by topic."""
     stream = MemoryStream()
     publisher = Publisher(SPEC.run_id, stream, CODEC, CAPTIONS)
-    count = await publisher.publish_missing(planned.reader, ledger, asked or {})
+    count = await publisher.publish(planned.reader, asked or {}, ledger)
     found: dict[str, list[tuple[str, str]]] = {}
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.close_topic(topic)

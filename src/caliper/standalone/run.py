@@ -21,14 +21,14 @@ from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
-from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
-from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
+from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.budget import affordable
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner, left_unscored
+from caliper.pipeline.examine import Examiner
 from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import plan
-from caliper.pipeline.publish import Publisher, jobs
+from caliper.pipeline.publish import Publisher, before, jobs
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.runs import run_store
 from caliper.pipeline.tracked import TrackedRun
@@ -66,7 +66,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     _take_up(prepared)
     directory = run_directory(prepared)
     begun, started = clock.monotonic(), clock.now()
-    allowance = prepared.room.allowance
+    allowance = prepared.allowance
     allowance.tell = watcher.warned
     with directory.claim(prepared.spec):
         store = directory.store(prepared.spec.run_id)
@@ -81,7 +81,6 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
         for planned in summary.benchmarks:
             scored, unscored = tracked.ledger.count(planned.first, planned.questions)
             watcher.resumed(planned.name, scored + sum(unscored.values()))
-        await run.cut()
         missing = await run.missing()
         if missing == 0 and run.written:
             return already(directory, await run.report())
@@ -141,7 +140,7 @@ class _Run:
         self._captions: dict[str, dict[str, str]] = prepared.captions
         if prepared.captioners:
             self._captions = {**directory.read_captions(), **self._captions}
-        self._asked: PlanReader = run.plan
+        self._end: int | None = None
         self._store = DirectoryStore(prepared.config.store or directory.path.parent / ".store")
 
     @property
@@ -149,19 +148,12 @@ class _Run:
         """Whether an earlier process got as far as the last file of the directory."""
         return (self._directory.path / "execution.json").exists()
 
-    async def cut(self) -> None:
-        """Leave out what passes the cap on calls. Raises StoreUnavailable or StoreFull."""
-        calls = self._prepared.config.max_calls
-        if calls is not None:
-            end = await affordable(self._prepared.spec, self._run.plan, calls)
-            self._asked = before(self._run.plan, end)
-            async for items in after(self._run.plan, end)():
-                await self._run.merge(left_unscored(items, LEFT_OUT))
-
     async def missing(self) -> int:
-        """How many jobs that may be asked lack an outcome."""
-        count = 0
-        async for items in self._asked():
+        """How many jobs that the cap on calls leaves lack an outcome."""
+        calls, count = self._prepared.config.max_calls, 0
+        if calls is not None:
+            self._end = await affordable(self._run.spec, self._run.plan, calls)
+        async for items in before(self._run.plan, self._end)():
             count += sum(
                 any(self._run.ledger.lacks(item) for item in members) for members in jobs(items)
             )
@@ -195,7 +187,7 @@ class _Run:
             keep_caption=self._keep_caption,
         )
         try:
-            await stages.work(self._asked)
+            await stages.work(self._end)
         finally:
             await decoders.close()
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
-from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.publish import (
@@ -55,8 +54,8 @@ class Stages:
     keep_caption: Callable[[str, Caption], None]
     unwritten: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
-    async def work(self, plan: PlanReader) -> None:
-        """Work the run to its end.
+    async def work(self, end: int | None = None) -> None:
+        """Work the run to its end, up to that dense index where a cap on calls gives one.
 
         Raises ModelChanged or StoreUnavailable as soon as a stage meets one; what is done
         by then is kept.
@@ -65,7 +64,7 @@ class Stages:
             async with asyncio.TaskGroup() as group:
                 flushing = group.create_task(self._flush_often())
                 async with asyncio.TaskGroup() as stages:
-                    stages.create_task(self._publish(plan))
+                    stages.create_task(self._publish(end))
                     stages.create_task(self._caption_then_examine())
                     stages.create_task(self._worker(VERDICTS, self._aggregate, _never, at_once=1))
                 flushing.cancel()
@@ -75,8 +74,8 @@ class Stages:
             # However it ended: what was answered is not to be asked for again.
             await self.run.log.flush()
 
-    async def _publish(self, plan: PlanReader) -> None:
-        await self.publisher.publish_missing(plan, self.run.ledger, self.asked)
+    async def _publish(self, end: int | None) -> None:
+        await self.publisher.publish(self.run.plan, self.asked, self.run.ledger, end)
         await self.stream.close_topic(CAPTION_JOBS)
 
     async def _caption_then_examine(self) -> None:
