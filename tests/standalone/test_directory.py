@@ -176,7 +176,7 @@ def journal(directory: RunDirectory, header: bytes) -> None:
 
 async def verdicts(directory: RunDirectory, run: str) -> list[Verdict]:
     store = directory.store(run)
-    log = await StoreLog.open(store, store.verdicts, SegmentCache(store))
+    log = await StoreLog.open(store, f"runs/{run}/verdicts", SegmentCache(store))
     log.append([Verdict(1, Scored(Fraction(0)))])
     await log.flush()
     return [found async for batch in log.batches() for _, found in batch]

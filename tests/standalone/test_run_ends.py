@@ -36,7 +36,7 @@ async def test_a_captioner_that_changed_ends_the_run() -> None:
 
 async def test_a_full_disk_ends_the_run_and_it_goes_on_from_there() -> None:
     bench = Bench()
-    bench.store.refused = "verdicts/"
+    bench.store.refused = f"runs/{bench.spec.run_id}/verdicts/"
     with pytest.raises(StoreFull):
         await bench.work()
     bench.store.refused = None
@@ -57,6 +57,6 @@ async def test_a_full_store_ends_the_run() -> None:
 async def test_a_plan_that_lost_a_shard_ends_the_run() -> None:
     bench = Bench()
     planned = await bench.planned()
-    del bench.store.objects["plan/000000.jsonl.gz"]
+    del bench.store.objects[f"runs/{bench.spec.run_id}/plan/000000.jsonl.gz"]
     with pytest.raises(InvalidInput, match="lost a shard"):
         await bench.work(planned)

@@ -20,16 +20,15 @@ from typing import Any
 
 import yaml
 
-from caliper.adapters.files import encoded, store_error, write_atomically, write_text
+from caliper.adapters.files import encoded, write_atomically, write_text
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.stores.run_store import RunStore
 from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.plan import read_summary
-from caliper.pipeline.store_log import SegmentCache, StoreLog
-from caliper.pipeline.tracked import TrackedRun
-from caliper.standalone.run_store import RunStore
+from caliper.pipeline.supplies import read_written
+from caliper.pipeline.tracked import Runs, TrackedRun
 
 DEFAULT_ROOT = Path("runs")
 
@@ -48,22 +47,36 @@ class RunDirectory:
         short = name.encode()[:80].decode("utf-8", "ignore")
         return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
-    def store(self, run: str) -> RunStore:
-        """The run's own objects: its plan and its verdicts."""
-        return RunStore(self.path / "state", run)
+    def store(self, run: str, shared: Path | None = None) -> RunStore:
+        """What an installation's store would hold of the run, with replies in `shared`, by default
+        beside the directory.
+        """
+        beside = DirectoryStore(shared or self.path.parent / ".store")
+        return RunStore(self.path, run, self.read_spec, beside)
 
-    async def open(self, spec: RunSpec) -> TrackedRun:
+    async def open(self) -> TrackedRun:
         """The run with all that is known of it.
 
-        Raises InvalidInput when it was not planned or cannot be read, StoreUnavailable.
+        Raises NewerSchema, InvalidInput when it was not planned or cannot be read,
+        StoreUnavailable.
         """
-        store = self.store(spec.run_id)
-        summary = await read_summary(store)
-        if summary is None:
+        run = self.read_spec().run_id
+        found = await Runs(self.store(run)).open(run, now=0)
+        if found is None:
             raise InvalidInput("the run was not planned to its end", file=str(self.path))
-        log = await StoreLog.open(store, store.verdicts, SegmentCache(store))
-        found = TrackedRun(spec, summary, store, log, Ledger(summary.questions, log), touched=0)
-        await found.load()
+        return found
+
+    async def captions(self, run: TrackedRun) -> dict[str, dict[str, str]]:
+        """Caption texts by benchmark and sample, as far as they are known.
+
+        Raises InvalidInput when they cannot be read, StoreUnavailable.
+        """
+        found = self.read_captions()
+        for part in run.spec.benchmarks:
+            if part.captions is None:
+                written = await read_written(self.store(run.run), run.run, part.name)
+                if written:
+                    found[part.name] = {**found.get(part.name, {}), **written}
         return found
 
     @contextmanager
@@ -175,18 +188,6 @@ class RunDirectory:
             raise InvalidInput("no resolved spec", file=file, field="spec")
         return RunSpec.from_json(spec, file=file)
 
-    def append_caption(self, benchmark: str, sample: str, text: str) -> None:
-        """Keep a caption that a model just wrote, for a run that is cut short.
-
-        Raises StoreFull or StoreUnavailable.
-        """
-        file = self.path / "captions.jsonl"
-        try:
-            with file.open("ab") as out:
-                out.write(_caption_line(benchmark, sample, text))
-        except OSError as error:
-            raise store_error(file, error) from error
-
     def write_captions(self, captions: Mapping[str, Mapping[str, str]]) -> None:
         """captions.jsonl: one row a caption. Raises StoreFull or StoreUnavailable."""
         lines = (
@@ -218,6 +219,15 @@ class RunDirectory:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise InvalidInput("no caption", file=str(file), line=number) from error
         return captions
+
+    def begin(self) -> None:
+        """Until its last file is there anew, the run has not ended."""
+        (self.path / "execution.json").unlink(missing_ok=True)
+
+    @property
+    def written(self) -> bool:
+        """Whether an earlier process got as far as the last file."""
+        return (self.path / "execution.json").exists()
 
     def write_execution(self, figures: Mapping[str, Any]) -> None:
         """execution.json. Raises StoreFull or StoreUnavailable."""

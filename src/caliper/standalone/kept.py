@@ -24,6 +24,7 @@ from caliper.pipeline.aggregate import (
 from caliper.pipeline.comparing import Differences, differences
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.tracked import TrackedRun
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.standalone.anchored import kept_sittings, with_checks
 from caliper.standalone.config import RunConfig, as_asked
@@ -47,10 +48,9 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
 
     Raises NewerSchema, or InvalidInput when the directory holds no planned run.
     """
-    run = await directory.open(directory.read_spec())
-    captions = directory.read_captions()
-    found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
-    found = with_checks(found, kept_sittings(directory))
+    run = await directory.open()
+    captions = await directory.captions(run)
+    found = await kept_report(directory, run, captions)
     if write:
         await write_outputs(
             sinks(captions, thumbnails_below(media_of(directory))),
@@ -61,10 +61,16 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
     return Kept(run.spec, found, await tallies(run.spec, run.plan, run.ledger))
 
 
+async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
+    """The report of a run as far as it went. Raises like `read_run`."""
+    found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
+    return with_checks(found, kept_sittings(directory))
+
+
 async def read_suspicions(directory: RunDirectory) -> dict[str, Suspicious]:
     """The signs of a run's captions by benchmark. Raises like `read_run`."""
-    run = await directory.open(directory.read_spec())
-    captions = directory.read_captions()
+    run = await directory.open()
+    captions = await directory.captions(run)
     return {name: await suspicious(name, run.plan, texts) for name, texts in captions.items()}
 
 
@@ -76,14 +82,14 @@ def media_of(directory: RunDirectory) -> dict[str, File]:
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
     """One row a verdict that a run has, in plan order. Raises like `read_run`."""
-    run = await directory.open(directory.read_spec())
+    run = await directory.open()
     shards = verdict_rows(run.spec, run.plan, run.ledger)
     return [row async for shard in shards for row in shard]
 
 
 async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
     """The scores that each question of a run can have, by question id. Raises like `read_run`."""
-    run = await directory.open(directory.read_spec())
+    run = await directory.open()
     found = {}
     async for items in run.plan():
         for item in items:
@@ -99,10 +105,10 @@ def opening(directory: RunDirectory) -> Opening:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[OpenRun]:
-        run = await directory.open(spec)
+        run = await directory.open()
 
         async def captions() -> Captions:
-            return directory.read_captions()
+            return await directory.captions(run)
 
         yield OpenRun(spec, run.summary, run.plan, run.ledger, captions)
 
