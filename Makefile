@@ -11,10 +11,10 @@ DEV_LOCKS := $(LOCKS) requirements-dev.lock
 LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test lint format bench docs proto servers lock clean
+.PHONY: help demo up down test test-rest test-all lint format bench docs proto servers lock clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Caliper needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -42,7 +42,13 @@ up: $(VENV)/.installed-dev ## Serve everything on this machine: each service, Ka
 down: $(VENV)/.installed-dev ## End what `make up` started
 	$(BIN)/python -m tools.up --down
 
-test: $(VENV)/.installed-dev ## Run the tests
+test: $(VENV)/.installed-dev ## Run the tests that need no server
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not rest"
+
+test-rest: $(VENV)/.installed-dev ## Run the others: on real servers, in containers and a browser, and those that take long
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m rest
+
+test-all: $(VENV)/.installed-dev ## Run all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, sizes and generated docs

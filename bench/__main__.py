@@ -8,6 +8,7 @@ import sys
 # A bench is a module with `main() -> None` that prints its figures, each beside its bound
 # or peer. Modules are imported only when they run.
 BENCHES = {
+    "start": "bench.start",
     "lexical_rate": "bench.lexical_rate",
     "chat_rate": "bench.chat_rate",
     "services_rate": "bench.services.rates",

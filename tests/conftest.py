@@ -3,13 +3,15 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.fakes.endless import comes_to_an_end
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
-from tests.servers import containers, fetch
+from tests.servers import containers, fetch, tiers
 from tests.servers.absent import leave_out
 from tests.servers.choosing import (
     COMPONENTS,
@@ -30,6 +32,9 @@ from tests.servers.summary import NEEDS, told
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# For tools that tests run as well.
+os.environ[fetch.ONLY_CACHED] = "true"
+
 # Machines are noisy: no example fails for the time it took. In CI the examples are the same
 # every time, so that a change is judged by what it changed.
 settings.register_profile(
@@ -41,12 +46,44 @@ settings.register_profile(
 settings.load_profile("caliper")
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("time_limit", "seconds that each of set-up, call and teardown of a test may take")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     """Note on its report what a test needs: reports reach the summary from every process."""
-    marked = {name for mark in item.iter_markers("components") for name in mark.args}
-    fixtures = getattr(item, "fixturenames", ())
-    given = {each.name for each in COMPONENTS if not each.fixtures.isdisjoint(fixtures)}
-    item.user_properties += [(NEEDS, name) for name in sorted(marked | given)]
+    needs = tiers.components(item)
+    item.user_properties += [(NEEDS, name) for name in sorted(needs)]
+    fetch.declare(needs)
+    with limited(item):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with limited(item):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    with limited(item):
+        yield
+    fetch.declare(None)
+
+
+def limited(item: pytest.Item) -> AbstractContextManager[None]:
+    """A test that hangs fails, and the others go on."""
+    return comes_to_an_end(float(item.config.getini("time_limit")))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test` leaves out, before `-m` chooses."""
+    for item in items:
+        if tiers.in_rest(item):
+            item.add_marker("rest")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

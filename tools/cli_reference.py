@@ -17,8 +17,8 @@ from generated import ROOT, written
 from rich.text import Text
 
 from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.cli.app import app
 from caliper.cli.exits import Exit
-from caliper.cli.main import app
 from caliper.runtime.endpoint_settings import EndpointSettings
 from caliper.runtime.models import EMBEDDERS, KINDS, TAGGERS
 from caliper.runtime.service_settings import (

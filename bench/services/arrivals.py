@@ -13,7 +13,7 @@ from bench.services.requests import Kind, Size, body_of_job
 from caliper.core.outcome import Scored
 from caliper.pipeline.publish import VERDICTS
 from caliper.ports.stream import Message
-from caliper.servicers.building import Ground
+from caliper.servicers.grounds import Ground
 
 
 @dataclass(frozen=True, slots=True)

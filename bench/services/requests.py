@@ -22,7 +22,7 @@ from caliper.ports.codec import PlanJob
 from caliper.ports.stages import StageDirectory
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer, Message
-from caliper.servicers.building import Ground
+from caliper.servicers.grounds import Ground
 from caliper.standalone.config import BenchmarkConfig
 from caliper.standalone.prepare import open_sources
 from caliper.standalone.remote import parcel_of

@@ -15,8 +15,8 @@ from caliper.ports.models import ChatModel
 from caliper.runtime.lifecycle import Parts, together
 from caliper.runtime.roles import Answering
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground, answering_parts
-from caliper.servicers.grounds import ground_of
+from caliper.servicers.building import answering_parts
+from caliper.servicers.grounds import Ground, ground_of
 from caliper.servicers.starting import start
 
 Settings = JudgeSettings | QaReaderSettings

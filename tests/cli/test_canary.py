@@ -98,6 +98,10 @@ async def test_a_model_that_obeys_captions_fails(caliper: Command) -> None:
     async with ChatServer(otherwise=thinking(gullible)) as server:
         told = await sing(caliper, server, code=1)
         assert told["fooled"] == 1
+        words = ("canary", "--judge", f"tgi:{server.url}", "--quiet")
+        quiet = await asyncio.to_thread(caliper, *words, code=1)
+        assert quiet.out == ""
+        assert quiet.err.startswith("Failed. Fooled by 100.0% of ")
         assert {case["fate"] for case in told["cases"] if not case["attack"]} == {"held"}
         # Not even a lenient bound lets it pass, but for one that lets everything pass.
         await sing(caliper, server, "--bound", "0.99", code=1)

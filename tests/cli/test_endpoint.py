@@ -150,7 +150,7 @@ async def test_trouble_that_passes_is_unscored_and_heals(tmp_path: Path) -> None
         21: chat_trouble.never(),
     }
     async with ChatServer(otherwise=by_number(troubles)) as server:
-        patient = {"CALIPER_TIMEOUT": "2", "CALIPER_RETRY_BUDGET": "4"}
+        patient = {"CALIPER_TIMEOUT": "10", "CALIPER_RETRY_BUDGET": "4"}
         ended = await run(tmp_path, server, code=1, **patient)
         assert "16 of 24 askable questions scored" in ended.out
         found = rows(tmp_path)

@@ -41,6 +41,8 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     assert passed.out.rstrip().endswith("passed")
     stopped = ran(*flags, "careful", "careless", "--json", "--markdown", "told.md", code=1).told
     assert stopped["decision"] == "regression"
+    quiet = ran(*flags, "careful", "careless", "--quiet", code=1)
+    assert (quiet.out, quiet.err) == ("", "regression: capability average.f1\n")
     (finding,) = stopped["findings"]
     assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
     told = (ran.folder / "told.md").read_text()
@@ -157,8 +159,15 @@ def test_a_caption_that_lists_everything_is_not_gated(ran: Command) -> None:
     why = "100.0% of the captions of the candidate show signs of stuffing"
     assert why in " ".join(gated.out.split())
     compared = ran("compare", "careless", "stuffed", code=0)
-    assert "\nstuffed shows signs of stuffing." in compared.out
+    said = "stuffed shows signs of stuffing in CAPability (100.00% of its captions), CaptionQA"
+    assert f"\n{said}" in compared.out
     assert "careless shows" not in compared.out
+    flags = ("--json", "--html", "compared.html")
+    read = ran("compare", "careless", "stuffed", *flags, code=0).told
+    assert read["base"]["stuffed"] == {}
+    (candidate,) = read["candidates"]
+    assert candidate["stuffed"] == dict.fromkeys(("capability", "captionqa", "comprecap"), 1.0)
+    assert said in (ran.folder / "compared.html").read_text()
     files = ("--csv", "board.csv", "--markdown", "board.md", "--html", "board.html")
     ranked = ran("leaderboard", "careless", "stuffed", *files, code=0)
     assert "stuffed signs of stuffing" in " ".join(ranked.out.split())

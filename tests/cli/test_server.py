@@ -127,6 +127,8 @@ def test_a_caption_that_lists_everything_is_not_gated_over_there(
     gate = ("gate", "--policy", "policy.yaml", run, run, "--server", server)
     gated = pushing(*gate, code=3)
     assert "show signs of stuffing" in " ".join(gated.out.split())
+    compared = pushing("compare", run, run, "--partial", "--json", "--server", server, code=0)
+    assert set(compared.told["base"]["stuffed"]) == {"capability", "captionqa", "comprecap"}
 
 
 def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:
@@ -169,6 +171,18 @@ def test_why_a_run_failed_is_told_however_little_is_shown(
     for command in ("watch", "report"):
         ended = pushed(command, listed["run"], "--server", server, "--quiet", code=1)
         assert listed["error"] in ended.err
+
+
+def test_a_run_over_there_that_is_not_complete_says_so_when_quiet(
+    server: str, pushing: Command, tmp_path: Path
+) -> None:
+    captions = json.loads((EXAMPLES / "captions" / "careful" / "captionqa.json").read_text("utf-8"))
+    (tmp_path / "some.json").write_text(json.dumps(dict(list(captions.items())[1:])), "utf-8")
+    data = ("captionqa", "--data", QUESTIONS, "--captions", "some.json", "--coverage-floor", 1)
+    ended = pushing("evaluate", *data, "--server", server, "--quiet", code=1)
+    (listed,) = pushing("runs", "--server", server, "--json").told
+    assert ended.out == ""
+    assert ended.err == f"Run {listed['run']} is finished, not complete.\n"
 
 
 def test_what_an_installation_decides_by_itself_is_refused(pushing: Command) -> None:

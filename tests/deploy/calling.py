@@ -10,7 +10,7 @@ import typer
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.triton_address import COMMON_OPTIONS, parse_addresses
-from caliper.cli.main import app
+from caliper.cli.app import app
 from caliper.runtime.addresses import Address
 from caliper.runtime.bootstrap import BootstrapSettings
 from caliper.runtime.endpoint_settings import EndpointSettings

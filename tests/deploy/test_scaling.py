@@ -16,7 +16,7 @@ from tests.deploy.rendering import RENDERINGS, Rendering, rendered
 from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
 from caliper.ports.telemetry import SILENT
-from caliper.servicers.building import Ground
+from caliper.servicers.grounds import Ground
 
 WORK = {"judge": JUDGE_JOBS, "qa-reader": QA_JOBS, "captioner": CAPTION_JOBS}
 """What each scaled component takes its jobs from."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from caliper.cli.main import app
+from caliper.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

@@ -1,4 +1,4 @@
-"""The command line as people run it: in a process of its own."""
+"""The command line as people run it, without the second that Python takes to import it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.sources import python_path
+from tests.fakes.forked import PLAIN, Forked
 
 # A test that waits longer than this has found a command that hangs.
 _PATIENCE = 90.0
@@ -37,23 +38,44 @@ class Ended:
 class Command:
     """The command `caliper`, run in `folder` with nothing of ours in its environment.
 
-    `environment` is added to it. `file_bytes` bounds every file that it writes.
+    `environment` is added to it. `file_bytes` bounds every file that it writes. A command that
+    runs to its end is forked from a process that has imported everything, unless one of these may
+    matter before: then it starts as a Python of its own, as it does with `separate`.
     """
 
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     file_bytes: int | None = None
+    separate: bool = False
 
     def __call__(self, *arguments: object, code: int | None = None) -> Ended:
         """Run it to its end. With `code` given, any other exit code fails the test."""
+        # Other variables may be read by Python or by a library when it is imported.
+        early = any(not name.startswith("CALIPER_") for name in self.environment)
+        started = self.separate or self.file_bytes is not None or early
+        ended = self._started(*arguments) if started else self._forked(*arguments)
+        if code is not None:
+            assert ended.code == code, f"exit code {ended.code}\n{ended.out}\n{ended.err}"
+        return ended
+
+    def _started(self, *arguments: object) -> Ended:
         process = self.start(*arguments)
         try:
             out, err = process.communicate(timeout=_PATIENCE)
         finally:
             process.kill()
-        if code is not None:
-            assert process.returncode == code, f"exit code {process.returncode}\n{out}\n{err}"
         return Ended(process.returncode, out, err)
+
+    def _forked(self, *arguments: object) -> Ended:
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            words = [str(argument) for argument in arguments]
+            process = Forked("caliper.cli", words, self._environment(), self.folder, (out, err))
+            try:
+                code = process.wait(_PATIENCE)
+            finally:
+                process.kill()
+            return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
 
     def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         """Start it and leave it running. `stderr` is a file of the caller's, or a pipe."""
@@ -74,8 +96,7 @@ class Command:
             for name, value in os.environ.items()
             if not name.startswith(("CALIPER_", "PYTHON"))
         }
-        ours = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
-        return {**kept, **ours, **self.environment}
+        return {**kept, **PLAIN, **self.environment}
 
     def _bounded(self) -> Callable[[], None] | None:
         if self.file_bytes is None:

@@ -15,7 +15,7 @@ from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, run_all
 from caliper.runtime.models import Access
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground
+from caliper.servicers.grounds import Ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig
 from caliper.standalone.prepare import prepare
@@ -57,12 +57,9 @@ async def over(gateway: RemoteGateway, run: str) -> Evaluation:
 
 
 async def alone(config: RunConfig, watcher: Watcher, folder: Path) -> bytes:
-    """report.json of the same run in one process without services. Without anchors unless the
-    config says otherwise: an installation's reports have no judge check.
-    """
+    """report.json of the same run in one process without services."""
     clock = SystemClock()
-    places = {"out": folder / "alone", "store": folder / "alone-store"}
-    chosen = config.model_copy(update={**places, "anchors": bool(config.anchors)})
+    chosen = config.model_copy(update={"out": folder / "alone", "store": folder / "alone-store"})
     prepared = await prepare(chosen, Access(), clock)
     finished = await evaluate(prepared, watcher, clock)
     await prepared.room.close()

@@ -64,6 +64,26 @@ class ScriptedModel:
         self.closed = True
 
 
+class HeldModel(ScriptedModel):
+    """A ScriptedModel that answers some requests, by their text, only once it is `free`."""
+
+    def __init__(self, script: Script, held: Callable[[str], bool]) -> None:
+        super().__init__(script)
+        self.held = held
+        self.free = asyncio.Event()
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        decoding: Decoding,
+        schema: Mapping[str, Any] | None = None,
+        affinity: str = "",
+    ) -> Completion:
+        if self.held(str(messages)):
+            await self.free.wait()
+        return await super().complete(messages, decoding, schema, affinity)
+
+
 class OpenPack:
     """ports.prompts.PromptPack: every name has a template that shows the given fields."""
 

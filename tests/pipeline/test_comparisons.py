@@ -1,7 +1,8 @@
 """Runs of a store compared: paired by question, only when they have ended, one at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
+from pathlib import Path
 
 import pytest
 from tests.fakes import runs
@@ -9,6 +10,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CAPTIONS, House, event_of, stored_run, verdict, verdicts_of
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryStore
+from tests.fakes.stuffing import stuffed
 
 from caliper.core.errors import InvalidInput, NotComparable, NotFound, NotReady
 from caliper.core.report import Coverage
@@ -41,6 +43,10 @@ class Watched(MemoryStore):
             await asyncio.Event().wait()
         return await super().get(key)
 
+    async def get_file(self, key: str, file: Path) -> bool:
+        self.read.append(key)
+        return await super().get_file(key, file)
+
 
 @pytest.fixture
 def store() -> Watched:
@@ -57,10 +63,14 @@ async def comparer(store: Watched) -> AsyncIterator[Comparer]:
 
 
 async def ran(
-    store: Watched, name: str, scores: Iterable[int | None], **changes: object
+    store: Watched,
+    name: str,
+    scores: Iterable[int | None],
+    captions: Mapping[str, str] = CAPTIONS["captionqa"],
+    **changes: object,
 ) -> Planned:
     """A run with these scores of its six questions, that has ended if there are so many."""
-    digest = await put_captions(store, CAPTIONS["captionqa"])
+    digest = await put_captions(store, captions)
     part = runs.part(captions=digest)
     run = await stored_run(store, name, part, **changes)
     house = House(store)
@@ -99,7 +109,23 @@ async def test_questions_are_paired_and_the_largest_changes_are_told(
     assert all(path in part.figures for _, path in part.rows)
 
 
-async def test_texts_are_read_of_listed_flips_alone(store: Watched, comparer: Comparer) -> None:
+async def test_a_run_whose_captions_list_everything_is_marked(
+    store: Watched, comparer: Comparer
+) -> None:
+    honest = CAPTIONS["captionqa"]
+    ids = [
+        (await ran(store, name, [1] * 6, captions)).spec.run_id
+        for name, captions in (
+            ("honest", honest),
+            ("all", dict.fromkeys(honest, stuffed())),
+            ("half", {**honest, "nat_000": stuffed()}),
+        )
+    ]
+    found, _ = await comparer.compare(ids, Wished(flips=0))
+    assert [side.stuffed for side in found.sides] == [{}, {"captionqa": 1.0}, {"captionqa": 0.5}]
+
+
+async def test_captions_are_read_once_a_run(store: Watched, comparer: Comparer) -> None:
     ids = [
         (await ran(store, name, scores)).spec.run_id
         for name, scores in (("base", [0] * 6), ("other", [1, 1, 1, 1, 0, 0]))
@@ -108,9 +134,11 @@ async def test_texts_are_read_of_listed_flips_alone(store: Watched, comparer: Co
     found, pictures = await comparer.compare(ids, Wished(flips=0))
     flips = found.candidates[0].flips
     assert (flips.better, flips.worse, flips.same, flips.listed, pictures) == (4, 0, 2, (), {})
-    assert not any(key.startswith("supplied/") for key in store.read)
     found, _ = await comparer.compare(ids, Wished(flips=3))
     assert [flip.after.index for flip in found.candidates[0].flips.listed] == [0, 1, 2]
+    store.read.clear()
+    await comparer.compare([*ids, ids[1]], Wished())
+    assert sum(key.startswith("supplied/") for key in store.read) == 3
 
 
 async def test_several_candidates_come_in_their_order(store: Watched, comparer: Comparer) -> None:

@@ -119,7 +119,7 @@ async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) 
     ],
 )
 async def test_a_token_goes_to_no_other_machine_in_plaintext(spec: str, way_out: str) -> None:
-    given = Access(token=SecretStr("a-secret"), timeout=1, retry_budget=0)
+    given = Access(token=SecretStr("a-secret"), retry_budget=0)
     room = ModelRoom(given, SystemClock())
     # Nobody is asked: the names would not even be found.
     with pytest.raises(InvalidInput, match=way_out) as caught:
@@ -135,13 +135,13 @@ async def test_a_token_goes_to_this_machine_and_no_token_anywhere() -> None:
         with_token = ModelRoom(Access(token=SecretStr("a-secret")), SystemClock())
         await with_token.chat_model(f"tgi:{server.url}")
         await with_token.close()
-    without = ModelRoom(Access(timeout=1, retry_budget=0), SystemClock())
+    without = ModelRoom(Access(retry_budget=0), SystemClock())
     with pytest.raises(BackendUnavailable):
         await without.chat_model("tgi:http://model.invalid:8080")
 
 
 async def test_encrypted_a_token_goes_anywhere() -> None:
-    room = ModelRoom(Access(token=SecretStr("a"), timeout=1, retry_budget=0), SystemClock())
+    room = ModelRoom(Access(token=SecretStr("a"), retry_budget=0), SystemClock())
     for spec in ("tgi:https://model.invalid:8080", "triton:https://model.invalid:8001/llm"):
         with pytest.raises(BackendUnavailable):
             await room.chat_model(spec)
@@ -215,7 +215,7 @@ async def test_models_and_embedders_behind_a_triton_server(room: ModelRoom, trit
 
 async def test_who_cannot_be_reached_is_named_by_its_host() -> None:
     (port,) = free_ports(1)
-    room = ModelRoom(Access(timeout=0.5, retry_budget=0.0), SystemClock())
+    room = ModelRoom(Access(retry_budget=0), SystemClock())
     with pytest.raises(BackendUnavailable, match=f"^127.0.0.1:{port}: "):
         await room.embedder(f"triton:127.0.0.1:{port}/sentences")
     await room.close()

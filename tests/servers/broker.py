@@ -49,6 +49,7 @@ def start_with(
 
     `more` are properties, `scram` users as Kafka's StorageTool takes them. Raises fetch.Missing.
     """
+    fetch.declared("Kafka")
     classes = f"{fetch.kafka()}/*"
     controller, *ports = free_ports(1 + len(protocols))
     addresses = {name: f"127.0.0.1:{port}" for name, port in zip(protocols, ports, strict=True)}

@@ -1,8 +1,8 @@
 """Where the real components of a test session come from.
 
 In this order: an endpoint from the environment, a container of compose.test.yaml where a Docker
-engine answers, a server started here. What can be had in no way is left out: its tests are skipped,
-and fail where CI=true promises everything.
+engine answers, a server that `make servers` fetched, started here. What can be had in no way is
+left out: its tests are skipped, and fail where CI=true promises everything.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Starting = Callable[[Path], tuple[ServerProcess, str]]
 
 @dataclass(frozen=True)
 class Component:
-    """A server that tests need. `variable` may name one that runs already, `native` starts one
-    here, `compose` as a container of compose.test.yaml, which not every component is in.
+    """A server that tests need. `fetch` says where it lies; `variable` may name one that runs
+    already, `native` starts one here, `compose` as a container of compose.test.yaml, which not
+    every component is in.
     """
 
     name: str
     version: str
     variable: str
-    lacks: Callable[[], list[str]]
     fetch: Callable[[], Path]
     native: Starting
     compose: Starting | None = None
@@ -73,8 +73,10 @@ class Component:
             return f"{self.name}: the one that {self.variable} names"
         if self.compose and (engine := composed.engine()):
             return f"{self.name}: as compose.test.yaml has it, by Docker {engine}"
-        if absent := self.lacks():
-            return f"{self.name}: left out, no {' and no '.join(absent)} on this machine"
+        try:
+            self.fetch()
+        except fetch.Missing as reason:
+            return f"{self.name}: left out, {reason}"
         return f"{self.name}: {self.version}, started here"
 
 
@@ -82,7 +84,6 @@ KAFKA = Component(
     "Kafka",
     fetch.kafka_version(),
     "TEST_KAFKA",
-    fetch.kafka_lacks,
     fetch.kafka,
     broker.start,
     composed.kafka,
@@ -91,7 +92,6 @@ MINIO = Component(
     "MinIO",
     fetch.MINIO,
     "TEST_MINIO",
-    fetch.minio_lacks,
     fetch.minio,
     object_server.start,
     composed.minio,
@@ -101,7 +101,6 @@ PROMETHEUS = Component(
     "as installed",
     # None that runs already: tests tell theirs what to scrape.
     "",
-    metrics_server.lacks,
     metrics_server.binary,
     metrics_server.start,
 )
@@ -110,7 +109,6 @@ TRITON = Component(
     fetch.triton_version(),
     # One that runs already must have the models loaded that lie beside this file.
     "TEST_TRITON",
-    fetch.triton_lacks,
     fetch.triton,
     triton_server.start,
 )
@@ -119,7 +117,6 @@ LLAMA = Component(
     fetch.llama_version(),
     # One that runs already has to serve the model that noise_model.py writes.
     "TEST_LLAMA",
-    fetch.llama_lacks,
     fetch.llama,
     llama_server.start,
 )
@@ -128,7 +125,6 @@ KUBE_API = Component(
     fetch.kubernetes_version(),
     # None that runs already: it would be somebody's cluster.
     "",
-    fetch.kubernetes_lacks,
     fetch.kubernetes,
     kube_api.start,
 )

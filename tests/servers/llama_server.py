@@ -17,6 +17,7 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
 
     Raises fetch.Missing.
     """
+    fetch.declared("Llama")
     python = str(fetch.llama() / "bin" / "python")
     model = folder / "noise.gguf"
     subprocess.run([python, str(WRITER), str(model)], check=True)

@@ -30,6 +30,7 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
     """A server that evaluates the shipped rules, and its URL. It scrapes nothing but what
     `scrape` tells it. Raises fetch.Missing.
     """
+    fetch.declared("Prometheus")
     program = binary()
     config = yaml.safe_load((SHIPPED / "prometheus.yml").read_text("utf-8"))
     config["global"] = {"scrape_interval": EVERY, "evaluation_interval": EVERY}

@@ -19,6 +19,7 @@ def start(
 
     Raises fetch.Missing.
     """
+    fetch.declared("MinIO")
     binary = fetch.minio()
     port, console = free_ports(2)
     certificates = folder / "certificates"

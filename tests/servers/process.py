@@ -60,8 +60,18 @@ class ServerProcess:
 
     def start(self) -> None:
         """Start and wait until it is ready. Raises RuntimeError with the end of the log."""
+        self._running = self._begun()
+        deadline = time.monotonic() + STARTS_WITHIN
+        while not self.ready():
+            if self._running.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                said = self.log.read_text("utf-8", "replace")[-2000:]
+                raise RuntimeError(f"{self.name} did not start; the end of {self.log}:\n{said}")
+            time.sleep(0.05)
+
+    def _begun(self) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
-            self._running = subprocess.Popen(
+            return subprocess.Popen(
                 self.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -70,13 +80,6 @@ class ServerProcess:
                 # Ctrl-C in the terminal ends the tests first, and they end this.
                 start_new_session=True,
             )
-        deadline = time.monotonic() + STARTS_WITHIN
-        while not self.ready():
-            if self._running.poll() is not None or time.monotonic() > deadline:
-                self.kill()
-                said = self.log.read_text("utf-8", "replace")[-2000:]
-                raise RuntimeError(f"{self.name} did not start; the end of {self.log}:\n{said}")
-            time.sleep(0.05)
 
     @property
     def pid(self) -> int:

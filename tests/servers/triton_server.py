@@ -28,6 +28,7 @@ def start(
     `ports` are those of HTTP, gRPC and metrics; free ones otherwise. `options` are the server's
     own, beside ours. Raises fetch.Missing.
     """
+    fetch.declared("Triton")
     environment = fetch.triton()
     root = fetch.triton_root(environment)
     repository = folder / "models"

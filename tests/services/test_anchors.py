@@ -1,4 +1,4 @@
-"""An installation whose judge and reader judge anchors shows their agreement in its metrics."""
+"""An installation whose judge and reader judge anchors shows so in its reports and metrics."""
 
 import json
 import re
@@ -46,10 +46,13 @@ def test_the_agreement_is_shown_where_it_is_wanted(tmp_path: Path, wanted: bool)
         }
     caliper = Command(tmp_path, {"CALIPER_STORE": "there"})
     evaluate = ("evaluate", "--config", CONFIG, "--json")
-    there = caliper(*evaluate, "--server", found["address"], code=0)
+    there = caliper(*evaluate, "--server", found["address"], "--out", "fetched", code=0)
     alone = caliper(*evaluate, "--out", "alone", code=0)
     # Whoever judges them, here or there: they change no figure.
     assert there.out == alone.out
+    pages = [(tmp_path / out / "report.md").read_text("utf-8") for out in ("fetched", "alone")]
+    assert pages[0].count("known answers judged correctly") == (len(NAMES) if wanted else 0)
+    assert (pages[0] == pages[1]) is wanted
     deadline = time.monotonic() + PATIENCE
     while wanted and (shown := agreement(found["metrics"])).keys() != NAMES:
         assert time.monotonic() < deadline, shown

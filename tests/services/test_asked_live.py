@@ -25,8 +25,7 @@ from caliper.core.run import RunState
 from caliper.pipeline.reading import FILES, Wanted
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.grounds import Ground, memory_ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.remote import parcel_of, send

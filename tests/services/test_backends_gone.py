@@ -16,8 +16,8 @@ from caliper.runtime.addresses import Address
 from caliper.runtime.grpc_server import ServerOptions
 from caliper.runtime.lifecycle import Parts, Running, run_all
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground, captioner_parts, examining_parts
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.building import captioner_parts, examining_parts
+from caliper.servicers.grounds import Ground, memory_ground
 
 OPTIONS = ServerOptions(Address("127.0.0.1", 0), grace=5, check_every=0.05)
 

@@ -19,13 +19,12 @@ from caliper.ports.stages import Described
 from caliper.runtime.lifecycle import Parts, together
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.servicers.building import (
-    Ground,
     aggregator_parts,
     captioner_parts,
     examining_parts,
     gateway_parts,
 )
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.grounds import Ground, memory_ground
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.remote import send
 
@@ -94,16 +93,16 @@ async def test_a_job_is_one_get_and_one_put(
         counted = counting(chat.url)
         jobs = await run(counted, example(name))
     store = counted.stores[role]
-    # Beside jobs: the spec once a run, whether it was cancelled at most every other second.
     assert store.count("GET", "jobs/") == store.count("PUT", "jobs/") == jobs > 1
     assert store.most("GET", "jobs/") == store.most("PUT", "jobs/") == 1
+    # Beside jobs: once a run its spec and its anchors, and whether it was cancelled at most every
+    # other second.
     others = [call for call in store.calls if not call[1].startswith("jobs/")]
-    assert {method for method, _ in others} == {"GET"}
-    assert {key.rpartition("/")[2] for _, key in others} <= {
-        "spec.json",
-        "cancelled.json",
-        "health",
-    }
+    told = {(method, key.rpartition("/")[2]) for method, key in others}
+    anchors = {("GET", f"{name}.json"), ("PUT", f"{name}.json")}
+    known = {("GET", file) for file in ("spec.json", "cancelled.json", "health")}
+    assert anchors <= told <= anchors | known
+    assert sum(key.endswith(f"anchors/{name}.json") for _, key in others) == len(anchors)
     assert sum(key.endswith("spec.json") for _, key in others) == 1
 
 

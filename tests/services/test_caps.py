@@ -28,7 +28,8 @@ from caliper.ports.letters import DEAD_LETTERS
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.lifecycle import together
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground, examining_parts
+from caliper.servicers.building import examining_parts
+from caliper.servicers.grounds import Ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig, checked
 from caliper.standalone.remote import send
@@ -75,7 +76,8 @@ async def installed(folder: Path, judges: int = 1) -> AsyncIterator[There]:
     store = DirectoryStore(folder / "store")
     ground = Ground(store, stream, stream, ProtobufCodec(), SystemClock())
     async with ChatServer(otherwise=RIGHT) as chat:
-        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1)
+        # The calls of the runs themselves are counted.
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
         captioning = CaptionerSettings(model=f"tgi:{chat.url}", in_flight=1)
         parts = [await everything(ground, judging, QaReaderSettings(), captioning)]
         for _ in range(1, judges):

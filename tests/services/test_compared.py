@@ -9,6 +9,8 @@ import pytest
 import pytest_asyncio
 from tests.fakes.grpc_serving import failure
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.stuffing import stuff
+from tests.fakes.stuffing import stuffed as everything_stated
 
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.pages.compare import render_comparison
@@ -23,8 +25,7 @@ from caliper.pipeline.comparing import Wished, compare_runs
 from caliper.pipeline.supplies import push_dataset
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.runtime.sinks import thumbnails_below
-from caliper.servicers.building import Ground
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.grounds import Ground, memory_ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.directory import RunDirectory
@@ -117,6 +118,21 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     page = render_comparison(found, lambda *name: sent.get(name))
     assert page == render_comparison(here, thumbnails_below(media_of(directories[1])))
     assert page.count("data:image/jpeg;base64,") > 10
+
+
+async def test_signs_of_stuffing_are_told(
+    ground: Ground, there: RemoteGateway, tmp_path: Path
+) -> None:
+    stuffed = read_config(stuff(tmp_path, everything_stated())).model_copy(update={"limit": 4})
+    ids = [
+        (await send(each, there, ground.store)).spec.run_id
+        for each in (config("careless"), stuffed)
+    ]
+    for run in ids:
+        await over(there, run)
+    found, _ = await there.compare(ids, Wished(flips=0))
+    shares = dict.fromkeys(("capability", "captionqa", "comprecap"), 1.0)
+    assert [side.stuffed for side in found.sides] == [{}, shares]
 
 
 async def test_what_differs_is_told_in_a_refusal(

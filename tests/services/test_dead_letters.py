@@ -18,7 +18,7 @@ from caliper.pipeline.publish import QA_JOBS, RUNS, VERDICTS
 from caliper.ports.letters import DEAD_LETTERS
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground
+from caliper.servicers.grounds import Ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import read_config
 from caliper.standalone.remote import send

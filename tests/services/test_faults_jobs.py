@@ -5,6 +5,7 @@ On real Kafka and MinIO, with every service a process of its own.
 
 import asyncio
 import uuid
+from collections import Counter
 from typing import Any
 
 from aiohttp import web
@@ -38,15 +39,20 @@ async def test_a_model_that_hangs_costs_nobody_the_membership(ground: Ground) ->
     config = example("hanging")
     chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
     chats["judge"].script = [never()] * IN_FLIGHT
-    # A call lasts three times as long as a session: only polling keeps the membership.
-    async with installed(ground, chats, timeout="6") as there:
+    # A call lasts three times as long as a session: only polling keeps the membership. Both are
+    # long, so that a busy machine loses neither a reply nor a session.
+    async with installed(ground, chats, timeout="15", kafka_session="5") as there:
         before = await members(ground.kafka, JUDGE_JOBS, 1)
         run = await there.begin(config)
         await there.asked("judge", IN_FLIGHT + 1)
         assert await members(ground.kafka, JUDGE_JOBS, 1) == before
         calls = await there.same_as_alone(run, config)
+    prompts = [str(each.body["messages"]) for each in chats["judge"].requests]
+    ours = calls["judge"].asked
+    asked, needed = Counter(prompts[:ours]), Counter(prompts[ours:])
     # Given up once each, asked once more each, and redelivered to nobody.
-    assert calls["judge"].asked == calls["judge"].needed + IN_FLIGHT
+    hung = Counter(prompts[:IN_FLIGHT])
+    assert {prompt: asked[prompt] - needed[prompt] for prompt in hung} == hung
 
 
 async def test_everything_twice(there: Installation) -> None:

@@ -31,8 +31,7 @@ from caliper.pipeline.supplies import push_dataset, put_captions
 from caliper.ports.codec import PlanJob, RunFailed, event_key
 from caliper.ports.stream import Message
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import Ground
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.grounds import Ground, memory_ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.prepare import open_sources

@@ -11,8 +11,7 @@ from caliper.cli.progress import WarningWatcher
 from caliper.core.run import RunState
 from caliper.pipeline.reading import FILES
 from caliper.pipeline.supplies import push_dataset
-from caliper.servicers.building import Ground
-from caliper.servicers.grounds import memory_ground
+from caliper.servicers.grounds import Ground, memory_ground
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.remote import parcel_at, send
 

@@ -159,7 +159,11 @@ async def test_a_run_begins_while_the_judge_is_asleep(
         # As where it is scaled: its jobs are what wakes it.
         await asyncio.to_thread(processes.start, "judge", "judge-2")
         ended = await over(gateway, begun.spec.run_id)
-        report = await gateway.report(begun.spec.run_id)
+        report, page = [
+            await gateway.report(begun.spec.run_id, file) for file in ("report.json", "report.md")
+        ]
     await store.close()
     assert ended.state is RunState.COMPLETE
     assert report == await alone(later, WarningWatcher(), tmp_path)
+    assert b"known answers judged correctly" in page
+    assert page == (tmp_path / "alone" / "report.md").read_bytes()

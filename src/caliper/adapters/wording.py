@@ -9,8 +9,10 @@ from datetime import datetime
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
+from caliper.benchmarks.registry import benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
+from caliper.pipeline.comparing import Side
 
 NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"
@@ -124,6 +126,17 @@ def stuffed(report: Report) -> tuple[str, ...]:
         for part in report.benchmarks
         if part.suspicious.stuffing
     )
+
+
+def stuffed_side(name: str, side: Side) -> str:
+    """That a run that is compared has captions which list everything, and in which benchmarks;
+    nothing where it has none.
+    """
+    shares = ", ".join(
+        f"{benchmark(part).title} ({percent(share)} of its captions)"
+        for part, share in side.stuffed.items()
+    )
+    return f"{name} shows signs of stuffing in {shares}." if shares else ""
 
 
 def _signs(found: Suspicious, wanted: Collection[str]) -> str:

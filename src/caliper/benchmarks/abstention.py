@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _SAY = (
     r"(?:answer|tell|determin|say|know|infer|identif|conclud|deduc|ascertain|establish|decid"
-    r"|judg|specif|verif|discern|make out|be sure|find\b|find out|work(?:ed)?\sout|choos|pick\b"
-    r"|select|confirm|guess|pin\sdown"
+    r"|judg|specif|verif|discern|make out|be sure|found\b|find\b|find out|work(?:ed)?\sout|choos"
+    r"|pick\b|select|confirm|guess|pin\sdown|learn|recogni[sz]|estimat|count\b"
     r"|see\s(?:which|what|whether|if|who|where|how))\w{0,8}"
 )
 _GIVE = (
@@ -15,7 +16,7 @@ _GIVE = (
     r"|said\b|tell|told\b|contain|reveal|address|disclos|discuss|list|nam(?:e|es|ed|ing)\b|detail"
     r"|explain|clear|known\b|visib|identif|legib|availab|infer|determin|show|refer|cover|note"
     r"|report|record|evident|apparent|possible|see\b|answer|state\b|print|written\b|spelt\b|spell"
-    r"|confirm|clarif|elaborat|touch\son|comment|convey|imply|implied|(?:go|get)\sinto|help\b)\w{0,8}"
+    r"|compar|learn|confirm|clarif|elaborat|touch\son|comment|convey|imply|implied|(?:go|get)\sinto|help\b)\w{0,8}"
 )
 _FACTS = (
     r"(?:mention|info|indication|detail|description|evidence|reference|clue|way|data|hint|answer"
@@ -32,9 +33,14 @@ _CANNOT_TELL = (
     r"|unable\sto|not\sable\sto"
     rf"|impossible\sto|possible\sto|no\sway\s(?:to|of)|hard\sto|difficult\sto)\s"
     rf"(?:be\s)?(?:\w{{2,12}}ly\s)?{_SAY}"
+    r"|\bd(?:o|oes|id)(?:n['\u2019]t|\snot)\s(?:\w{2,12}ly\s)?know\b"
+    r"|\bno\s(?:idea\s(?:wh|how)|telling\b)|\bnot\s(?:\w{2,12}ly\s)?(?:sure|certain)\s(?:\w{1,8}\s)?"
+    r"(?:wh\w{2,4}|how|if)\b"
 )
 # "It does not mention another": what it does mention is the answer.
-_NOT_MORE = r"(?!\s(?:an|any\s)?other\b|\s(?:any|some)(?:thing|one)\selse\b)"
+_NOT_MORE = (
+    r"(?!\s(?:an|any\s)?(?:other|further|additional|more)\b|\s(?:any|some)(?:thing|one)\selse\b)"
+)
 _NOT_GIVEN = (
     rf"(?=[n'\u2019])(?:\b(?:not|never)|(?<=n)['\u2019]t)\s(?:(?!but\b|as\b)\w{{1,15}}\s){{0,3}}?{_GIVE}\b{_NOT_MORE}"
     rf"|\b(?:neither|nothing(?!\selse)|none)\b[^.;\n]{{0,60}}?\s(?:is|are|was|were|(?:can|could)\sbe)\s(?!print|writ|spel){_GIVE}"
@@ -44,12 +50,13 @@ _NO_FACTS = (
     r"(?:given|mentioned|stated|specified|described|provided|named|shown|listed))"
 )
 _SILENT = (
-    r"\b(?=[nislr])(?:nothing\s(?:about|on|of|as\sto|in\sthe\s(?:caption|text|description)|regarding|concerning|is\ssaid)"
+    r"\b(?=[nislr])(?:nothing\s(?:about|on|of|as\sto|in\s(?:it|(?:the|this)\s(?:caption|text|description))|regarding|concerning|is\ssaid)"
     r"|(?:is|stays|remains)\ssilent"
     r"|(?:insufficient|not\senough)\s(?:\w{1,15}\s){0,2}?"
     r"(?:info|detail|context|data|evidence)\w{0,8}"
     r"|lack(?:s|ing)?\s(?:of\s)?(?:\w{1,15}\s){0,3}?(?:info|detail|context|data)\w{0,8})"
     r"|\b(?:insufficient|not\s(?:\w{4,12}\s)?enough)\sto\b"
+    rf"|\bthere\s(?:is|are)\sno\s(?:\w{{1,15}}\s){{1,5}}?in\s(?:the|this)\s{_CAPTION}"
     r"|n['\u2019]t\s(?:have\s)?enough\s(?:info|detail|context|data)\w{0,8}"
 )
 _STATES_NO = (
@@ -60,13 +67,15 @@ _LACKING = (
     rf"\s{_CAPTION}"
     rf"|(?:fail(?:s|ed)?|neglects?|neglected)\sto\s(?:{_SAY}|{_GIVE})|stops?\sshort\sof\b"
     r"|(?:nobody|no\sone)\s(?:says|tells|mentions|states)\b"
-    r"|left\s(?:open|unsaid|unanswered|undefined)\b|leaves\s(?:\w{1,15}\s){1,6}?(?:open|out)\b"
+    r"|(?:left|remains)\s(?:unsaid|unanswered|undefined)\b|left\sopen\b"
+    r"|leaves\s(?:\w{1,15}\s){1,6}?(?:open|out)\b"
     r"|any(?:one|body)['\u2019]s\sguess\b|up\sin\sthe\sair\b)"
 )
 _FACTS_MISSING = (
     rf"\b(?:(?:{_FACTS}\w{{0,8}}|{_ATTRIBUTE})\s(?:is|are)\s(?:absent|missing|lacking|left\sout)"
     rf"|{_CAPTION}\s(?:\w{{1,12}}\s)?(?:lacks?|omits?|skips?))\b"
 )
+_REMAINS_OPEN = r"\b(?:which|what|where|who|how|whether)\b[^.,;\n]{0,40}\s(?:remains|stays)\sopen\b"
 _WITHOUT = (
     rf"\bwithout\s(?:\w{{1,12}}\s){{0,2}}?(?:saying|telling|stating|naming|giving|specifying|revealing"
     rf"|indicating|describing|showing|{_FACTS})"
@@ -86,7 +95,7 @@ _BUT_NOT = (
 _BUT_NO = (
     r"(?:\b(?:but|yet|though|although)\s(?:gives?\s|there\sis\s)?no|\bwithout"
     r"|,\snot)\s"
-    rf"(?:\w{{1,12}}\s){{0,2}}?{_ATTRIBUTE}"
+    rf"(?:\w{{1,12}}\s){{0,2}}?{_ATTRIBUTE}|\bbut\snothing\b(?!\selse)"
 )
 _UNKNOWN = (
     r"\b(?=[uionb])(?:unknown|unclear|unspecified|undetermined|indeterminate|indeterminable"
@@ -100,15 +109,16 @@ _EUROPEAN_WORDS = (
     r"(?:menci\u00f3n|informaci|mention|info|indication|indica|pr\u00e9cision|angabe|erw\u00e4hnung|men\u00e7))"
 )
 _EUROPEAN = (
-    r"\b(?=[npg])(?:no\sse\s(?:puede|menciona|especifica|indica|sabe|dice)"
-    r"|no\s(?:especifica|menciona|indica|dice)"
+    r"\b(?=[npgl])(?:no\s(?:(?:se|lo|la|nos)\s)?(?:puede|menciona|especifica|indica|sabe|dice|aclara|describe|precisa)"
+    r"|no\ses\sposible|l\u00e4sst\ssich\b[^.;\n]{0,60}?\snicht"
     r"|pas\s(?:\u00e9t\u00e9\s)?(?:mentionn|pr\u00e9cis|indiqu|sp\u00e9cifi|possible)"
     r"|nicht\s(?:erw\u00e4hnt|angegeben|genannt|beschrieben|bestimm|ersichtlich|hervor|beantwort|klar"
     r"|sagen|erkenn|feststell|ermittel)"
-    r"|ne\s(?:l[ea]\s)?(?:dit|mentionne|pr\u00e9cise|indique)\spas"
+    r"|ne\s(?:l[ea]\s)?(?:dit|mentionne|pr\u00e9cise|indique|sait|permet|d\u00e9crit|peut)\spas"
     r"|geht\b[^.;\n]{0,60}?\bnicht\shervor"
-    r"|n\u00e3o\s(?:\w{1,8}\s){0,2}?(?:menciona|especifica|poss\u00edvel|indica)"
-    r"|non\s(?:\w{1,8}\s){0,2}?(?:menziona|pr\u00e9cis|mentionn|indiqu|sp\u00e9cifi|specifica|possibile|indica))"
+    r"|n\u00e3o\s(?:\w{1,8}\s){0,2}?(?:menciona|especifica|poss\u00edvel|indica|informa|diz|descre|d\u00e1\s)"
+    r"|non\s(?:\w{1,8}\s){0,2}?(?:menziona|pr\u00e9cis|mentionn|indiqu|sp\u00e9cifi|specifica|possibile|indica"
+    r"|dice|descri|informazion|pu\u00f2))"
 )
 _OTHERS = (
     r"\u043d\u0435\s(?:\u0443\u043a\u0430\u0437|\u0443\u043f\u043e\u043c|\u0441\u043a\u0430\u0437"
@@ -116,12 +126,17 @@ _OTHERS = (
     r"|\u043d\u0435\u0438\u0437\u0432\u0435\u0441\u0442|\u043d\u0435\u0432\u043e\u0437\u043c\u043e\u0436\u043d"
     r"|\u043d\u0435\u0442\s(?:\u0438\u043d\u0444\u043e\u0440\u043c|\u0434\u0430\u043d\u043d|\u0443\u043f\u043e\u043c)"
     r"|\u4e0d\u6e05\u695a|\uc815\ubcf4\uac00 \uc5c6"
-    r"|(?:\u6ca1\u6709|\u672a)(?:\u660e\u786e)?(?:\u63d0|\u8bf4\u660e|\u63cf\u8ff0|\u7ed9\u51fa)"
-    r"|\u65e0\u6cd5(?:\u786e\u5b9a|\u5224\u65ad|\u56de\u7b54|\u5f97\u77e5)"
+    r"|(?:\u6ca1\u6709|\u672a|\u6ca1)(?:\u660e\u786e|\u5177\u4f53)?(?:\u63d0|\u8bf4|\u63cf\u8ff0|\u7ed9\u51fa|\u6307\u51fa|\u8db3\u591f|\u4fe1\u606f|\u76f8\u5173)"
+    r"|(?:\u65e0\u6cd5|\u4e0d\u80fd)[^\u3002\uff0c\uff1b.,\n]{0,16}?(?:\u786e\u5b9a|\u5224\u65ad|\u56de\u7b54|\u5f97\u77e5|\u77e5\u9053|\u770b\u51fa|\u63a8\u65ad|\u9009\u62e9)"
+    r"|\u4e0d(?:\u77e5\u9053|\u786e\u5b9a|\u660e\u786e)"
     r"|\u66f8\u304b\u308c\u3066\u3044(?:\u307e\u305b\u3093|\u306a\u3044)"
-    r"|\u8a18\u8f09(?:\u304c|\u3055\u308c\u3066)|\u4e0d\u660e|\u5206\u304b\u308a\u307e\u305b\u3093"
-    r"|\u308f\u304b\u308a\u307e\u305b\u3093|\u8a00\u53ca\u3055\u308c\u3066\u3044\u307e\u305b\u3093"
-    r"|\uc54c \uc218 \uc5c6|\uc5b8\uae09\ub418(?:\uc9c0|\uc5b4 \uc788\uc9c0)"
+    r"|(?:\u8a18\u8f09|\u8a18\u8ff0|\u60c5\u5831|\u8a00\u53ca|\u8aac\u660e)(?:\u304c|\u306f)(?:\u3042\u308a\u307e\u305b\u3093|\u306a\u3044|\u306a\u304f)|\u4e0d\u660e"
+    r"|(?:\u8a18\u8f09|\u8a00\u53ca|\u660e\u8a18|\u8aac\u660e)\u3055\u308c\u3066(?:\u3044\u307e\u305b\u3093|\u3044\u306a\u3044|\u304a\u3089\u305a)"
+    r"|(?:\u5206\u304b|\u308f\u304b)(?:\u308a\u307e\u305b\u3093|\u3089\u306a\u3044)"
+    r"|(?:\u5224\u65ad|\u7279\u5b9a|\u56de\u7b54)(?:\u306f)?\u3067\u304d(?:\u307e\u305b\u3093|\u306a\u3044)"
+    r"|\uc54c \uc218 \uc5c6"
+    r"|(?:\uc5b8\uae09|\uba85\uc2dc|\uc124\uba85)\ub418(?:\uc9c0|\uc5b4 \uc788\uc9c0)"
+    r"|\uc5b8\uae09\uc774 \uc5c6"
 )
 _EXPRESSIONS = (
     _CANNOT_TELL,
@@ -131,6 +146,7 @@ _EXPRESSIONS = (
     _STATES_NO,
     _LACKING,
     _FACTS_MISSING,
+    _REMAINS_OPEN,
     _WITHOUT,
     _VAGUE,
     _BUT_NOT,
@@ -152,7 +168,8 @@ _TELLING = re.compile(
 )
 # "I would rather not say" is the writer's refusal; "I don't see which" speaks of the text.
 _REFUSED = re.compile(
-    r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown)\b)", re.IGNORECASE
+    r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown|learn|know)\b)",
+    re.IGNORECASE,
 )
 _WRITER = re.compile(r"\b(?:I|we)(?:['\u2019](?:d|ll|m))?\s(?:\w{1,8}\s?){0,2}$", re.IGNORECASE)
 
@@ -166,6 +183,41 @@ def _abstains(text: str, match: re.Match[str]) -> bool:
     if match.re is _SAID_ELSE:
         return _TELLING.search(text, max(0, match.start() - 120), match.start()) is not None
     return match.re is not _NOT_STATED or not _refusal(text, match)
+
+
+_TELLS = re.compile(
+    rf"\b(?:{_CAPTION}|mention|describ|stat(?:es|ed)\b|says\b|said\b|talks?\b|given\b"
+    r"|there\s(?:is|are)\b|shows\b|lists?\b)",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"\b(?:but|yet|however|(?P<opens>although|though|while|whereas))\b", re.IGNORECASE
+)
+_LONGEST_CONCESSION = 200
+_LONGEST_CONTRAST = 8
+
+
+def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What the text grants that a caption tells, before it says what that does not hold.
+
+    "The caption mentions a red van, but its colour is not given" names no colour. Nor does
+    "Although a red van is mentioned, ...".
+    """
+    found: list[tuple[int, int]] = []
+    for end, _ in gaps:
+        begin = max(0, end - _LONGEST_CONCESSION)
+        # The words of the gap may begin with the contrast: "but no colour".
+        for contrast in _CONTRAST.finditer(text, begin, end + _LONGEST_CONTRAST):
+            # ". However" speaks of the sentence before.
+            since = (
+                max(text.rfind(mark, begin, max(0, contrast.start() - 2)) for mark in ".;\n") + 1
+            )
+            told = since, contrast.start()
+            if contrast["opens"] and not text[since : contrast.start()].strip(" .;\n"):
+                told = contrast.end(), text.find(",", contrast.end(), end)
+            if _TELLS.search(text, *told) and (not found or found[-1][1] <= since):
+                found.append((max(since, begin), end))
+    return found
 
 
 def abstentions(text: str) -> list[tuple[int, int]]:

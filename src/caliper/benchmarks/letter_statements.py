@@ -7,7 +7,7 @@ Letters in words, abbreviations and coordinations ("vitamin D", "N/A", "B or D")
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -26,10 +26,12 @@ _CAPITAL = re.compile(rf"{_NO_LETTER_BEFORE}{_LETTER}")
 _SMALL = re.compile(r"(?:(?<=[(\[])|(?<![a-z]))[a-z](?=[)\]])|[b-hj-z](?=[\s.*\"'`)\]}<>!]{0,8}$)")
 _SMALL_ALONE = re.compile(r"[a-z](?=[\s.*\"'`)\]}<>!]{0,8}$)")
 _RIVAL = re.compile(
-    r"[\s.,?!*)\]\"'`\u2026]{0,6}(?:\b(?:or|and|oder|ou)\b|[,/&])[\s*(\[\"'`]{0,4}"
+    r"[\s.,?!*)\]\"'`\u2026]{0,6}(?:\b(?:or|and|oder|ou|as\swell\sas|(?:,\s)?but\salso)\b|[,/&])[\s*(\[\"'`]{0,4}"
     rf"(?:(?i:option|choice|answer|letter)\s)?({_LETTER})"
 )
 _OR = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b")
+_OR_BEFORE = re.compile(r"\b[Oo]r\s[*(\"']{0,2}\Z")
+_ASKED = re.compile(r"[*)\"'`]{0,3}\?")
 
 _COPULA = (
     r"(?:is|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|es|est|ist|\u00e9|\u00e8|adalah)"
@@ -51,19 +53,23 @@ _OWN_VOICE = re.compile(
     r"(?:\sthe\s(?:correct\s|right\s|best\s)?(?:answer|option|choice)\s(?:is|would\sbe))?)"
     rf"{_DECORATION}(?i:(?:option|choice|answer|letter)\s)?\(?"
 )
+_CORRESPONDS = re.compile(
+    r"(?i:\b(?:correspond(?:s|ing)?\s(?:to|with)|match(?:es|ing)|equals|which\sis|that\sis|i\.e\.,?|namely)"
+    r"\s(?:the\s)?(?:option|choice|answer|letter)\s)[*(\"']{0,3}"
+)
 _UNSPACED_CUE = re.compile(
     r"(?:\u7b54\u6848|\u6b63\u89e3|\u7b54\u3048|\uc815\ub2f5|\u9078\u629e|\u9009\u9879|\u9009|\u9078)"
     r"(?:\u5e94\u8be5|\u61c9\u8a72)?(?:\u662f|\u4e3a|\u70ba|\u306f|\uc740|\ub294|\u62e9|\u64c7)?"
     rf"{_DECORATION}"
 )
 _CONCLUSION = re.compile(
-    r"(?i:\b(?:so|therefore|thus|hence|but|i\.e\.|namely|makes|making|total|altogether|overall|sum"
+    r"(?i:\b(?:so(?!\s(?:is|are|was|were|do|does)\b)|therefore|thus|hence|i\.e\.|namely|makes|making|total|altogether|overall|sum"
     r"|meaning)\b|[=\u2192]|->)"
     r"[,:]?(?i:\s(?:of|it|is|it['\u2019]s|that|there|are|must|be|the|a|an|answer|probably|likely)\b){0,5}"
     r"[\s(*\"]{0,4}"
 )
 _COLON = re.compile(
-    r"(?::|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
+    r"(?::|\b(?:but|donc|portanto|quindi|daher|deshalb|folglich|entonces|por\slo\stanto|assim),?\s(?:probably\s|likely\s)?|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
     # "is" or "option" in other languages, the usual ones.
     r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
     r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
@@ -76,7 +82,7 @@ _COLON = re.compile(
 _LAST_LETTER = re.compile(
     rf"({_LETTER})[)*\"'.!\s\u3002\u00bb]{{0,5}}(?:\u3067\u3059\u3002?|\uc785\ub2c8\ub2e4\.?)?$"
 )
-_BOXED = re.compile(r"\\boxed\{\s?(?:\\text\{)?([A-Z])\b")
+_BOXED = re.compile(r"\\(?:boxed|text\w{0,4}|math\w{2})\{\s?\(?([A-Z])\b")
 _RIGHT = (
     r"\s(?:(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
     r"\s(?:correct|right|best|answer|choice|most)|(?:fits|matches)(?:\sbest)?|it\sis)\b"
@@ -101,7 +107,7 @@ _MENTION_AFTER = re.compile(
     r"[*\"'`)\]}]{0,4}\s?(?:$|[.,;:!?\n\u2026\u2013\u2014(<-]"
     r"|\b(?:because|as|since|is|and|or|but|due|given|based)\b)"
 )
-_CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!\n](?!\.)|$)")
+_CLAUSE_END = re.compile(r"[)*\"'`]{0,3}\s?(?:[.!?\n](?!\.)|$)")
 _LETTER_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z][)\]*]{0,2}[.,]\s{0,3}$")
 _DENIED = re.compile(
     r"(?i:\b(?:not|(?:can|could|wo|would)n?['\u2019]?t\sbe|cannot\sbe|isn['\u2019]t|neither|nor|never|anything\sbut|rather\sthan|instead\sof|except|excluding"
@@ -110,7 +116,7 @@ _DENIED = re.compile(
     rf"|(?:{_LETTER}(?:,\s|,?\s(?:and|or)\s)){{0,8}}{_CAPITAL.pattern}\)?"
     r"(?i:\s(?:is|are|was|were|seems?|looks?)(?:\snot\b|n['\u2019]t|\s(?:clearly\s|also\s)?"
     r"(?:wrong|incorrect|false|out|ruled|excluded|unlikely|impossible|eliminated|tempting)))"
-    r"[^.,;\n]{0,60}"
+    rf"[^.,;\n]{{0,60}}(?:,\s(?:and\s)?(?:so|as|neither)\s(?:is|are)\s{_LETTER})?"
 )
 _REJECTED = re.compile(rf"{_CAPITAL.pattern}\s?\?\s{{1,3}}(?i:no|nope)\b")
 _JUDGED = re.compile(
@@ -119,10 +125,6 @@ _JUDGED = re.compile(
     r"|(?P<tick>[\u2705\u2611\u2713\u2714])|[\u274c\u2716-\u2718])",
     re.MULTILINE,
 )
-_VERDICT = re.compile(
-    r"\s?(?:is\b|[:=-])\s?(?:not\b|right|correct|yes|true|wrong|incorrect|no\b|false)"
-)
-_LABEL = re.compile(r"(?:^|(?<=[\s(*]))\(?([A-Z])[.):]?[*\s]{1,3}\(?|\(([A-Z])\)\s?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +142,9 @@ def cues(text: str) -> Iterator[Cue]:
     for match in _CUE.finditer(text):
         final = "final" in match[0].lower()
         yield Cue(match.start(), match.end(), final, bool(match["said"]))
-    for match in _OWN_VOICE.finditer(text):
-        yield Cue(match.start(), match.end(), final=False, said=True)
-    for match in _UNSPACED_CUE.finditer(text):
-        yield Cue(match.start(), match.end(), final=False, said=True)
+    for expression in (_OWN_VOICE, _CORRESPONDS, _UNSPACED_CUE):
+        for match in expression.finditer(text):
+            yield Cue(match.start(), match.end(), final=False, said=True)
 
 
 def conclusions(text: str) -> Iterator[int]:
@@ -151,31 +152,21 @@ def conclusions(text: str) -> Iterator[int]:
     return (match.end() for match in _CONCLUSION.finditer(text))
 
 
-def without_listing(text: str, shown: Sequence[str]) -> str:
-    """The text with spaces for options that it only repeats: two or more with their letters."""
-    found: list[tuple[int, int, str]] = []
-    for match in _LABEL.finditer(text):
-        letter = match[1] or match[2]
-        place = ord(letter) - ord("A")
-        own = shown[place].strip() if place < len(shown) else ""
-        said = text[match.end() : match.end() + len(own)]
-        judged = _VERDICT.match(text, match.end() + len(own))
-        if own and said.casefold() == own.casefold() and not judged:
-            found.append((match.start(), match.end() + len(own), letter))
-    if len({letter for _, _, letter in found}) > 1:
-        for start, end, _ in found:
-            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    return text
-
-
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
-    """The letters that the text gives. One beside a rival ("B or D"), or reported, has no value."""
+    """The letters that the text gives. One beside a rival ("B or D"), or asked, has no value.
+
+    Nor has one that the text reports, where it mentions another of its own.
+    """
     marks: dict[int, Mark] = {}
     for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
         marks[at] = max(mark, marks.get(at, mark))
     for at, mark in _in_sentences(text, voices):
         marks.setdefault(at, mark)
-    told = {at for at, mark in marks.items() if mark is Mark.MENTIONED and voices.reported(at)}
+    mentioned = {at for at, mark in marks.items() if mark is Mark.MENTIONED}
+    told = {at for at in mentioned if voices.reported(at)}
+    if mentioned == told:
+        marks |= dict.fromkeys(told, Mark.QUOTED)
+        told = set()
     return [
         Statement(None if at in told else _unrivalled(text, at), at, mark)
         for at, mark in marks.items()
@@ -185,7 +176,11 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
 def _unrivalled(text: str, at: int) -> str | None:
     letter = text[at].upper()
     rival = _RIVAL.match(text, at + 1)
-    if (rival is not None and rival[1] != letter) or _OR.match(text, at + 1):
+    if (
+        (rival is not None and rival[1] != letter)
+        or _OR.match(text, at + 1)
+        or _ASKED.match(text, at + 1)
+    ):
         return None
     return letter
 
@@ -221,10 +216,18 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         yield len(before) + 1 + alone.start(1), Mark.OWN
     for match in _CAPITAL.finditer(text):
         at = match.start()
-        if _CLAUSE_END.match(text, match.end()) and voices.starts_clause(at):
+        asked = _ASKED.match(text, at + 1)
+        beside = asked and _OR_BEFORE.search(text, max(0, at - 8), at)
+        apart = voices.starts_clause(at) or beside
+        if apart and _CLAUSE_END.match(text, match.end()):
             listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
-            if not listed and not voices.reported(at):
-                yield at, voices.mark(at)
+            if not (listed or voices.reported(at) or _is_cut_pronoun(text, at)):
+                yield at, Mark.STATED if asked else voices.mark(at)
+
+
+def _is_cut_pronoun(text: str, at: int) -> bool:
+    """Whether an "I" in a line ends the text, which breaks off there: "I'm sorry, I"."""
+    return text[at:] == "I" and text[:at].rstrip(" ")[-1:] in (".", ",", "!", "?", ";")
 
 
 def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
@@ -232,7 +235,8 @@ def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
     for match in _CAPITAL.finditer(text):
         before = text[max(0, match.start() - 16) : match.start()]
         named = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
-        if named and not voices.reported(match.start()):
+        cut = _is_cut_pronoun(text, match.start())
+        if named and not cut and not voices.reported(match.start()):
             yield match.start(), Mark.MENTIONED
 
 
@@ -240,7 +244,9 @@ def letter_at(text: str, at: int) -> int | None:
     """Where the letter stands that begins at `at`; None where another word does."""
     if re.match(_LETTER, text[at : at + 40]):
         return at
-    if _SMALL.match(text, at) or (text[at - 1 : at] in ":=*(" and _SMALL_ALONE.match(text, at)):
+    if _SMALL.match(text, at) or (
+        text[max(0, at - 4) : at].rstrip(" ")[-1:] in (*":=*(",) and _SMALL_ALONE.match(text, at)
+    ):
         return at
     # "The answer is I, yarn": behind the cue a comma makes no pronoun.
     return at if re.match(r"[A-Z](?:,|\.)", text[at : at + 2]) else None
@@ -249,7 +255,7 @@ def letter_at(text: str, at: int) -> int | None:
 def _closing(text: str) -> int | None:
     """Where the letter stands that ends the text behind "so", "but" or a colon."""
     end = _LAST_LETTER.search(text, max(0, len(text) - 10))
-    if end is None:
+    if end is None or _is_cut_pronoun(text, end.start()):
         return None
     before = text[max(0, end.start() - 40) : end.start()]
     concluded = any(at == len(before) for at in conclusions(before))

@@ -8,51 +8,74 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from caliper.benchmarks.abstention import abstentions
+from caliper.benchmarks.abstention import abstentions, conceded
 from caliper.benchmarks.letter_statements import (
-    conclusions,
-    cues,
-    letter_at,
     letter_statements,
     without_denied,
-    without_listing,
 )
+from caliper.benchmarks.listings import place_of, without_listing
 from caliper.benchmarks.literals import read_literal
+from caliper.benchmarks.option_statements import (
+    between,
+    called_answer,
+    clause_end,
+    option_statements,
+)
 from caliper.benchmarks.option_texts import Mention, OptionTexts
 from caliper.benchmarks.replies import told, unfenced
+from caliper.benchmarks.restatements import answers_by_statement, is_about, landmarks
 from caliper.benchmarks.statements import Mark, Statement, Voices, settled, within
 from caliper.core.untrusted import LONGEST
 
 
-def chosen(reply: str, shown: Sequence[str], cannot: int | None = None) -> int | None:
+def chosen(
+    reply: str, shown: Sequence[str], cannot: int | None = None, question: str = ""
+) -> int | None:
     """The place of the chosen option among those shown, which are lettered from A.
 
     The reply is an option's text or a letter; else what it states decides (`settled`): letters
     and texts that it calls its answer, and without those the only option that it mentions.
     `cannot` is the place of the option that the question cannot be answered: words that say so
-    ("not mentioned") choose it. Thoughts are not read; JSON is read as JSON.
+    ("not mentioned") choose it. `question` tells what a statement says of it ("The dog is on a
+    leash"). Thoughts are not read, nor a next question that the reply asks itself; JSON is read
+    as JSON.
     """
     text = unfenced(_normal(told(reply)))
     if len(text) > LONGEST:
         # One character may become eighteen.
         return None
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
-    if label and label[0].isalpha() and _place(label[0]) < len(shown):
-        return _place(label[0])
+    if label and label[0].isalpha() and place_of(label[0]) < len(shown):
+        return place_of(label[0])
     options = OptionTexts([_normal(option) for option in shown])
     if cannot is not None:
         others = (text for place, text in enumerate(shown) if place != cannot)
         # Where a choice itself says "not visible", the words choose that one.
         cannot = None if any(map(abstentions, others)) else cannot
     values = _values_of_object(text)
+    asked = _Asked(options, cannot, question)
     if values is None:
-        return _read(text, options, cannot)
-    places = {_read(value, options, cannot) for value in values} - {None}
+        next_question = _NEXT_QUESTION.search(text)
+        first = _read(text[: next_question.start()], asked) if next_question else None
+        return _read(text, asked) if first is None else first
+    places = {_read(value, asked) for value in values} - {None}
     return places.pop() if len(places) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The options, the place of the one that says that none can be chosen, and the question."""
+
+    options: OptionTexts
+    cannot: int | None
+    question: str
+
+
+_NEXT_QUESTION = re.compile(r"\n\s{0,4}(?:Question|Q|User|Human)\s?\d{0,3}:", re.IGNORECASE)
 
 
 def _normal(text: str) -> str:
@@ -85,9 +108,10 @@ def _values_of_object(text: str) -> list[str] | None:
     return ["" if each is None else str(each).strip() for each in flat]
 
 
-def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
+def _read(text: str, asked: _Asked) -> int | None:
+    options = asked.options
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
-    place = _place(label[0]) if label else len(options.options)
+    place = place_of(label[0]) if label else len(options.options)
     in_range = place < len(options.options)
     if label and label[0].isalpha() and in_range:
         return place
@@ -97,12 +121,14 @@ def _read(text: str, options: OptionTexts, cannot: int | None) -> int | None:
     if label:
         is_label = in_range and (place >= _LETTERS or not options.numbered)
         return place if is_label else None
-    alone = _LETTERS_ALONE.fullmatch(text) and set(_ANY_LETTER.findall(text))
-    if alone and len(alone) > (2 if options.lettered else 1):
+    listed = _LETTERS_ALONE.fullmatch(text) and not abstentions(text)
+    if listed and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
         return None
-    text, denied = without_denied(without_listing(_PREFIX.sub("", text), options.options))
+    text, denied = without_denied(
+        without_listing(_ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text)), options.options)
+    )
     voices = Voices.of(text)
-    return settled(_statements(voices, denied, options, cannot), voices)
+    return settled(_statements(voices, denied, asked), voices)
 
 
 _LETTERS = 26
@@ -110,25 +136,20 @@ _LABEL_ALONE = re.compile(r"[A-Za-z]|[1-9][0-9]?")
 _LETTERS_ALONE = re.compile(r"\W{0,4}[A-Z](?:[^\w\n]{1,3}[A-Z])++\W{0,4}")
 _ANY_LETTER = re.compile(r"[A-Z]")
 _WRAPPING = " \t\r\n.,:;!?*_`\"'()[]{}<>$\u2705\u3002\u201c\u201d"
+_ANSWER_TAG = re.compile(r"<\w{0,12}answer>", re.IGNORECASE)
 _PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 
 
-def _place(label: str) -> int:
-    """The place of a label: A is 0, and a number counts from 1."""
-    return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
-
-
-def _statements(
-    voices: Voices, denied: Collection[str], options: OptionTexts, cannot: int | None
-) -> Iterator[Statement[int]]:
+def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Iterator[Statement[int]]:
     """What the text states, letters, option texts and abstentions alike."""
-    text = voices.text
+    text, options, cannot = voices.text, asked.options, asked.cannot
     letters = letter_statements(text, voices)
     yield from _lettered(letters, options)
     yield from _ordinals(text, options)
-    gaps = abstentions(text)
     mentions = options.mentions(text)
+    gaps = [(start, _end_of_list(text, end, mentions)) for start, end in abstentions(text)]
     taken = {given.at for given in letters if given.mark >= Mark.STATED}
+    aside, others = conceded(text, gaps), landmarks(asked.question)
     named = [
         each
         for each in mentions
@@ -136,35 +157,57 @@ def _statements(
         and each.start not in taken
         and chr(ord("A") + each.place) not in denied
         and not within(each.start + 1, gaps)
+        and not within(each.start + 1, aside)
+        and not is_about(text, each.start, others)
+        and not _SUPPOSED.search(text, max(0, each.start - 60), each.start)
     ]
-    yield from _texts(text, options, voices, named)
+    yield from option_statements(voices, named, options)
+    yield from _answered(text, asked, gaps)
     if cannot is not None:
         negated = [each for each in mentions if each.negated]
-        kept = [start for start, end in gaps if not _between(negated, end, _clause_end(text, end))]
+        kept = [start for start, end in gaps if not between(negated, end, clause_end(text, end))]
         yield from (Statement(cannot, start, Mark.MENTIONED) for start in kept)
         named += [Mention(cannot, start, start) for start, _ in gaps]
-        named.sort(key=_start)
-    yield from _called_answer(text, voices, named)
+        named.sort(key=lambda mention: mention.start)
+    yield from called_answer(voices, named, options)
+
+
+_SUPPOSED = re.compile(
+    r"\b(?:may|might|could)\s(?:\w{1,10}\s)?be\s(?!(?:seen|heard|found)\b)[^.;:!?\n]{0,60}\Z",
+    re.IGNORECASE,
+)
+_LONGEST_LIST = 400
+_NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?:(?:an?|the)\s)?")
+
+
+def _end_of_list(text: str, end: int, mentions: Sequence[Mention]) -> int:
+    """The end of a gap with the two or more options that it lists: "no mention of tea or milk"."""
+    last = [end]
+    for each in between(mentions, end, end + _LONGEST_LIST):
+        if not _NEXT_IN_LIST.fullmatch(text, last[-1], each.start):
+            break
+        last.append(each.end)
+    return last[-1] if len(last) > 2 else end
+
+
+def _answered(
+    text: str, asked: _Asked, gaps: Sequence[tuple[int, int]]
+) -> Iterator[Statement[int]]:
+    """Yes or no where a sentence states what the question asks."""
+    places = asked.options.yes_no
+    if places is not None:
+        for at, is_so in answers_by_statement(text, asked.question, gaps):
+            yield Statement(places[0 if is_so else 1], at, Mark.MENTIONED)
 
 
 def _lettered(letters: Iterable[Statement[str]], options: OptionTexts) -> Iterator[Statement[int]]:
     """The letters as places. One beyond the options matters only where it is the answer."""
     for given in letters:
-        place = _place(given.value) if given.value else None
+        place = place_of(given.value) if given.value else None
         in_range = place is not None and place < len(options.options)
         if given.mark is Mark.MENTIONED and (options.lettered or not (in_range or place is None)):
             continue
         yield Statement(place if in_range else None, given.at, given.mark)
-
-
-def _start(mention: Mention) -> int:
-    return mention.start
-
-
-def _between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
-    """Those of the mentions, in their order, that begin from `start` and before `end`."""
-    first = bisect_left(mentions, start, key=_start)
-    return mentions[first : bisect_left(mentions, end, lo=first, key=_start)]
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -186,89 +229,3 @@ def _ordinals(text: str, options: OptionTexts) -> Iterator[Statement[int]]:
         number = _ORDINALS.index(word) + 1 if word in _ORDINALS else count
         number = int(match[2] or match[4] or number)
         yield Statement(number - 1 if number <= count else None, match.start(), Mark.MENTIONED)
-
-
-def _texts(
-    text: str, options: OptionTexts, voices: Voices, named: Sequence[Mention]
-) -> Iterator[Statement[int]]:
-    """The options that are named: as a sentence of their own, or in one."""
-    outside = any(not voices.quoted(each.start) for each in named)
-    for each in named:
-        rival = (
-            _OR.match(text, each.end) or _shared(text, options, each) or _another_letter(text, each)
-        )
-        place = None if rival else each.place
-        opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
-        yes_no = text[each.start : each.end].casefold() in ("yes", "no")
-        end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
-        if _ASKED.match(text, each.end) or _IF.search(text, max(0, each.start - 48), each.start):
-            continue
-        if opening and end and not rival:
-            yield Statement(place, each.start, voices.mark(opening.end("start")))
-        elif voices.quoted(each.start) and outside:
-            yield Statement(place, each.start, Mark.QUOTED)
-        else:
-            yield Statement(place, each.start, Mark.MENTIONED)
-
-
-_SENTENCE_START = re.compile(
-    r"(?P<start>^|[.!?:\n])[\"'*(#>\s]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
-)
-_SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
-_ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
-_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,(]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
-_IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
-# To its end the sentence is a question; "isn't it?" asks nothing.
-_ASKED = re.compile(r"[^.!?,\n]{0,120}\?")
-_LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
-_KIND_OF = re.compile(
-    r"\b(?:shade|tone|tint|hue|kind|type|sort|form|variety)s?\sof\s(?:an?\s)?$", re.IGNORECASE
-)
-_BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
-_SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!['\u2019])")
-
-
-def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
-    """Whether it is one of several: "vitamins A and C", "both the vase"."""
-    if _BOTH.search(text, max(0, mention.start - 16), mention.start):
-        return True
-    if _KIND_OF.search(text, max(0, mention.start - 16), mention.start):
-        return options.shares_words(mention.place)
-    last = options.exact[mention.place][-1:]
-    short = bool(last) and (len(last[0]) == 1 or last[0].isdigit())
-    return short and _SHARED.match(text, mention.end) is not None
-
-
-def _another_letter(text: str, mention: Mention) -> bool:
-    """Whether the letter of another option stands behind: "Yes (A)" where A is No."""
-    letter = _LETTER_BEHIND.match(text, mention.end)
-    return letter is not None and _place(letter[1]) != mention.place
-
-
-_CLAUSE_END = re.compile(r"[;,\n]|\.(?![0-9])")
-_LONGEST_CLAUSE = 200
-
-
-def _clause_end(text: str, at: int) -> int:
-    found = _CLAUSE_END.search(text, at, at + _LONGEST_CLAUSE)
-    return found.start() if found else at + _LONGEST_CLAUSE
-
-
-def _called_answer(text: str, voices: Voices, named: Sequence[Mention]) -> Iterator[Statement[int]]:
-    """The option that a clause calls the answer, or concludes."""
-    for cue in cues(text):
-        if not cue.said or letter_at(text, cue.end) is not None:
-            continue
-        inside = _between(named, cue.end, _clause_end(text, cue.end))
-        # An abstention is the answer only right behind the cue: "the answer is not given".
-        places: set[int | None] = {
-            each.place for each in inside if each.end > each.start or each.start < cue.end + 4
-        }
-        if any(each.end > each.start and _another_letter(text, each) for each in inside):
-            places = {None}
-        if len(places) == 1:
-            yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
-    for at in conclusions(text):
-        for each in _between(named, at, min(at + 13, _clause_end(text, at))):
-            if each.end > each.start:
-                yield Statement(each.place, each.start, Mark.STATED)

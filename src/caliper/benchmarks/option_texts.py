@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from caliper.benchmarks.senses import is_named
-from caliper.benchmarks.spellings import Token, singular, tokens
+from caliper.benchmarks.spellings import Token, singular, stem, tokens
 
 _SMALL_WORDS = frozenset(
     (
@@ -47,7 +47,13 @@ _SMALL_WORDS = frozenset(
 _NEGATIONS = frozenset(
     ("not", "no", "never", "without", "neither", "nor", "cannot", "unlike", "except", "excluding")
 )
-_NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
+_NEGATED_PAIRS = frozenset((("rather", "than"), ("instead", "of"), ("free", "of")))
+# "At least two" may be three.
+_BOUND = re.compile(
+    r"\b(?:(?:more|less|fewer|greater|other)\sthan|at\s(?:least|most)|up\sto|over|under|above|below"
+    r"|(?:minimum|maximum)\sof)\s[$\u00a3\u20ac\u00a5]?$",
+    re.IGNORECASE,
+)
 _BOUNDARY = re.compile(r"[.,;:!?\n]|\b(?:but|so|because|however)\b", re.IGNORECASE)
 _DENIED_BEFORE = re.compile("[\u4e0d\u6ca1\u975e]")
 _DENIED_BEHIND = re.compile(
@@ -72,7 +78,7 @@ _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """The option at `place` is named from `start` to `end`; `negated`: "not red", "no snow"."""
+    """The option at `place` is named from `start` to `end`; `negated`: "not red", "over 5"."""
 
     place: int
     start: int
@@ -91,11 +97,13 @@ class OptionTexts:
         self.lettered = any(
             len(option.strip()) == 1 and option.strip().isalpha() for option in options
         )
-        self._yes_no = {("yes",), ("no",)} <= set(self.exact)
+        pair = [at for word in ("yes", "no") for at in self._places((word,))]
+        self.yes_no = tuple(pair) if len(pair) == 2 else None
         nones = [at for at, words in enumerate(self.exact) if words[:2] == ("none", "of")]
         self._none = nones[0] if len(nones) == 1 else None
-        keys = [_key(words) for words in self.exact]
-        plain = [tuple(map(singular, key)) for key in keys]
+        self._answers = ("yes", "no") if any(each[:1] == ("yes",) for each in self.exact) else ()
+        keys = [self._key(words) for words in self.exact]
+        plain = [tuple(map(stem, key)) for key in keys]
         # Where "dog" and "dogs" are two options, the ending tells them apart.
         self._plain = max(Counter(plain).values(), default=1) == 1
         self._keys = plain if self._plain else keys
@@ -104,9 +112,12 @@ class OptionTexts:
             if key and self._keys.count(key) == 1:
                 self._by_first.setdefault(key[0], []).append(place)
 
+    def _places(self, words: tuple[str, ...]) -> list[int]:
+        return [at for at, exact in enumerate(self.exact) if exact == words]
+
     def plain(self, text: str) -> str:
         """The text with "yes" or "no" for another word that opens it and means so."""
-        word = _YES_NO_ALONE.match(text) or _YES_NO_OPENING.match(text) if self._yes_no else None
+        word = _YES_NO_ALONE.match(text) or _YES_NO_OPENING.match(text) if self.yes_no else None
         if word is None or any(word[0].strip().casefold() in words for words in self.exact):
             return text
         return ("Yes" if word["yes"] else "No") + text[word.end() :]
@@ -122,7 +133,7 @@ class OptionTexts:
         same = [at for at, option in enumerate(self.options) if option.strip().casefold() == said]
         words = tuple(token.word for token in tokens(text))
         if not same and words:
-            same = [at for at, exact in enumerate(self.exact) if exact == words]
+            same = self._places(words)
         is_question = len(words) > 1 and text.rstrip().endswith("?")
         if not same and not is_question and (key := self._compared(words)):
             same = [at for at, wanted in enumerate(self._keys) if wanted == key]
@@ -136,8 +147,20 @@ class OptionTexts:
         return same[0] if len(same) == 1 else None
 
     def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        key = _key(words)
-        return tuple(map(singular, key)) if self._plain else key
+        key = self._key(words)
+        return tuple(map(stem, key)) if self._plain else key
+
+    def _key(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """The words that make an option: no small words, and no "yes" or "no" before others."""
+        if len(words) > 1 and words[0] in self._answers and words[1] not in self._answers:
+            words = words[1:]
+        last = len(words) - 1
+        kept = (
+            word
+            for at, word in enumerate(words)
+            if word not in _SMALL_WORDS or (at == last and word == "a")
+        )
+        return tuple(kept) or words
 
     def mentions(self, text: str) -> list[Mention]:
         """Where the options are named; of two in one place the longer."""
@@ -155,17 +178,31 @@ class OptionTexts:
 
     def _in_words(self, text: str, words: Sequence[Token]) -> Iterator[Mention]:
         boundaries = [match.start() for match in _BOUNDARY.finditer(text)]
-        compared = [singular(token.word) if self._plain else token.word for token in words]
+        compared = [stem(token.word) if self._plain else token.word for token in words]
         clause = negation = 0
         for at, token in enumerate(words):
             while clause < len(boundaries) and boundaries[clause] < token.start:
                 clause, negation = clause + 1, 0
             for place in self._by_first.get(compared[at], ()):
                 last = self._end_of(place, compared, at)
+                # Alone, "stand" is not Standing.
+                if last == at and not self._is_inflected(token.word, place):
+                    continue
                 if last is None or not is_named(words, at, last, self.options[place], text):
                     continue
-                yield Mention(place, token.start, words[last].end, negation > 0)
+                bounded = token.word[0].isdigit() and _BOUND.search(
+                    text, max(0, token.start - 16), token.start
+                )
+                yield Mention(place, token.start, words[last].end, negation > 0 or bool(bounded))
             negation += _negates(words, at)
+
+    def _is_inflected(self, word: str, place: int) -> bool:
+        """Whether the word is the option's, or "stands" for Standing."""
+        named = [own for own in self.exact[place] if stem(own) == stem(word)]
+        return any(
+            singular(own) == singular(word) or (own.endswith("ing") and word.endswith(("s", "ed")))
+            for own in named
+        )
 
     def _end_of(self, place: int, compared: Sequence[str], at: int) -> int | None:
         """The last word of an option that begins at `at`; between long words two may stand."""
@@ -174,7 +211,7 @@ class OptionTexts:
             reach = 4 if len(wanted) > 2 else 2
             ahead = compared[last + 1 : last + reach]
             step = ahead.index(wanted) + 1 if wanted in ahead else None
-            if step and any(map(_denies, ahead[: step - 1])):
+            if step and any(_denies(word) or word == "or" for word in ahead[: step - 1]):
                 return None
             if step is None:
                 return None
@@ -190,17 +227,6 @@ class OptionTexts:
                         _DENIED_BEFORE.search(before) or _DENIED_BEHIND.match(text, after)
                     )
                     yield Mention(place, match.start(), match.end(), negated)
-
-
-def _key(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words that make an option: no small words, and no "yes" before another."""
-    if not words:
-        return ()
-    if len(words) > 1 and words[0] in ("yes", "no") and words[1] not in ("yes", "no"):
-        words = words[1:]
-    kept = (word for word in words[:-1] if word not in _SMALL_WORDS)
-    last = words[-1:] if words[-1:] == ("a",) or words[-1] not in _SMALL_WORDS else ()
-    return (*kept, *last) or words
 
 
 def _negates(words: Sequence[Token], at: int) -> bool:

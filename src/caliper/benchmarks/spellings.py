@@ -76,3 +76,12 @@ def singular(word: str) -> str:
         return word[:-2]
     plural = len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
     return word[:-1] if plural else word.removesuffix("'s")
+
+
+_VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|e)\Z")
+_DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1\Z")
+
+
+def stem(word: str) -> str:
+    """A word without the ending of a plural or of a verb: "running" and "runs" are one."""
+    return _DOUBLED.sub(r"\1", _VERB_ENDING.sub("", singular(word)))

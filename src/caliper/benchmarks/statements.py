@@ -109,7 +109,8 @@ _DISOWNED = re.compile(
     r"(?:order|want|ask|demand|instruct|request|claim|tell|told|inject|dictate|wish)\w{0,3}\b"
     r"|(?:written|printed|injected|embedded|hidden|planted|smuggled|quoted|ordered|demanded"
     r"|requested|part\sof|(?:an?|the)\s(?:injection|trick|quote|quotation))\b)"
-    r"|\s(?:appears?|stands|occurs)\s(?:in|at|inside)\b"
+    r"|\s(?:appears?|stands|occurs)\s(?:in|at|inside)\s(?:the|this)\s"
+    r"(?:caption|text|sentence|description|phrase|quot\w{1,7}|end|beginning|start)\b"
     # Where an object stood.
     r"|\s\sin\s(?:the|this)\s(?:caption|text|sentence|description|phrase)\b",
     re.IGNORECASE,
@@ -134,6 +135,12 @@ _BEFORE_CORRECTION = re.compile(
     r"[\s\"'*_`]{0,4}$",
     re.IGNORECASE,
 )
+# "If the door is open, the answer is B"; "if I had to guess" is no condition.
+_CONDITION = re.compile(
+    r"(?:\A|[.!?\n]\s{0,3})if\s(?:the|it|he|she|they|there|this|that|an?)\b[^.!?\n]*\Z",
+    re.IGNORECASE,
+)
+_LONGEST_CONDITION = 160
 _CLAUSE_START = re.compile(
     r"(?:^|[.!?,;\n\u3002\uff0c\uff01]|\b(?:but|so|hence|therefore|thus)(?=\s))"
     r"[\s*\"'`#>_~()\u2705-]{0,12}$",
@@ -189,7 +196,17 @@ class Voices:
 
     def reported(self, at: int) -> bool:
         """Whether the offset lies in a quotation, or in what another text is said to say."""
-        return self.quoted(at) or within(at, self.reports) or within(at, self.disowned)
+        return (
+            self.quoted(at)
+            or within(at, self.reports)
+            or within(at, self.disowned)
+            or self.conditional(at)
+        )
+
+    def conditional(self, at: int) -> bool:
+        """Whether the sentence up to the offset is a condition: "if the door is open, ..."."""
+        begin = max(0, at - _LONGEST_CONDITION)
+        return _CONDITION.search(self.text, begin, at) is not None
 
     def starts_clause(self, at: int) -> bool:
         """Whether a sentence or clause begins at the offset."""

@@ -11,12 +11,18 @@ from rich.markup import escape
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
+from caliper.deferred import deferred
 from caliper.runtime.service_settings import ClientSettings
 from caliper.runtime.settings import read_settings
 from caliper.servicers.grounds import kafka_access, store_access, store_named
 
 if TYPE_CHECKING:
+    from caliper.adapters.stores import minio
+    from caliper.adapters.streams import kafka_topics
     from caliper.adapters.streams.kafka_access import KafkaAccess
+else:
+    minio = deferred("caliper.adapters.stores.minio")
+    kafka_topics = deferred("caliper.adapters.streams.kafka_topics")
 
 Kafka = Annotated[
     str,
@@ -80,9 +86,6 @@ def apply_topics(
     Says what was made or changed; applied once more it changes nothing. Topics of other names
     are left alone, and no partition is ever taken away.
     """
-    # Its client library takes long to import.
-    from caliper.adapters.streams import kafka_topics  # noqa: PLC0415
-
     access = brokers(kafka)
     copies = -1 if replication is None else replication
     changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
@@ -97,8 +100,6 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     aggregator expire, 14 days after the last was written: what runs rest on and the replies
     of models stay until somebody deletes them. Other rules of the bucket are left alone.
     """
-    from caliper.adapters.stores import minio  # noqa: PLC0415 - as above
-
     settings = read_settings(ClientSettings, store=store)
     with store_named(settings, "--store"):
         changes = minio.apply_storage(store_access(settings))

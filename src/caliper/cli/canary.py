@@ -23,7 +23,7 @@ from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.benchmarks.settings import resolved_settings
-from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Judge, Pack, Reader, Set
 from caliper.cli.options import Shown, split_settings, taking
@@ -104,6 +104,8 @@ def _canary(tested: Tested, shown: Shown) -> int:
         write_json(told)
     elif not shown.quiet:
         _show(trial)
+    elif trial.said is not Verdicts.PASSED:
+        write_reason(f"{_WORDS[trial.said]} {_summary(trial)}")
     return _EXITS[trial.said]
 
 
@@ -222,4 +224,4 @@ _WORDS = {
     Verdicts.INCONCLUSIVE: f"Inconclusive: over {LOST:.0%} of the cases have no score.",
 }
 
-command = taking(_canary, Tested, Shown)
+command = taking(_canary, Tested, Shown, help_text=HELP)

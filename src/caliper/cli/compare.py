@@ -13,16 +13,16 @@ from rich.table import Table
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import Section, render_comparison, sections
-from caliper.adapters.wording import chance, dimensions, number, percent
+from caliper.adapters.wording import chance, dimensions, number, percent, stuffed_side
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparing import Anyway, Partial, compared
 from caliper.cli.console import OUT, write_out
-from caliper.cli.entrants import suspicions
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
-from caliper.cli.remote import InstalledServer
+from caliper.cli.installation import InstalledServer
+from caliper.cli.options import taking
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
 
@@ -79,9 +79,6 @@ def compare(wanted: Wanted) -> int:
         write_out(comparison_json(found))
     elif not wanted.quiet:
         _show(found)
-        for name, signs in zip(found.names, suspicions(runs, wanted.server), strict=True):
-            if any(each.stuffing for each in signs.values()):
-                OUT.print(f"[bold red]{escape(name)} shows signs of stuffing.[/bold red]")
     everywhere = all(candidate.parts for candidate in found.candidates)
     return Exit.DONE if everywhere else Exit.INCONCLUSIVE
 
@@ -94,6 +91,8 @@ def _show(found: Comparison) -> None:
             OUT.print(f"[yellow]{told}[/yellow]")
     for name, candidate in zip(names[1:], found.candidates, strict=True):
         _show_one((names[0], name), candidate)
+    for told in filter(None, map(stuffed_side, names, found.sides)):
+        OUT.print(f"[bold red]{escape(told)}[/bold red]", soft_wrap=True)
 
 
 def _show_one(names: tuple[str, str], candidate: Against) -> None:
@@ -142,3 +141,6 @@ def _interval(found: Difference) -> str:
     if found.low is None or found.high is None:
         return ""
     return f"{number(found.low)} to {number(found.high)}"
+
+
+command = taking(compare, Wanted, help_text=HELP)

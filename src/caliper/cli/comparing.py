@@ -11,16 +11,14 @@ import typer
 from rich.markup import escape
 
 from caliper.adapters.pages.packing import Thumbnail
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.analysis import likeness
 from caliper.analysis.likeness import Distinction, between, said
 from caliper.cli.anchors import warn_of_drift
 from caliper.cli.console import ERR
+from caliper.cli.installation import open_gateway
 from caliper.core.report import Report
 from caliper.pipeline.comparing import Comparison, Wished
 from caliper.pipeline.comparing import compare_runs as compare_opened
-from caliper.runtime.service_settings import ClientSettings
-from caliper.runtime.settings import read_settings
 from caliper.runtime.sinks import thumbnails_below
 from caliper.standalone.directory import find_run
 from caliper.standalone.kept import media_of, opening
@@ -69,7 +67,7 @@ def compared(
 async def _compared_there(
     runs: Sequence[str], server: str, wished: Wished, *, pictures: bool
 ) -> tuple[Comparison, Thumbnail]:
-    async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+    async with open_gateway(server) as gateway:
         found, sent = await gateway.compare(runs, wished, pictures=pictures)
     return found, lambda benchmark, path: sent.get((benchmark, path))
 

@@ -30,6 +30,11 @@ def write_out(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
+def write_reason(text: str) -> None:
+    """Say on standard error why the answer is no, for a command that is to print nothing else."""
+    ERR.print(escape(text), soft_wrap=True, highlight=False)
+
+
 def plain(text: str) -> str:
     """Somebody's text as a part of one printed line: no markup, and what is not printable as its
     escape, so that it neither ends the line nor steers the terminal.

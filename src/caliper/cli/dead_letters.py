@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.markup import escape
@@ -17,10 +17,18 @@ from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.core.errors import InvalidInput
+from caliper.deferred import deferred
 from caliper.pipeline.dead_letters import Kept, Which, kept_letters, read_job, replay
 from caliper.ports.codec import CaptionJob, ExamineJob
 from caliper.ports.letters import Letter
 from caliper.ports.stream import JobStream, LogReader, bytes_of
+
+if TYPE_CHECKING:
+    from caliper.adapters.streams import kafka as streams
+    from caliper.adapters.streams import kafka_log
+else:
+    streams = deferred("caliper.adapters.streams.kafka")
+    kafka_log = deferred("caliper.adapters.streams.kafka_log")
 
 _NAMED = "The name of a dead letter as `list` tells it: partition-offset."
 Named = Annotated[str, typer.Argument(metavar="LETTER", help=_NAMED)]
@@ -121,14 +129,10 @@ def replay_letters(
 
 
 async def _on(kafka: str, work: Callable[[LogReader, JobStream], Awaitable[_Result]]) -> _Result:
-    # Its client library takes long to import.
-    from caliper.adapters.streams.kafka import KafkaStream  # noqa: PLC0415
-    from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
-
     access = brokers(kafka)
-    stream = KafkaStream(access)
+    stream = streams.KafkaStream(access)
     try:
-        return await work(KafkaLog(access), stream)
+        return await work(kafka_log.KafkaLog(access), stream)
     finally:
         await stream.close()
 

@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 
 from caliper.cli import flags
-from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown, taking
 from caliper.runtime.clock import SystemClock
@@ -124,7 +124,10 @@ def _doctor(wanted: Wanted, shown: Shown) -> int:
         write_json(told)
     elif not shown.quiet:
         _show(findings)
-    return Exit.NO if any(finding.state is State.ILL for finding in findings) else Exit.DONE
+    ill = [finding for finding in findings if finding.state is State.ILL]
+    for finding in ill if shown.quiet and not shown.json else ():
+        write_reason(f"{finding.component}: {finding.said}")
+    return Exit.NO if ill else Exit.DONE
 
 
 def _named(wanted: Wanted, client: ClientSettings) -> Named:
@@ -202,4 +205,4 @@ def _show(findings: Sequence[Finding]) -> None:
 
 _COLOURS = {State.WELL: "green", State.NOTE: "yellow", State.ILL: "red"}
 
-command = taking(_doctor, Wanted, Shown)
+command = taking(_doctor, Wanted, Shown, help_text=HELP)

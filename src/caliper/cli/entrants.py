@@ -7,18 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.adapters.exports.reading import read_report
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.analysis.likeness import Distinction, told_apart
 from caliper.cli.comparing import refuse_unlike
+from caliper.cli.installation import open_gateway
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-from caliper.core.suspicion import Suspicious
 from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished, refuse_partial
 from caliper.pipeline.declaration import declared
-from caliper.runtime.service_settings import ClientSettings
-from caliper.runtime.settings import read_settings
 from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import compare_runs, read_run, read_suspicions
+from caliper.standalone.kept import compare_runs, read_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +77,12 @@ def _refuse_partial(report: Report, run: str, wished: Wished) -> None:
 
 
 def _there(runs: Sequence[str], server: str, wished: Wished) -> Entrants:
-    target = read_settings(ClientSettings).gateway(server)
-
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
         found: dict[int, Differences] = {}
         # Whether they are alike and complete was looked at before, in their reports.
         anything = Wished(anyway=True, partial=True, flips=0)
-        async with RemoteGateway(target) as gateway:
+        async with open_gateway(server) as gateway:
             for start in range(0, len(others), MOST_CANDIDATES):
                 some = others[start : start + MOST_CANDIDATES]
                 asked = [runs[place], *(runs[number] for number in some)]
@@ -103,22 +98,9 @@ def _there(runs: Sequence[str], server: str, wished: Wished) -> Entrants:
     return Entrants(_named(reports, runs), differing, lambda place: asyncio.run(compared(place)))
 
 
-def suspicions(runs: Sequence[str], server: str | None) -> list[Mapping[str, Suspicious]]:
-    """The signs of the captions of each run by benchmark, here or of an installation.
-
-    Raises InvalidInput for what is no run, and what `RemoteGateway` raises.
-    """
-    if server is None:
-        return [asyncio.run(read_suspicions(find_run(name))) for name in runs]
-    reports = _reports(runs, server)
-    return [{part.name: part.suspicious for part in report.benchmarks} for report in reports]
-
-
 def _reports(runs: Sequence[str], server: str) -> list[Report]:
-    target = read_settings(ClientSettings).gateway(server)
-
     async def fetched() -> list[bytes]:
-        async with RemoteGateway(target) as gateway:
+        async with open_gateway(server) as gateway:
             return [await gateway.report(run, partial=True) for run in runs]
 
     texts = asyncio.run(fetched())

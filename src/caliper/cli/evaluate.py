@@ -6,21 +6,22 @@ import asyncio
 import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 import uvloop
 from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
-from caliper.adapters.wording import unasked
+from caliper.adapters.wording import state, unasked
 from caliper.cli.benchmarks import benchmark_commands
-from caliper.cli.console import OUT, write_out
+from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.options import Evaluated, Shown
 from caliper.cli.progress import ProgressWatcher, WarningWatcher
 from caliper.cli.recipes import show_gaps
-from caliper.cli.remote import evaluate_there
 from caliper.cli.show import show_place, show_report, show_reuse, with_execution
 from caliper.core.errors import BackendError
+from caliper.deferred import deferred
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.metering import Spent
@@ -30,10 +31,15 @@ from caliper.standalone.kept import find_kept, read_run
 from caliper.standalone.prepare import Prepared, prepare
 from caliper.standalone.run import Finished, already, evaluate
 
+if TYPE_CHECKING:
+    from caliper.cli import remote
+else:
+    remote = deferred("caliper.cli.remote")
+
 
 def _evaluate(config: RunConfig, shown: Evaluated) -> int:
     if shown.server is not None:
-        return asyncio.run(evaluate_there(config, shown.server, shown))
+        return asyncio.run(remote.evaluate_there(config, shown.server, shown))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             finished = runner.run(_run(config, shown))
@@ -81,6 +87,8 @@ def _tell(finished: Finished, shown: Shown) -> None:
         if finished.since is not None:
             OUT.print(f"[dim]{unasked(finished.report.state, finished.since)}[/dim]")
         show_place(finished.directory / "report.html", OUT)
+    elif finished.report.partial:
+        write_reason(state(finished.report))
 
 
 def _cost(model: str, spent: Spent) -> str:

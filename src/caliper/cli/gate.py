@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,13 +15,12 @@ from caliper.adapters.files import write_text
 from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
 from caliper.cli.comparing import Anyway, compared
-from caliper.cli.console import OUT, write_json
-from caliper.cli.entrants import suspicions
+from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
-from caliper.cli.remote import InstalledServer
+from caliper.cli.installation import InstalledServer
+from caliper.cli.options import taking
 from caliper.core.run import RunState
-from caliper.core.suspicion import Suspicious
 from caliper.pipeline.comparing import Side as ComparedRun
 from caliper.pipeline.comparing import Wished
 from caliper.standalone.policy import read_policy
@@ -80,8 +78,7 @@ def decide(wanted: Wanted) -> int:
     (against,) = told.candidates
     differences = {part.name: part.figures for part in against.parts}
     before, after = told.names
-    signs = suspicions((wanted.base, wanted.candidate), wanted.server)
-    base, candidate = map(_bare, told.sides, signs)
+    base, candidate = map(_bare, told.sides)
     found = gate(policy, differences, base, candidate)
     if wanted.markdown is not None:
         write_text(wanted.markdown, gate_markdown(before, after, found))
@@ -89,13 +86,16 @@ def decide(wanted: Wanted) -> int:
         write_json(_told(before, after, found), sort_keys=True)
     elif not wanted.quiet:
         _show(before, after, found)
+    elif found.decision is not Decision.PASSED:
+        decisive = (each for each in found.findings if each.decision is found.decision)
+        figures = ", ".join(f"{each.check.benchmark} {each.figure}" for each in decisive)
+        write_reason(f"{found.decision}: {figures}")
     return _EXITS[found.decision]
 
 
-def _bare(run: ComparedRun, signs: Mapping[str, Suspicious]) -> Side:
+def _bare(run: ComparedRun) -> Side:
     coverage = {name: coverage.share for name, coverage in run.coverage.items()}
-    stuffed = {name: each.stuffed / each.examined for name, each in signs.items() if each.stuffing}
-    return Side(run.state is RunState.COMPLETE, coverage, stuffed)
+    return Side(run.state is RunState.COMPLETE, coverage, run.stuffed)
 
 
 def _show(before: str, after: str, found: Gated) -> None:
@@ -132,3 +132,6 @@ def _told(before: str, after: str, found: Gated) -> dict[str, object]:
         "decision": found.decision,
         "findings": [asdict(finding) for finding in found.findings],
     }
+
+
+command = taking(decide, Wanted, help_text=HELP)

@@ -36,7 +36,8 @@ from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
-from caliper.cli.remote import InstalledServer
+from caliper.cli.installation import InstalledServer
+from caliper.cli.options import taking
 from caliper.cli.show import shown
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
@@ -204,3 +205,6 @@ def _cells(board: Board, row: Standing) -> list[str]:
     ranked = enumerate(row.estimates)
     figures = (shown(estimate, interval=place == board.by) for place, estimate in ranked)
     return [*figures, wording.behind(row)]
+
+
+command = taking(leaderboard, Wanted, help_text=HELP)

@@ -123,12 +123,13 @@ How = TypeVar("How", bound=Shown)
 
 
 def taking(
-    act: Callable[..., int], *groups: type, with_context: bool = False
+    act: Callable[..., int], *groups: type, with_context: bool = False, help_text: str = ""
 ) -> Callable[..., int]:
     """A function for typer whose parameters are the fields of the dataclasses `groups`.
 
     It builds one value of each and hands them to `act`, after typer's context if that is
-    wanted: a flag is declared once and serves every command that has it.
+    wanted: a flag is declared once and serves every command that has it. `help_text` is the
+    command's help.
     """
 
     def command(**values: Any) -> int:
@@ -141,6 +142,7 @@ def taking(
         for field in fields(group):
             default = Parameter.empty if field.default is MISSING else field.default
             parameters.append(_parameter(field.name, default, hints[field.name]))
+    command.__doc__ = help_text
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command

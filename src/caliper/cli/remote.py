@@ -5,37 +5,36 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markdown import Markdown
 
 from caliper.adapters.files import write_atomically
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.wording import number, unasked
-from caliper.cli.console import ERR, OUT, plain, write_json, write_out
+from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
+from caliper.cli.installation import Server, open_gateway, open_store
 from caliper.cli.options import Shown
 from caliper.cli.recipes import show_gaps
 from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
+from caliper.deferred import deferred
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
-from caliper.runtime.service_settings import ClientSettings
-from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import open_store
 from caliper.standalone.config import RunConfig
-from caliper.standalone.remote import send
+
+if TYPE_CHECKING:
+    from rich import markdown
+
+    from caliper.adapters.remote.gateway import RemoteGateway
+    from caliper.standalone import remote as sending
+else:
+    markdown = deferred("rich.markdown")
+    sending = deferred("caliper.standalone.remote")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
-_SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
-Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
-InstalledServer = Annotated[
-    str | None,
-    typer.Option("--server", metavar="HOST:PORT", help=_SERVER),
-]
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
 _INTERVAL = 1.0
 
@@ -44,10 +43,9 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     """Push data and captions, start the run, and wait for its end. With --out its report files
     are written there. Raises what `send` and `RemoteGateway.watch` raise.
     """
-    settings = read_settings(ClientSettings)
-    store = open_store(settings) if settings.store else None
-    async with RemoteGateway(settings.gateway(server)) as gateway:
-        begun = await send(config, gateway, store)
+    store = open_store()
+    async with open_gateway(server) as gateway:
+        begun = await sending.send(config, gateway, store)
         # Only a complete run is not taken up again.
         nothing_asked = begun.state is RunState.COMPLETE
         show_gaps(config, begun.spec, shown)
@@ -69,7 +67,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
                 show_reuse(ended.reuse, OUT)
                 if nothing_asked and ended.ended is not None:
                     OUT.print(f"[dim]{unasked(str(ended.state), ended.ended)}[/dim]")
-    _tell_failure(ended)
+    _tell_failure(ended, shown)
     return _code(ended)
 
 
@@ -77,9 +75,9 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
     """Show the report of a run of an installation, and write its files to `out` if that is
     given. Raises what `RemoteGateway.report` raises.
     """
-    async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+    async with open_gateway(server) as gateway:
         found = await gateway.get(run)
-        _tell_failure(found)
+        _tell_failure(found, shown)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
@@ -92,7 +90,7 @@ async def report_there(run: str, server: str, out: Path | None, shown: Shown) ->
             write_out(report)
         elif not shown.quiet:
             readable = await gateway.report(run, "report.md", partial=True)
-            OUT.print(Markdown(readable.decode()))
+            OUT.print(markdown.Markdown(readable.decode()))
     return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE
 
 
@@ -122,10 +120,14 @@ def _line(found: Evaluation) -> str:
     return "  ".join([*parts, f"[red]{plain(found.error)}[/red]"] if found.error else parts)
 
 
-def _tell_failure(found: Evaluation) -> None:
-    """Say why a run failed, however little else is shown."""
+def _tell_failure(found: Evaluation, shown: Shown) -> None:
+    """Say why a run failed, however little else is shown; and where nothing is, what else keeps
+    it from being complete.
+    """
     if found.state is RunState.FAILED:
         ERR.print(f"[red]The run failed: {plain(found.error)}[/red]", soft_wrap=True)
+    elif found.state is not RunState.COMPLETE and shown.quiet and not shown.json:
+        write_reason(f"Run {found.spec.run_id} is {found.state}, not complete.")
 
 
 def _told(found: Evaluation) -> dict[str, str]:
@@ -144,13 +146,14 @@ def _code(found: Evaluation) -> Exit:
 
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
     """Watch a run of an installation until it is over. Exit code 1 when it is not complete."""
+    shown = Shown(json=json, quiet=quiet)
 
     async def watching() -> Evaluation:
-        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
-            return await _watch(gateway, run, Shown(json=json, quiet=quiet))
+        async with open_gateway(server) as gateway:
+            return await _watch(gateway, run, shown)
 
     ended = asyncio.run(watching())
-    _tell_failure(ended)
+    _tell_failure(ended, shown)
     if json:
         write_json(_told(ended))
     return _code(ended)
@@ -162,7 +165,7 @@ def runs(server: Server, name: Name = "", json: Json = False) -> int:
     async def listing() -> list[Evaluation]:
         found: list[Evaluation] = []
         token = ""
-        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+        async with open_gateway(server) as gateway:
             while True:
                 page = await gateway.list(token=token, name=name)
                 found += page.evaluations
@@ -184,7 +187,7 @@ def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
     """End a run of an installation before its end."""
 
     async def cancelling() -> Evaluation:
-        async with RemoteGateway(read_settings(ClientSettings).gateway(server)) as gateway:
+        async with open_gateway(server) as gateway:
             return await gateway.cancel(run)
 
     found = asyncio.run(cancelling())

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from caliper.adapters.exports.json import report_text
-from caliper.cli.console import OUT, write_out
+from caliper.adapters.wording import state
+from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
+from caliper.cli.installation import InstalledServer
 from caliper.cli.options import Shown
-from caliper.cli.remote import InstalledServer, report_there
 from caliper.cli.show import show_place, show_report
 from caliper.core.errors import InvalidInput
+from caliper.deferred import deferred
 from caliper.standalone.directory import find_run
 from caliper.standalone.kept import read_run
+
+if TYPE_CHECKING:
+    from caliper.cli import remote
+else:
+    remote = deferred("caliper.cli.remote")
 
 Run = Annotated[
     str,
@@ -46,7 +53,7 @@ def report(
     report.md tells it, and its files are written where --out says.
     """
     if server is not None:
-        return asyncio.run(report_there(run, server, out, Shown(json=json, quiet=quiet)))
+        return asyncio.run(remote.report_there(run, server, out, Shown(json=json, quiet=quiet)))
     if out is not None:
         raise InvalidInput("files of a local run stay in its directory", field="--out")
     directory = find_run(run)
@@ -56,4 +63,6 @@ def report(
     elif not quiet:
         show_report(kept.report, OUT)
         show_place(directory.path / "report.html", OUT)
+    elif kept.report.partial:
+        write_reason(state(kept.report))
     return Exit.NO if kept.report.partial else Exit.DONE

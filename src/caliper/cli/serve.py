@@ -11,6 +11,7 @@ import uvloop
 
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
+from caliper.cli.options import taking
 from caliper.runtime.lifecycle import Running
 from caliper.runtime.memory import give_back
 from caliper.runtime.service_settings import (
@@ -127,3 +128,6 @@ async def _serve(served: Served) -> None:
 
 def _tell(running: Running) -> None:
     ERR.print(f"Serving on {running.server.address}", highlight=False)
+
+
+command = taking(serve, Served, help_text=HELP)

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from caliper.benchmarks.registry import NAMES
-from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.core.errors import UnknownName
@@ -41,4 +41,8 @@ def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = 
         OUT.print(escape(found.summary), highlight=False)
         for problem in found.problems:
             ERR.print(f"[yellow]{escape(problem)}[/yellow]", soft_wrap=True, highlight=False)
+    elif found.problems:
+        count = len(found.problems)
+        problems = "1 problem" if count == 1 else f"{count:,} problems"
+        write_reason(f"{problems}. The first: {found.problems[0]}")
     return Exit.NO if found.problems else Exit.DONE

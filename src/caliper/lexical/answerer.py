@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.metadata import version
@@ -42,6 +39,7 @@ from caliper.lexical import (
     writing,
 )
 from caliper.lexical.finding import Finding, Labels, category_reply, open_reply
+from caliper.lexical.revision import ANSWERER, revision, word_lists
 from caliper.lexical.text import Parsed, parse
 from caliper.ports.models import Identity
 
@@ -77,13 +75,9 @@ _CATEGORY: Mapping[str, Callable[[Parsed], Labels]] = {
 
 
 @lru_cache(maxsize=1)
-def revision() -> str:
-    """SHA-256 of the rules' source and of the versions of the libraries they call."""
-    state = hashlib.sha256()
-    for module in (*_RULES, sys.modules[__name__]):
-        state.update(inspect.getsource(module).encode())
-    state.update(f"{version('snowballstemmer')} {version('rapidfuzz')}".encode())
-    return state.hexdigest()
+def _revision() -> str:
+    libraries = [version("snowballstemmer"), version("rapidfuzz")]
+    return revision(ANSWERER, word_lists(_RULES), libraries)
 
 
 def _judge(asked: ElementQuestion, fields: Mapping[str, str]) -> Answer:
@@ -113,8 +107,8 @@ class LexicalAnswerer:
 
     @property
     def identity(self) -> Identity:
-        """Kind lexical; the revision is the hash of the rules. Replies are not cached."""
-        return Identity(kind="lexical", name="lexical-rules", revision=revision())
+        """Kind lexical; the revision is that of the rules. Replies are not cached."""
+        return Identity(kind="lexical", name="lexical-rules", revision=_revision())
 
     async def answer(self, ask: Ask) -> Answer:
         """The reply an LLM would give in form: JSON, a letter, or a digit.

@@ -11,12 +11,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from caliper.core.keys import digest
 from caliper.core.question import Vector
+from caliper.lexical.revision import NGRAMS, revision
 from caliper.ports.models import Identity
 
-VERSION = 1
-"""Raised whenever the rules below change what a vector holds."""
 DIMENSION = 512
 SIZES = (3, 4)
 WHOLE_WORD = 2.0
@@ -30,7 +28,7 @@ class NgramEmbedder:
 
     @property
     def identity(self) -> Identity:
-        """Kind lexical; the revision is the hash of the rules."""
+        """Kind lexical; the revision is that of the rules."""
         return Identity("lexical", "ngrams", _revision())
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -59,4 +57,4 @@ def _place(feature: str) -> int:
 
 @lru_cache(maxsize=1)
 def _revision() -> str:
-    return digest(["ngrams", VERSION, DIMENSION, SIZES, WHOLE_WORD, _WORD.pattern])
+    return revision(NGRAMS, DIMENSION, SIZES, WHOLE_WORD, _WORD.pattern)

@@ -9,14 +9,15 @@ is left is a noun, for nouns are the open class that no list can hold. Reports n
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from caliper.core.keys import digest
 from caliper.lexical import lemmas, tagger_words
 from caliper.lexical.lemmas import singular
+from caliper.lexical.revision import TAGGER, revision, word_lists
 from caliper.lexical.tagger_words import (
     ADJECTIVES,
     CLOSED,
@@ -31,9 +32,6 @@ from caliper.lexical.tagger_words import (
     Kind,
 )
 from caliper.ports.models import Identity
-
-VERSION = 2
-"""Raised whenever a rule below changes, as opposed to a list, which the revision holds."""
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d[\d,.:/]*\w*|[^\w\s]")
 _KIND_OF = {word: kind for kind, words in CLOSED.items() for word in words}
@@ -80,7 +78,7 @@ class RuleTagger:
 
     @property
     def identity(self) -> Identity:
-        """Kind lexical; the revision is the hash of the rules' lists and version."""
+        """Kind lexical; the revision is that of the rules."""
         return Identity("lexical", "noun-rules", _revision())
 
     def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -270,17 +268,5 @@ def _is_verb(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _revision() -> str:
-    tables: dict[str, object] = {"version": VERSION, "token": _TOKEN.pattern}
-    for module in (lemmas, tagger_words):
-        for name, value in vars(module).items():
-            if name.isupper():
-                tables[name] = _plain(value)
-    return digest(tables)
-
-
-def _plain(table: object) -> object:
-    if isinstance(table, frozenset):
-        return sorted(table)
-    if isinstance(table, dict):
-        return {str(key): _plain(value) for key, value in table.items()}
-    return table
+    lists = word_lists((lemmas, tagger_words, sys.modules[__name__]))
+    return revision(TAGGER, lists, _TOKEN.pattern)

@@ -54,14 +54,18 @@ class Questions:
         return counted
 
 
-async def flips(first: OpenRun, second: OpenRun, counted: Changes) -> Flips:
+Captioned = tuple[OpenRun, Captions]
+"""A run with its captions."""
+
+
+async def flips(first: Captioned, second: Captioned, counted: Changes) -> Flips:
     """The counted changes, with rows and captions of the largest: first those for the worse.
 
-    Raises InvalidInput when plan, evidence or captions are lost, StoreUnavailable.
+    Raises InvalidInput when plan or evidence are lost, StoreUnavailable.
     """
     listed = [*counted.largest(better=False), *counted.largest(better=True)]
-    before = await _told(first, {change.first for change in listed})
-    after = await _told(second, {change.second for change in listed})
+    before = await _told(*first, {change.first for change in listed})
+    after = await _told(*second, {change.second for change in listed})
     return Flips(
         better=counted.better,
         worse=counted.worse,
@@ -78,13 +82,12 @@ def _flip(before: _Told, after: _Told) -> Flip:
     return Flip(before[0], after[0], (before[1], after[1]))
 
 
-async def _told(run: OpenRun, wanted: set[int]) -> dict[int, _Told]:
+async def _told(run: OpenRun, captions: Captions, wanted: set[int]) -> dict[int, _Told]:
     """Rows by index, each with its caption."""
     if not wanted:
         return {}
     rows = verdict_rows(run.spec, run.plan, run.ledger, wanted)
     found = {row.index: row async for shard in rows for row in shard}
-    captions: Captions = await run.captions()
     return {
         index: (row, captions.get(row.benchmark, {}).get(row.sample, ""))
         for index, row in found.items()

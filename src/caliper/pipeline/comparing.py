@@ -1,14 +1,15 @@
 """Several runs set beside the first: one way to do it, wherever the runs are kept.
 
-In memory are the base (its ledger, tallies and the scores of its questions), one other run at a
-time, and what is told of those that came before: figures, counts, and the largest flips.
+In memory are the base (its ledger, tallies, the scores of its questions, and its captions unless
+they are spilled), one other run at a time, and what is told of those that came before: figures,
+counts, and the largest flips.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from caliper.analysis.compare import Difference, adjusted, compare, difference
 from caliper.analysis.flips import Flips
@@ -19,7 +20,7 @@ from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Coverage, Figure, Path
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import standing
+from caliper.pipeline.aggregate import Captions, standing, suspicious
 from caliper.pipeline.changes import Questions, flips
 from caliper.pipeline.declaration import declared
 from caliper.pipeline.opened import Opening, OpenRun
@@ -44,12 +45,15 @@ class Wished:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run that is compared: `state` as its report has it, coverage by benchmark."""
+    """A run that is compared: `state` as its report has it, coverage by benchmark, and the share of
+    captions with signs of stuffing, of the benchmarks where it is too large to go by figures.
+    """
 
     run: str
     name: str
     state: RunState
     coverage: Mapping[str, Coverage]
+    stuffed: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
@@ -128,24 +132,37 @@ async def compare_runs(runs: Sequence[Opening], wished: Wished) -> Comparison:
     found = refuse([run.spec for run in runs], wished)
     candidates = []
     async with runs[0].open() as base:
-        side = _side(base, wished)
+        side, captions = await _side(base, wished)
         tallies, questions = await base.tallies(), await Questions.of(base)
         for opening, differing in zip(runs[1:], found, strict=True):
             async with opening.open() as other:
-                candidate = _side(other, wished)
+                candidate, theirs = await _side(other, wished)
                 parts = await _parts(other, base.spec, tallies)
                 changes = await questions.changes(other, wished.flips)
-                told = await flips(base, other, changes)
+                told = await flips((base, captions), (other, theirs), changes)
             candidates.append(Against(candidate, differing, parts, told))
     return Comparison(side, _together(candidates))
 
 
-def _side(run: OpenRun, wished: Wished) -> Side:
+async def _side(run: OpenRun, wished: Wished) -> tuple[Side, Captions]:
+    """The run as it is told, and its captions."""
     state, coverage = standing(run.spec, run.summary, run.ledger)
     side = Side(run.spec.run_id, run.spec.name, run.state or state, coverage)
     if not wished.partial:
         refuse_partial(f"run {side.run} ({side.name})", side.state, side.share)
-    return side
+    captions = await run.captions()
+    return replace(side, stuffed=await _stuffed(run, captions)), captions
+
+
+async def _stuffed(run: OpenRun, captions: Captions) -> dict[str, float]:
+    shares = {}
+    for part in run.spec.benchmarks:
+        found = await suspicious(part.name, run.plan, captions.get(part.name, {}))
+        if found.stuffing:
+            shares[part.name] = found.stuffed / found.examined
+        # Whoever waits for the comparison may have left.
+        await asyncio.sleep(0)
+    return shares
 
 
 def refuse_partial(run: str, state: str, share: float) -> None:

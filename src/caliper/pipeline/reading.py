@@ -17,6 +17,7 @@ from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, report, verdict_rows
 from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of, planned_dimensions
+from caliper.pipeline.judge_check import read_sittings, with_checks
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import read_shard
@@ -132,6 +133,7 @@ class RunReader:
         captions = await captions_of_run(self._store, found.spec, found.plan)
         made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
         made = await with_reuse(made, found.spec, captions, found.store)
+        made = with_checks(made, await read_sittings(found.store, found.spec))
         async with self._computing:
             with TemporaryDirectory(prefix="caliper-report-") as folder:
                 (file,) = await self._write(found, made, captions, Path(folder, name))

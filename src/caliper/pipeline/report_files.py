@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, PlanReader, verdict_rows, with_captions
+from caliper.pipeline.judge_check import read_sittings, with_checks
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.reuse import with_reuse
@@ -68,6 +69,7 @@ class ReportFiles:
             found = await with_captions(figures, run.spec, run.plan, captions)
             found = await with_reuse(found, run.spec, captions, run.store)
             run.reuse = found.reuse
+            found = with_checks(found, await read_sittings(run.store, run.spec))
             if ending is not RunState.FINISHED:
                 found = replace(found, state=str(ending))
             found = self._complete(found)

@@ -51,7 +51,7 @@ class EndpointSettings(Settings):
 
 class ExaminingSettings(EndpointSettings):
     """Of a judge or a reader: unless `anchors` is false, known captions are judged beside every
-    run, and how many were judged as known is told in the metrics.
+    run, and its report and the metrics tell how many were judged correctly.
     """
 
     anchors: bool = True

@@ -1,7 +1,4 @@
-"""The metrics of a process, and their page as a part of a service.
-
-What Prometheus's client library brings along takes longer to import than a small command takes.
-"""
+"""The metrics of a process, and their page as a part of a service."""
 
 from __future__ import annotations
 
@@ -10,24 +7,32 @@ import logging
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-
-from cryptography import x509
+from typing import TYPE_CHECKING
 
 from caliper.core.errors import InvalidInput
+from caliper.deferred import deferred
 from caliper.ports.telemetry import Telemetry
 from caliper.runtime.addresses import Address
 from caliper.runtime.lifecycle import Parts
+
+if TYPE_CHECKING:
+    import prometheus_client
+    from cryptography import x509
+
+    from caliper.adapters.metrics import catalogue, prometheus, serving
+else:
+    x509 = deferred("cryptography.x509")
+    prometheus_client = deferred("prometheus_client")
+    catalogue = deferred("caliper.adapters.metrics.catalogue")
+    prometheus = deferred("caliper.adapters.metrics.prometheus")
+    serving = deferred("caliper.adapters.metrics.serving")
 
 _LOG = logging.getLogger(__name__)
 
 
 def process_telemetry() -> Telemetry:
     """Metrics for Prometheus, in a registry of their own."""
-    from prometheus_client import CollectorRegistry  # noqa: PLC0415 - as said above
-
-    from caliper.adapters.metrics.prometheus import PrometheusTelemetry  # noqa: PLC0415
-
-    return PrometheusTelemetry(CollectorRegistry())
+    return prometheus.PrometheusTelemetry(prometheus_client.CollectorRegistry())
 
 
 def metrics_parts(
@@ -38,17 +43,13 @@ def metrics_parts(
 
     Raises InvalidInput for a certificate that cannot be read.
     """
-    from caliper.adapters.metrics import catalogue  # noqa: PLC0415 - as said above
-    from caliper.adapters.metrics.prometheus import PrometheusTelemetry  # noqa: PLC0415
-    from caliper.adapters.metrics.serving import PAGE, MetricsPage  # noqa: PLC0415
-
-    if address is None or not isinstance(telemetry, PrometheusTelemetry):
+    if address is None or not isinstance(telemetry, prometheus.PrometheusTelemetry):
         return Parts(())
     if certificate is not None:
         # The one of the start is served until the end, whatever is in the file by then.
         ends = _end_of(certificate).timestamp()
         telemetry.metrics.gauge(catalogue.CERTIFICATE).set(ends)
-    page = MetricsPage(telemetry.metrics, address.host, address.port)
+    page = serving.MetricsPage(telemetry.metrics, address.host, address.port)
 
     async def serve() -> None:
         try:
@@ -58,7 +59,7 @@ def metrics_parts(
             message = f"cannot listen on {address}: {reason}"
             raise InvalidInput(message, field="metrics_address") from error
         try:
-            _LOG.info("metrics on http://%s%s", replace(address, port=page.port), PAGE)
+            _LOG.info("metrics on http://%s%s", replace(address, port=page.port), serving.PAGE)
             await asyncio.Event().wait()
         finally:
             await page.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr
 
@@ -21,9 +21,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.core.run import RECORDED
-from caliper.lexical.answerer import LexicalAnswerer
-from caliper.lexical.ngrams import NgramEmbedder
-from caliper.lexical.tagger import RuleTagger
+from caliper.deferred import deferred
 from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
@@ -32,6 +30,22 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, CallTelemetry
 from caliper.runtime.addresses import Address, refuse_plaintext
 from caliper.runtime.metering import MeteredChatModel, MeteredEmbedder, Spent
+
+if TYPE_CHECKING:
+    from caliper.adapters.language import minilm, spacy
+    from caliper.adapters.models import tgi, triton, triton_embedder
+    from caliper.lexical import answerer as lexical_answerer
+    from caliper.lexical import ngrams
+    from caliper.lexical import tagger as rule_tagger
+else:
+    minilm = deferred("caliper.adapters.language.minilm")
+    spacy = deferred("caliper.adapters.language.spacy")
+    tgi = deferred("caliper.adapters.models.tgi")
+    triton = deferred("caliper.adapters.models.triton")
+    triton_embedder = deferred("caliper.adapters.models.triton_embedder")
+    lexical_answerer = deferred("caliper.lexical.answerer")
+    ngrams = deferred("caliper.lexical.ngrams")
+    rule_tagger = deferred("caliper.lexical.tagger")
 
 _Pool = TypeVar("_Pool", bound=Replicas[Any])
 KINDS = (
@@ -141,21 +155,16 @@ class ModelRoom:
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:
         """The adapters of the servers behind a kind's colon, each under its host."""
         access = self.access
-        # Their client libraries take longer to import than a small run by rules takes.
         if kind == "triton":
-            from caliper.adapters.models.triton import (  # noqa: PLC0415
-                TritonModel,
-                parse_chat_addresses,
-            )
-
-            addresses = parse_chat_addresses(rest)
+            addresses = triton.parse_chat_addresses(rest)
             self._check_triton(addresses)
             return [
-                (address.target, TritonModel(address, access.token, access.timeout, ca=access.ca))
+                (
+                    address.target,
+                    triton.TritonModel(address, access.token, access.timeout, ca=access.ca),
+                )
                 for address in addresses
             ]
-        from caliper.adapters.models.tgi import TgiModel  # noqa: PLC0415
-
         endpoints = parse_endpoints(rest)
         for one in endpoints:
             refuse_plaintext(
@@ -166,7 +175,7 @@ class ModelRoom:
                 field=kind,
             )
         return [
-            (endpoint.host, TgiModel(endpoint, access.token, access.timeout, access.ca))
+            (endpoint.host, tgi.TgiModel(endpoint, access.token, access.timeout, access.ca))
             for endpoint in endpoints
         ]
 
@@ -189,7 +198,7 @@ class ModelRoom:
         """
         kind, rest = split_spec(spec)
         if kind == "lexical":
-            return LexicalAnswerer()
+            return lexical_answerer.LexicalAnswerer()
         if kind == "replay":
             folder, model = split_recording(rest)
             return self.replay(name, folder, Source.CAPTION, model)
@@ -216,12 +225,10 @@ class ModelRoom:
         is not installed.
         """
         if spec == "rules":
-            return RuleTagger()
+            return rule_tagger.RuleTagger()
         kind, _, model = spec.partition(":")
         if kind == "spacy" and model:
-            from caliper.adapters.language.spacy import load_tagger  # noqa: PLC0415 - an extra
-
-            return load_tagger(model)
+            return spacy.load_tagger(model)
         raise UnknownName("tagger", spec, TAGGERS)
 
     async def embedder(self, spec: str) -> Embedder:
@@ -234,23 +241,16 @@ class ModelRoom:
 
     async def _opened_embedder(self, spec: str) -> Embedder:
         if spec == "ngram":
-            return NgramEmbedder()
+            return ngrams.NgramEmbedder()
         kind, _, folder = spec.partition(":")
         if kind == "minilm":
-            from caliper.adapters.language.minilm import load_embedder  # noqa: PLC0415 - an extra
-
-            return load_embedder(folder or None)
+            return minilm.load_embedder(folder or None)
         if kind == "triton":
             return await self._triton_embedder(folder)
         raise UnknownName("embedder", spec, EMBEDDERS)
 
     async def _triton_embedder(self, rest: str) -> Embedder:
-        from caliper.adapters.models.triton_embedder import (  # noqa: PLC0415 - as above
-            TritonEmbedder,
-            parse_embedder_addresses,
-        )
-
-        addresses = parse_embedder_addresses(rest)
+        addresses = triton_embedder.parse_embedder_addresses(rest)
         self._check_triton(addresses)
         access = self.access
         pool = await self._resolved(
@@ -258,7 +258,9 @@ class ModelRoom:
             [
                 (
                     address.target,
-                    TritonEmbedder(address, access.token, access.timeout, ca=access.ca),
+                    triton_embedder.TritonEmbedder(
+                        address, access.token, access.timeout, ca=access.ca
+                    ),
                 )
                 for address in addresses
             ],

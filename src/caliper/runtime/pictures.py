@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from caliper.adapters.media import clips
-from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.bounds import CLIPS, Limits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
@@ -36,12 +35,12 @@ class StoredPictures:
         Raises StoreUnavailable.
         """
         ending = PurePosixPath(path).suffix.lower()
-        most = self._limits.most_bytes(clip=ending in clips.SUFFIXES)
+        most = self._limits.most_bytes(clip=ending in CLIPS)
         data = self._wait(self._data(benchmark, path, most))
         if data is None:
             return None
         # Clips are opened by their path, and told from pictures by its ending.
-        name = f"clip{ending}" if ending in clips.SUFFIXES else "picture"
+        name = f"clip{ending}" if ending in CLIPS else "picture"
         with TemporaryDirectory(prefix="caliper-picture-") as folder:
             Path(folder, name).write_bytes(data)
             return Thumbnails(Path(folder), self._limits).jpeg(name)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
@@ -14,7 +15,7 @@ from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.lexical.answerer import LexicalAnswerer
+from caliper.deferred import deferred
 from caliper.pipeline.allowance import Allowance, SharedAllowances, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
@@ -32,6 +33,11 @@ from caliper.ports.telemetry import SILENT, StageTelemetry
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
 from caliper.runtime.recordings import Recordings
+
+if TYPE_CHECKING:
+    from caliper.lexical import answerer as lexical_answerer
+else:
+    lexical_answerer = deferred("caliper.lexical.answerer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +73,10 @@ class Answering:
 
     def __call__(self, seed: int, allowance: Allowance | None = None) -> Models:
         """Who answers when draws start from that seed, as long as there is an allowance."""
-        answerer: Answerer = LexicalAnswerer()
-        if self.chat is not None:
+        answerer: Answerer
+        if self.chat is None:
+            answerer = lexical_answerer.LexicalAnswerer()
+        else:
             answerer = PromptingAnswerer(capped(self.chat, allowance), self.pack, seed)
         names = [name for name in NAMES if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
@@ -77,7 +85,7 @@ class Answering:
     @property
     def identities(self) -> dict[str, Identity]:
         """Who is who, by role."""
-        answerer = self.chat.identity if self.chat else LexicalAnswerer().identity
+        answerer = self.chat.identity if self.chat else lexical_answerer.LexicalAnswerer().identity
         found = {self.role: answerer}
         if self.tagger is not None and self.embedder is not None:
             found |= {"tagger": self.tagger.identity, "embedder": self.embedder.identity}
@@ -154,6 +162,14 @@ class Examiners:
         elif self.anchors is not None:
             self.anchors.meet(spec, job.benchmark)
         return Examiner(spec, models, self.store, self.telemetry)
+
+    async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:
+        """Count what a job used, and wait until the anchors of its run are judged. Raises
+        StoreUnavailable or StoreFull.
+        """
+        await self.allowances.tell(job)
+        if self.anchors is not None:
+            await self.anchors.judged(job)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
+from caliper.deferred import deferred
 from caliper.runtime.addresses import Address, refuse_far
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
-from caliper.runtime.grpc_server import ServerOptions, Tls, refuse_open
 from caliper.runtime.settings import (
     PREFIX,
     SERVICES,
@@ -29,6 +28,12 @@ from caliper.runtime.settings import (
     variable,
 )
 from caliper.runtime.targets import target
+
+if TYPE_CHECKING:
+    from caliper.adapters.remote.channel import Target
+    from caliper.runtime import grpc_server
+else:
+    grpc_server = deferred("caliper.runtime.grpc_server")
 
 _HALF = "certificate and key go together: this one is missing"
 
@@ -54,14 +59,14 @@ class ServerSettings(Settings):
     grace: float = Field(default=30.0, ge=0, le=3600)
     check_every: float = Field(default=5.0, gt=0, le=60)
 
-    def server(self) -> ServerOptions:
+    def server(self) -> grpc_server.ServerOptions:
         """The options of the gRPC server. Raises InvalidInput naming the variables that are
         wrong, or that are missing where other machines can call.
         """
         health = None
         if self.health_listen is not None:
             health = Address.parse(self.health_listen, variable(type(self), "health_listen"))
-        options = ServerOptions(
+        options = grpc_server.ServerOptions(
             listen=Address.parse(self.listen, variable(type(self), "listen")),
             health=health,
             tls=self._tls(),
@@ -70,7 +75,7 @@ class ServerSettings(Settings):
             grace=self.grace,
             check_every=self.check_every,
         )
-        refuse_open(options, lambda field: variable(type(self), field))
+        grpc_server.refuse_open(options, lambda field: variable(type(self), field))
         return options
 
     def metrics(self) -> Address | None:
@@ -79,9 +84,9 @@ class ServerSettings(Settings):
             return None
         return Address.parse(self.metrics_address, variable(type(self), "metrics_address"))
 
-    def _tls(self) -> Tls | None:
+    def _tls(self) -> grpc_server.Tls | None:
         if self.tls_certificate is not None and self.tls_key is not None:
-            return Tls(self.tls_certificate, self.tls_key)
+            return grpc_server.Tls(self.tls_certificate, self.tls_key)
         if self.tls_certificate is None and self.tls_key is None:
             return None
         field = "tls_key" if self.tls_key is None else "tls_certificate"

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.jsonl import JsonLinesExport
 from caliper.adapters.exports.markdown import MarkdownExport
-from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.packing import Thumbnail
 from caliper.adapters.pages.render import PageExport
+from caliper.deferred import deferred
 from caliper.pipeline.aggregate import Captions
 from caliper.ports.storage import ReportSink
+
+if TYPE_CHECKING:
+    from caliper.adapters.exports import parquet
+else:
+    parquet = deferred("caliper.adapters.exports.parquet")
 
 _SINKS: dict[str, Callable[[], ReportSink]] = {
     "report.json": JsonExport,
     "report.md": MarkdownExport,
-    "verdicts.parquet": ParquetExport,
+    "verdicts.parquet": lambda: parquet.ParquetExport(),  # noqa: PLW0108 - the name alone would import it
 }
 
 
@@ -44,7 +50,7 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
         JsonExport(),
         MarkdownExport(),
         JsonLinesExport(),
-        ParquetExport(),
+        parquet.ParquetExport(),
         PageExport(_BySample(captions), thumbnail),
     ]
 

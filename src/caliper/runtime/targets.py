@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from caliper.adapters.remote.channel import Target
+from caliper.deferred import deferred
 from caliper.runtime.addresses import Address, refuse_plaintext
+
+if TYPE_CHECKING:
+    from caliper.adapters.remote import channel
+else:
+    channel = deferred("caliper.adapters.remote.channel")
 
 _TLS = "https://"
 
 
 def target(
     server: str, field: str, token: SecretStr | None, ca: Path | None, ca_field: str
-) -> Target:
+) -> channel.Target:
     """The service at `server`: host:port, or https://host:port for TLS. With `ca`, which
     `ca_field` names, calls are TLS as well.
 
@@ -28,4 +34,4 @@ def target(
         "certificate"
     )
     refuse_plaintext(token, address, encrypted=encrypted, way_out=way_out, field=field)
-    return Target(str(address), token, ca, tls=encrypted)
+    return channel.Target(str(address), token, ca, tls=encrypted)

@@ -20,7 +20,6 @@ from caliper.adapters.serving import LOG
 from caliper.core.errors import InvalidInput, handling
 from caliper.core.sample import note_of
 from caliper.runtime.addresses import Address, refuse_far
-from caliper.runtime.lifecycle import Parts
 
 _LOG = logging.getLogger(__name__)
 _GRACE = 1.0
@@ -46,14 +45,6 @@ _HEADERS = {
 
 Trouble = Callable[[int, str], web.Response]
 """The answer that tells people of a status and why."""
-
-
-def web_parts(address: Address | None, routes: Iterable[web.RouteDef], trouble: Trouble) -> Parts:
-    """Serves pages at an address; nothing where there is none."""
-    if address is None:
-        return Parts(())
-    server = WebServer(address, routes, trouble)
-    return Parts((), tasks=(server.run,))
 
 
 class WebServer:

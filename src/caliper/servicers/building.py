@@ -6,8 +6,8 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.media.decoding import Decoders
@@ -17,6 +17,7 @@ from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
+from caliper.deferred import deferred
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances
@@ -31,16 +32,13 @@ from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
 from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
-from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.pipeline.unwritten import Unwritten
-from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, Codec, MessageValue, RunEnded, event_key
+from caliper.ports.codec import CaptionJob, MessageValue, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
-from caliper.ports.storage import ObjectStore, ReportSink
-from caliper.ports.stream import Consumer, JobStream, LogReader, Message
-from caliper.ports.telemetry import SilentTelemetry, StageTelemetry, Telemetry
+from caliper.ports.storage import ReportSink
+from caliper.ports.stream import Message
 from caliper.runtime.addresses import Address
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
@@ -53,44 +51,19 @@ from caliper.runtime.roles import Answering, Captioners, Examiners, Gate
 from caliper.runtime.service_settings import CaptionerSettings
 from caliper.runtime.sinks import sink_of, sinks
 from caliper.runtime.stages import Captioning, Examining
-from caliper.runtime.web import web_parts
 from caliper.runtime.worker import Attempt, Limits
-from caliper.servicers import aggregator, captioner, gateway, judge, pages, qa_reader
+from caliper.servicers import aggregator, captioner, gateway, judge, qa_reader
+from caliper.servicers.grounds import Ground
+
+if TYPE_CHECKING:
+    from caliper.servicers import pages
+else:
+    pages = deferred("caliper.servicers.pages")
 
 _LOG = logging.getLogger(__name__)
 _PLANS_AT_ONCE = 2
 _TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 _STAGES = {"judge": "judge", "reader": "qa_reader"}
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What services stand on. `logs` reads the topics of `stream` as logs; `close` is called
-    when the services have left it.
-    """
-
-    store: ObjectStore
-    stream: JobStream
-    logs: LogReader
-    codec: Codec
-    clock: Clock
-    close: tuple[Callable[[], Awaitable[None]], ...] = ()
-    telemetry: Telemetry = field(default_factory=SilentTelemetry)
-
-    def consumer(self, topic: str, stage: StageTelemetry) -> Callable[[], Consumer]:
-        """What makes a member of the one group of a topic, for that stage."""
-
-        def make() -> Consumer:
-            member = self.stream.consumer(topic, topic)
-            stage.consumes(topic, member)
-            return member
-
-        return make
-
-    @property
-    def runs(self) -> RunBook:
-        """The runs in the store, with a memory of its own."""
-        return RunBook(self.store, self.clock)
 
 
 async def examining_parts(
@@ -118,13 +91,19 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     held = Unwritten(ground.store)
     telemetry = ground.telemetry.stage(_STAGES[role])
-    scores = ground.telemetry.scores if settings.anchors else None
-    anchors = None if scores is None else StandingAnchors(answering, scores)
+    # As long as a job may take.
+    patience = settings.timeout + settings.retry_budget
+    anchors = StandingAnchors(answering, ground.store, ground.telemetry.scores, patience)
     allowances = _allowances(ground)
     recordings = Recordings(ground.store)
-    examiners = Examiners(answering, gate, held, recordings, allowances, telemetry, anchors)
+    beside = anchors if settings.anchors else None
+    examiners = Examiners(answering, gate, held, recordings, allowances, telemetry, beside)
     stage = Examining(
-        ground.stream, ground.codec, examiners, changed=gate.fail, used=allowances.tell
+        ground.stream,
+        ground.codec,
+        examiners,
+        changed=gate.fail,
+        used=examiners.before_publishing,
     )
     topic = _TOPICS[role]
     working = Working(
@@ -137,9 +116,8 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     return Parts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
-        tasks=() if anchors is None else (anchors.run,),
         checks={"store": store_check(ground.store)},
-        close=ground.close,
+        close=(anchors.close, *ground.close),
     )
 
 
@@ -231,14 +209,16 @@ def gateway_parts(
     comparer = Comparer(ground.store, runs, pictures)
     front = Gateway(outside, runs)
     servicer = gateway.GatewayServicer(front, reader, comparer, ground.store)
-    shown = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
     parts = Parts(
         services=(gateway.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
-    return together([parts, web_parts(page, pages.Pages(shown).routes(), pages.trouble)])
+    if page is None:
+        return parts
+    sources = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
+    return together([parts, pages.page_parts(page, sources)])
 
 
 def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:

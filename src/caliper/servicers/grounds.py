@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,59 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import InvalidInput
+from caliper.deferred import deferred
 from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.pipeline.runs import RunBook
+from caliper.ports.clock import Clock
+from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import Consumer, JobStream, LogReader
+from caliper.ports.telemetry import SilentTelemetry, StageTelemetry, Telemetry
 from caliper.runtime.addresses import Address
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.metrics import process_telemetry
 from caliper.runtime.service_settings import KafkaSettings, StoreSettings, StreamSettings
 from caliper.runtime.settings import variable
-from caliper.servicers.building import Ground
 
 if TYPE_CHECKING:
-    from caliper.adapters.stores.minio import StoreAccess
-    from caliper.adapters.streams.kafka_access import KafkaAccess
+    from caliper.adapters.stores import minio
+    from caliper.adapters.streams import kafka, kafka_log
+    from caliper.adapters.streams import kafka_access as brokers
+else:
+    brokers = deferred("caliper.adapters.streams.kafka_access")
+    minio = deferred("caliper.adapters.stores.minio")
+    kafka = deferred("caliper.adapters.streams.kafka")
+    kafka_log = deferred("caliper.adapters.streams.kafka_log")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What services stand on. `logs` reads the topics of `stream` as logs; `close` is called
+    when the services have left it.
+    """
+
+    store: ObjectStore
+    stream: JobStream
+    logs: LogReader
+    codec: Codec
+    clock: Clock
+    close: tuple[Callable[[], Awaitable[None]], ...] = ()
+    telemetry: Telemetry = field(default_factory=SilentTelemetry)
+
+    def consumer(self, topic: str, stage: StageTelemetry) -> Callable[[], Consumer]:
+        """What makes a member of the one group of a topic, for that stage."""
+
+        def make() -> Consumer:
+            member = self.stream.consumer(topic, topic)
+            stage.consumes(topic, member)
+            return member
+
+        return make
+
+    @property
+    def runs(self) -> RunBook:
+        """The runs in the store, with a memory of its own."""
+        return RunBook(self.store, self.clock)
 
 
 def open_store(settings: StoreSettings) -> ObjectStore:
@@ -35,11 +77,8 @@ def open_store(settings: StoreSettings) -> ObjectStore:
         raise InvalidInput("a directory or an S3 endpoint", file="environment", field=field)
     if not settings.store.startswith(("http://", "https://")):
         return DirectoryStore(Path(settings.store))
-    # Its client library takes long to import.
-    from caliper.adapters.stores.minio import MinioStore  # noqa: PLC0415
-
     with store_named(settings, variable(type(settings), "store")):
-        return MinioStore(store_access(settings))
+        return minio.MinioStore(store_access(settings))
 
 
 @contextmanager
@@ -54,18 +93,16 @@ def store_named(settings: StoreSettings, url: str) -> Iterator[None]:
         raise InvalidInput(error.message, field=fields[error.field]) from error
 
 
-def store_access(settings: StoreSettings) -> StoreAccess:
+def store_access(settings: StoreSettings) -> minio.StoreAccess:
     """How the S3 endpoint of the settings is reached. Raises InvalidInput naming the variable
     that is missing or wrong.
     """
-    from caliper.adapters.stores.minio import StoreAccess  # noqa: PLC0415 - as above
-
     if settings.store_ca is not None and settings.store.startswith("http://"):
         field = variable(type(settings), "store_ca")
         message = f"of no use for {settings.store}, which is not encrypted"
         raise InvalidInput(message, file="environment", field=field)
 
-    return StoreAccess(
+    return minio.StoreAccess(
         settings.store,
         settings.store_bucket,
         _secret(settings, "store_access_key"),
@@ -92,28 +129,23 @@ def memory_ground(store: ObjectStore) -> Ground:
 
 def kafka_access(
     servers: str, settings: KafkaSettings, field: str, session: float = 15.0
-) -> KafkaAccess:
+) -> brokers.KafkaAccess:
     """How the brokers at `servers`, which `field` names, are reached.
 
     Raises InvalidInput for what is no list of host:port, and for settings of Kafka that do not
     go together or name a file that cannot be used.
     """
-    from caliper.adapters.streams.kafka_access import KafkaAccess  # noqa: PLC0415 - as above
-
     addresses = [Address.parse(server, field) for server in servers.split(",")]
-    return KafkaAccess(servers, settings.security(addresses), session=session)
+    return brokers.KafkaAccess(servers, settings.security(addresses), session=session)
 
 
-def kafka_ground(store: ObjectStore, access: KafkaAccess) -> Ground:
+def kafka_ground(store: ObjectStore, access: brokers.KafkaAccess) -> Ground:
     """For services that find each other over a Kafka cluster."""
-    from caliper.adapters.streams.kafka import KafkaStream  # noqa: PLC0415 - as above
-    from caliper.adapters.streams.kafka_log import KafkaLog  # noqa: PLC0415
-
-    stream = KafkaStream(access)
+    stream = kafka.KafkaStream(access)
     return Ground(
         store,
         stream,
-        KafkaLog(access),
+        kafka_log.KafkaLog(access),
         ProtobufCodec(),
         SystemClock(),
         close=(stream.close,),

@@ -27,6 +27,9 @@ from caliper.pipeline.reading import RunReader, Wanted
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
 from caliper.ports.storage import ObjectStore
+from caliper.runtime.addresses import Address
+from caliper.runtime.lifecycle import Parts
+from caliper.runtime.web import WebServer
 
 _RUNS, _SAMPLES, _FLIPS = 50, 50, 40
 _SAMPLES_BY = ("benchmark", "dimension", "outcome", "token")
@@ -57,6 +60,12 @@ class Sources:
     store: ObjectStore
     index: MediaIndex
     pictures: PicturesOf
+
+
+def page_parts(address: Address, sources: Sources) -> Parts:
+    """Serves pages at an address. Raises InvalidInput for one that other machines can reach."""
+    server = WebServer(address, Pages(sources).routes(), trouble)
+    return Parts((), tasks=(server.run,))
 
 
 class Pages:

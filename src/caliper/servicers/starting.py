@@ -32,13 +32,12 @@ from caliper.runtime.service_settings import (
 )
 from caliper.runtime.settings import read_settings
 from caliper.servicers.building import (
-    Ground,
     aggregator_parts,
     captioner_parts,
     examining_parts,
     gateway_parts,
 )
-from caliper.servicers.grounds import ground_of
+from caliper.servicers.grounds import Ground, ground_of
 
 _LOG = logging.getLogger(__name__)
 BAD_INPUT, SURROUNDINGS = 2, 4

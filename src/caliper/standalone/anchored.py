@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from caliper.analysis.drift import Drift, Sitting, drift
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
-from caliper.core.report import JudgeCheck, Report
+from caliper.pipeline.judge_check import Sittings
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.anchors.judging import REPLAY, judge_anchors
 from caliper.standalone.directory import RunDirectory
 from caliper.standalone.prepare import Prepared
-
-Sittings = Mapping[str, Sitting]
-"""One by benchmark."""
 
 
 async def sit(prepared: Prepared, watcher: Watcher) -> Sittings:
@@ -30,18 +27,6 @@ async def sit(prepared: Prepared, watcher: Watcher) -> Sittings:
         elif prepared.config.anchors:
             watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
     return found
-
-
-def with_checks(report: Report, sittings: Sittings) -> Report:
-    """The report, with how the anchors were judged beside the run."""
-    parts = (replace(part, check=_check(sittings.get(part.name))) for part in report.benchmarks)
-    return replace(report, benchmarks=tuple(parts))
-
-
-def _check(found: Sitting | None) -> JudgeCheck | None:
-    if found is None:
-        return None
-    return JudgeCheck(found.agreed, found.scored, len(found.verdicts) - found.scored)
 
 
 def kept_sittings(directory: RunDirectory) -> Sittings:

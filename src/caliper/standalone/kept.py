@@ -11,22 +11,21 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec
-from caliper.core.suspicion import Suspicious
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import (
     Captions,
     id_of,
     report,
-    suspicious,
     tallies,
     verdict_rows,
 )
 from caliper.pipeline.comparing import Differences, differences
+from caliper.pipeline.judge_check import with_checks
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.tracked import TrackedRun
 from caliper.runtime.sinks import sinks, thumbnails_below
-from caliper.standalone.anchored import kept_sittings, with_checks
+from caliper.standalone.anchored import kept_sittings
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
@@ -65,13 +64,6 @@ async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captio
     """The report of a run as far as it went. Raises like `read_run`."""
     found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
     return with_checks(found, kept_sittings(directory))
-
-
-async def read_suspicions(directory: RunDirectory) -> dict[str, Suspicious]:
-    """The signs of a run's captions by benchmark. Raises like `read_run`."""
-    run = await directory.open()
-    captions = await directory.captions(run)
-    return {name: await suspicious(name, run.plan, texts) for name, texts in captions.items()}
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:

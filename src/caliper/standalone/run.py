@@ -28,6 +28,7 @@ from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia, Holding
+from caliper.pipeline.judge_check import Sittings, with_checks
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.plan import plan
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
@@ -42,7 +43,7 @@ from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
-from caliper.standalone.anchored import Sittings, kept_sittings, sit, with_checks
+from caliper.standalone.anchored import kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory

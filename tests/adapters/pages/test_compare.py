@@ -70,6 +70,16 @@ def test_a_run_that_is_not_over_says_so() -> None:
     assert "Not whole" not in page(comparisons.against("new", flipped(0)))
 
 
+def test_signs_of_stuffing_are_said_first() -> None:
+    candidate = comparisons.against("new<b>", flipped(0))
+    told = replace(candidate, side=replace(candidate.side, stuffed={"capability": 0.5}))
+    said = "new&lt;b&gt; shows signs of stuffing in CAPability (50.00% of its captions)."
+    text = page(told)
+    assert "base shows" not in text
+    assert text.index(said) < text.index("paired on the same media")
+    assert "signs of stuffing" not in page(candidate)
+
+
 def test_several_candidates_have_a_part_each() -> None:
     text = page(*(comparisons.against(name, flipped(1)) for name in ("one", "two")))
     assert "<title>one, two against base · Caliper</title>" in text

@@ -48,6 +48,7 @@ SIDES = st.builds(
     TEXTS,
     st.sampled_from(RunState),
     st.just({"capability": Coverage(5, 3, {"timeout": 2})}),
+    st.dictionaries(st.sampled_from(["capability", "captionqa"]), st.floats(0.05, 1)),
 )
 FLIPS = st.builds(
     Flip, st.just(reports.verdict(1)), st.just(reports.verdict(2)), st.tuples(TEXTS, TEXTS)

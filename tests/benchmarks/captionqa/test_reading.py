@@ -147,7 +147,7 @@ OPTIONS = st.lists(st.text(), max_size=40).map(tuple)
 def test_readers_never_raise_and_stay_in_range(
     reading: str, reply: str, shown: tuple[str, ...]
 ) -> None:
-    place = READERS[reading](reply, shown).place
+    place = READERS[reading](reply, shown, reply).place
     assert place is None or 0 <= place < len(shown)
 
 

@@ -5,7 +5,7 @@
 A row of `replies_*.jsonl` is {id, question, shown, reply, expect, kind}: `expect` holds the
 letters that may be read, or "none"; `kind` is clear, cannot_words or none. A row of
 `judgements_*.jsonl` is {id, form, reply, expect} with `known` labels where the form is labels.
-The people who labelled did not write the readings.
+The people who labelled did not write the readings, but for the rows `d3-` of the third set.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 def letter(row: dict[str, Any], reading: str = "lenient") -> str:
     """The letter that a reading of CaptionQA finds, or `none`."""
-    place = READERS[reading](row["reply"], tuple(row["shown"])).place
+    place = READERS[reading](row["reply"], tuple(row["shown"]), row["question"]).place
     return NONE if place is None else chr(ord("A") + place)
 
 

@@ -1,59 +1,79 @@
-"""Anchors in a service: a sitting for each benchmark of each run, and nothing that it may end."""
+"""Anchors in a service: one sitting for each benchmark of each run, kept with the run."""
 
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import pytest
-from tests.fakes.models import ScriptedModel
+from tests.fakes.models import HeldModel, ScriptedModel
+from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import ToldScores
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.settings import resolved_settings
-from caliper.core.errors import BackendTimeout, ModelChanged
+from caliper.core.errors import BackendTimeout, ModelChanged, StoreFull
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Models
+from caliper.pipeline.judge_check import Sittings, read_sittings
+from caliper.pipeline.runs import run_store
+from caliper.ports.codec import ExamineJob
 from caliper.runtime.anchors.frozen import anchors_of
+from caliper.runtime.anchors.judging import judge_anchors
 from caliper.runtime.anchors.standing import StandingAnchors
 
 PACK = shipped_pack()
 PART = BenchmarkSpec("captionqa", "", None, resolved_settings("captionqa", {}), {})
 SPEC = RunSpec("checkpoint", "1", PACK.digest, (PART,))
 ANCHORS = len(anchors_of("captionqa", PART.settings))
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
 
 
-class Sitting(ToldScores):
-    """Telemetry that says when so many sittings were told."""
+class AgreementTelemetry(ToldScores):
+    """Telemetry that keeps every agreement it is told."""
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.told: list[tuple[str, str, float]] = []
-        self.wanted = wanted
-        self.enough = asyncio.Event()
 
     def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
         self.told.append((judge, benchmark, agreement))
-        if len(self.told) == self.wanted:
-            self.enough.set()
 
 
-async def sit(model: ScriptedModel, telemetry: Sitting, met: Iterable[RunSpec]) -> None:
-    def models(_: int) -> Models:
-        return Models({"captionqa/reader": PromptingAnswerer(model, PACK)})
+def answering(model: ScriptedModel, seed: int = 0) -> Models:
+    return Models({"captionqa/reader": PromptingAnswerer(model, PACK, seed)})
 
-    standing = StandingAnchors(models, telemetry)
-    running = asyncio.ensure_future(standing.run())
+
+def job(spec: RunSpec) -> ExamineJob:
+    return ExamineJob(spec.run_id, "captionqa", "sample", None, ())
+
+
+def anchors(
+    model: ScriptedModel, telemetry: ToldScores | None, store: MemoryStore
+) -> StandingAnchors:
+    return StandingAnchors(partial(answering, model), store, telemetry, PATIENCE)
+
+
+async def kept(store: MemoryStore, spec: RunSpec) -> Sittings:
+    return await read_sittings(run_store(store, spec.run_id), spec)
+
+
+async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> AgreementTelemetry:
+    """Meet jobs of these runs, one after the other."""
+    telemetry = AgreementTelemetry()
+    standing = anchors(model, telemetry, MemoryStore())
     for spec in met:
         standing.meet(spec, "captionqa")
-    await asyncio.wait_for(telemetry.enough.wait(), timeout=60)
-    running.cancel()
+        await standing.judged(job(spec))
+    return telemetry
 
 
 async def test_each_run_has_one_sitting_however_many_jobs_it_has() -> None:
-    model, telemetry = ScriptedModel(lambda text, before: "A"), Sitting(2)
+    model = ScriptedModel(lambda text, before: "A")
     other = replace(SPEC, replicate=1)
-    await sit(model, telemetry, [SPEC, SPEC, other, SPEC, other])
+    telemetry = await sit(model, [SPEC, SPEC, other, SPEC, other])
     assert len(model.calls) == 2 * ANCHORS
     assert [told[:2] for told in telemetry.told] == [("scripted", "captionqa")] * 2
     assert 0 < telemetry.told[0][2] < 1
@@ -64,8 +84,7 @@ async def test_trouble_tells_nothing_and_the_next_run_is_judged(error: Exception
     def troubled(text: str, before: int) -> str | Exception:
         return error if before == 0 else "A"
 
-    model, telemetry = ScriptedModel(troubled), Sitting(1)
-    await sit(model, telemetry, [SPEC, replace(SPEC, replicate=1)])
+    telemetry = await sit(ScriptedModel(troubled), [SPEC, replace(SPEC, replicate=1)])
     assert len(telemetry.told) == 1
 
 
@@ -77,8 +96,80 @@ async def test_few_verdicts_tell_nothing_of_a_judge() -> None:
         asked += 1
         return BackendTimeout("silent") if 3 < asked <= ANCHORS else "A"
 
-    model, telemetry = ScriptedModel(mostly_silent), Sitting(1)
-    await sit(model, telemetry, [SPEC, replace(SPEC, replicate=1)])
+    model = ScriptedModel(mostly_silent)
+    telemetry = await sit(model, [SPEC, replace(SPEC, replicate=1)])
     # The first sitting had three verdicts, the second all.
     assert len(model.calls) == 2 * ANCHORS
     assert len(telemetry.told) == 1
+
+
+async def test_a_sitting_is_that_of_a_local_run() -> None:
+    spec, store = replace(SPEC, seed=7, replicate=1), MemoryStore()
+    here, there = (ScriptedModel(lambda text, before: "A") for _ in range(2))
+    # As standalone.prepare has it.
+    expected = await judge_anchors(spec, answering(here, spec.sampling_seed), "captionqa")
+    standing = anchors(there, None, store)
+    standing.meet(spec, "captionqa")
+    await standing.judged(job(spec))
+    assert await kept(store, spec) == {"captionqa": expected}
+    assert {call.decoding.seed for call in there.calls} == {
+        call.decoding.seed for call in here.calls
+    }
+
+
+async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
+    store = MemoryStore()
+    first, later = (ScriptedModel(lambda text, before, reply=reply: reply) for reply in "AB")
+    told = []
+    for model in (first, later):
+        standing = anchors(model, None, store)
+        standing.meet(SPEC, "captionqa")
+        await standing.judged(job(SPEC))
+        told.append(dict(store.objects))
+    assert len(later.calls) == ANCHORS
+    assert told[0] == told[1] != {}
+
+
+async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
+    model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
+    standing = anchors(model, None, store)
+    store.full = True
+    standing.meet(SPEC, "captionqa")
+    with pytest.raises(StoreFull):
+        await standing.judged(job(SPEC))
+    store.full = False
+    standing.meet(SPEC, "captionqa")
+    await standing.judged(job(SPEC))
+    assert len(model.calls) == 2 * ANCHORS
+    assert (await kept(store, SPEC)).keys() == {"captionqa"}
+
+
+async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
+    model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
+    standing = anchors(model, None, store)
+    standing.meet(SPEC, "captionqa")
+    await standing.close()
+    assert store.objects == {}
+    # Nobody waits for what does not come.
+    await standing.judged(job(SPEC))
+
+
+async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
+    model, store = HeldModel(lambda text, before: "A", held=lambda _: True), MemoryStore()
+    standing = StandingAnchors(partial(answering, model), store, None, patience=0)
+    standing.meet(SPEC, "captionqa")
+    async with asyncio.timeout(PATIENCE):
+        await standing.judged(job(SPEC))
+    assert store.objects == {}
+    # What comes of it yet is kept all the same.
+    model.free.set()
+    # It needs no clock, no thread and no connection.
+    for _ in range(1000):
+        await asyncio.sleep(0)
+    assert (await kept(store, SPEC)).keys() == {"captionqa"}
+
+
+async def test_a_job_without_a_sitting_waits_for_none() -> None:
+    model = ScriptedModel(lambda text, before: "A")
+    await anchors(model, None, MemoryStore()).judged(job(SPEC))
+    assert model.calls == []

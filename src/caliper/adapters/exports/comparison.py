@@ -23,8 +23,13 @@ def comparison_json(found: Comparison) -> str:
 
 
 def _side(side: Side) -> dict[str, Any]:
-    coverage = {name: found.share for name, found in side.coverage.items()}
-    return {"run": side.run, "name": side.name, "state": side.state, "coverage": coverage}
+    return {
+        "run": side.run,
+        "name": side.name,
+        "state": side.state,
+        "coverage": {name: found.share for name, found in side.coverage.items()},
+        "stuffed": side.stuffed,
+    }
 
 
 def _candidate(candidate: Against) -> dict[str, Any]:

@@ -12,6 +12,9 @@ from typing import BinaryIO
 
 from caliper.core.errors import InvalidInput, MediaMissing
 
+CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
+"""The endings of files that are clips; all others are pictures."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -22,7 +22,6 @@ from caliper.adapters.media.sampling import Timeline, chosen, timeline
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 
-SUFFIXES = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
 # Containers of one file. Playlists stay shut: they would open files and addresses they name.
 _OPTIONS = {"format_whitelist": "avi,matroska,mov,mpeg,mpegts,mpegvideo"}
 # From a key frame to the middle of the clip: ten seconds at 30 a second.

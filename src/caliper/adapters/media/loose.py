@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from caliper.adapters.media.clips import SUFFIXES
+from caliper.adapters.media.bounds import CLIPS
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.prepare import prepared_bytes
 from caliper.core.errors import InvalidInput
@@ -33,7 +33,7 @@ class LooseMedia:
         ending = name.rpartition(".")[2].lower()
 
         async def make() -> list[Image]:
-            most = self.decoders.limits.most_bytes(clip=f".{ending}" in SUFFIXES)
+            most = self.decoders.limits.most_bytes(clip=f".{ending}" in CLIPS)
             try:
                 data = await fetch(most)
             except InvalidInput as error:

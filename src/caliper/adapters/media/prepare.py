@@ -5,12 +5,19 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from caliper.adapters.media import clips, images
-from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.bounds import CLIPS, Limits
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
+from caliper.deferred import deferred
 from caliper.ports.models import Image
+
+if TYPE_CHECKING:
+    from caliper.adapters.media import clips, images
+else:
+    clips = deferred("caliper.adapters.media.clips")
+    images = deferred("caliper.adapters.media.images")
 
 
 def prepared(path: Path, preparation: Preparation, limits: Limits) -> list[Image]:
@@ -20,7 +27,7 @@ def prepared(path: Path, preparation: Preparation, limits: Limits) -> list[Image
     too large.
     """
     encode = partial(images.encode, preparation=preparation)
-    if path.suffix.lower() in clips.SUFFIXES:
+    if path.suffix.lower() in CLIPS:
         found = clips.shown_frames(path, preparation, limits, encode)
     else:
         found = [encode(images.open_image(path, limits, preparation.longest))]
@@ -34,7 +41,7 @@ def prepared_bytes(data: bytes, name: str, preparation: Preparation, limits: Lim
     """
     ending = PurePath(name).suffix.lower()
     # Clips are opened by their path: the decoder seeks in them.
-    file = f"clip{ending}" if ending in clips.SUFFIXES else "picture"
+    file = f"clip{ending}" if ending in CLIPS else "picture"
     with TemporaryDirectory(prefix="caliper-") as folder:
         path = Path(folder, file)
         path.write_bytes(data)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
-from caliper.adapters.media import clips, images
-from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.bounds import CLIPS, Limits
 from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    from caliper.adapters.media import clips, images
+else:
+    clips = deferred("caliper.adapters.media.clips")
+    images = deferred("caliper.adapters.media.images")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class Thumbnails:
         InvalidInput when it cannot be used or lies outside the media folder.
         """
         path = find(self.root, name)
-        if PurePath(name).suffix.lower() in clips.SUFFIXES:
+        if PurePath(name).suffix.lower() in CLIPS:
             image = clips.open_frame(path, clips.Moment.MIDDLE, self.limits)
             image.thumbnail((longest, longest))
         else:

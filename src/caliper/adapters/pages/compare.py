@@ -69,6 +69,7 @@ def render_comparison(
         "compare.html",
         base=names[0],
         candidates=candidates,
+        stuffing=list(filter(None, map(wording.stuffed_side, names, found.sides))),
         unfinished=[side for side in found.sides if side.state is not RunState.COMPLETE],
         pictures_left_out=album.left_out,
         axis_of=_axis,

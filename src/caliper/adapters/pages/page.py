@@ -7,15 +7,20 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from caliper.adapters import provenance, wording
 from caliper.adapters.pages import charts
 from caliper.core.report import BenchmarkReport, Estimate, Table
 from caliper.core.report import Path as FigurePath
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    import jinja2
+else:
+    jinja2 = deferred("jinja2")
 
 _TEMPLATES = files("caliper.adapters.pages") / "templates"
 
@@ -61,11 +66,11 @@ def _policy(style: str, script: str, *, live: bool) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("caliper.adapters.pages"),
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("caliper.adapters.pages"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )

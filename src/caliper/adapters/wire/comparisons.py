@@ -84,12 +84,17 @@ def _encode_side(side: Side) -> pb.ComparedRun:
             pb.CoverageOfBenchmark(benchmark=name, coverage=encode_coverage(coverage))
             for name, coverage in side.coverage.items()
         ],
+        stuffed=[
+            pb.StuffedBenchmark(benchmark=name, share=share) for name, share in side.stuffed.items()
+        ],
     )
 
 
 def _decode_side(message: pb.ComparedRun) -> Side:
     coverage = {part.benchmark: decode_coverage(part.coverage) for part in message.coverage}
-    return Side(message.run, from_wire(message.name), decode_state(message.state), coverage)
+    stuffed = {part.benchmark: part.share for part in message.stuffed}
+    name, state = from_wire(message.name), decode_state(message.state)
+    return Side(message.run, name, state, coverage, stuffed)
 
 
 def _encode_candidate(candidate: Against) -> pb.ComparedCandidate:

@@ -39,7 +39,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
 def read(asked: Ask, reply: str, reading: str) -> Reading:
     """The outcome of a reply. What cannot be read is wrong by `released`, else Unscored."""
     payload = asked.question.payload
-    found = READERS[reading](reply, payload.shown)
+    found = READERS[reading](reply, payload.shown, payload.question)
     if found.place is not None:
         chosen = f"chose {payload.shown[found.place]}"
         return Reading(Scored(score(payload, found.place)), chosen, found.repaired)

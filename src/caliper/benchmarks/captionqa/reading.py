@@ -25,14 +25,15 @@ class Found:
     repaired: bool = False
 
 
-LetterReader = Callable[[str, Sequence[str]], Found]
+LetterReader = Callable[[str, Sequence[str], str], Found]
+"""What reads a reply, given the options shown and the question."""
 
 _ANY_CAPITAL = re.compile(r"\b([A-Z])\b")
 _ANY_NUMBER = re.compile(r"\b([1-9][0-9]?)\b")
 
 
-def read_released(reply: str, shown: Sequence[str]) -> Found:
-    """The released reading, in its order.
+def read_released(reply: str, shown: Sequence[str], question: str = "") -> Found:  # noqa: ARG001 - one signature for all readings
+    """The released reading, in its order. It does not look at the question.
 
     Keep what follows the first "</think>", then the first "Answer: ", then, if a newline is
     left, the first newline. The first standalone capital of the upper-cased rest, if it is
@@ -59,14 +60,14 @@ def _place(letter: str) -> int:
     return ord(letter) - ord("A")
 
 
-def read_lenient(reply: str, shown: Sequence[str]) -> Found:
+def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> Found:
     """The lenient reading (ours): the option that the reply as a whole chooses (`chosen`).
 
     Words that say that the caption does not hold the answer choose "Cannot answer from the
     caption" where it is shown.
     """
     cannot = shown.index(CANNOT) if CANNOT in shown else None
-    place = chosen(reply, shown, cannot)
+    place = chosen(reply, shown, cannot, question)
     return Found(place, repaired=place is not None and place != _released(reply, len(shown)))
 
 

@@ -7,11 +7,16 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from caliper.benchmarks.comprecap.payloads import Atom
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = deferred("numpy")
 
 PIXEL_LIMIT = 1 << 25
 """The most pixels of a mask that are decompressed: four 4K frames."""

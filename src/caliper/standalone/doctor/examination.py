@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.remote.channel import Target
 from caliper.core.errors import BackendTimeout, CaliperError
+from caliper.deferred import deferred
 from caliper.ports.clock import Clock
 from caliper.runtime.models import ModelRoom
 from caliper.runtime.service_settings import StoreSettings
@@ -22,7 +23,10 @@ from caliper.standalone.doctor.finding import Finding, of_error
 from caliper.standalone.doctor.models import CAPTIONER, JUDGE, check_model
 
 if TYPE_CHECKING:
+    from caliper.adapters.stores import minio
     from caliper.adapters.streams.kafka_access import KafkaAccess
+else:
+    minio = deferred("caliper.adapters.stores.minio")
 
 READER = "reader"
 _LOADED = {"tagger": "rules", "embedder": "ngram"}
@@ -99,11 +103,8 @@ async def _store(settings: StoreSettings) -> Finding:
         return await asyncio.to_thread(look, "store", Path(settings.store))
     # The bucket's place without what a URL may hold of secrets: see Finding.without.
     place = f"bucket {settings.store_bucket} at {settings.store}"
-    # Its client library takes long to import.
-    from caliper.adapters.stores.minio import MinioStore  # noqa: PLC0415
-
     with store_named(settings, variable(type(settings), "store")):
-        store = MinioStore(store_access(settings))
+        store = minio.MinioStore(store_access(settings))
     try:
         return await surroundings.check_store("store", store, place)
     finally:

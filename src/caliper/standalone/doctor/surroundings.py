@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.deferred import deferred
 from caliper.ports.storage import ObjectStore
 from caliper.runtime.models import ModelRoom
 from caliper.standalone.doctor.finding import Finding, State
 
 if TYPE_CHECKING:
+    from caliper.adapters.streams import kafka_cluster
     from caliper.adapters.streams.kafka_access import KafkaAccess
+else:
+    kafka_cluster = deferred("caliper.adapters.streams.kafka_cluster")
 
 _GIB = 1024**3
 ROOM = {State.ILL: _GIB // 10, State.NOTE: 2 * _GIB}
@@ -84,10 +88,7 @@ async def check_embedder(name: str, room: ModelRoom, spec: str) -> Finding:
 
 def check_kafka(name: str, access: KafkaAccess) -> Finding:
     """Whether the brokers answer and have all topics. Raises StreamUnavailable."""
-    # Its client library takes long to import.
-    from caliper.adapters.streams.kafka_cluster import describe  # noqa: PLC0415
-
-    found = describe(access)
+    found = kafka_cluster.describe(access)
     facts = {"brokers": found.brokers, "topics": dict(found.partitions)}
     said = f"{found.brokers} brokers at {access.servers}"
     if found.missing:

@@ -273,16 +273,26 @@ class CompareEvaluationsResponse(_message.Message):
     def __init__(self, base: _Optional[_Union[ComparedRun, _Mapping]] = ..., candidate: _Optional[_Union[ComparedCandidate, _Mapping]] = ..., flip: _Optional[_Union[Flip, _Mapping]] = ..., picture: _Optional[_Union[Picture, _Mapping]] = ...) -> None: ...
 
 class ComparedRun(_message.Message):
-    __slots__ = ("run", "name", "state", "coverage")
+    __slots__ = ("run", "name", "state", "coverage", "stuffed")
     RUN_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    STUFFED_FIELD_NUMBER: _ClassVar[int]
     run: str
     name: str
     state: _run_pb2.RunState
     coverage: _containers.RepeatedCompositeFieldContainer[CoverageOfBenchmark]
-    def __init__(self, run: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[_Union[_run_pb2.RunState, str]] = ..., coverage: _Optional[_Iterable[_Union[CoverageOfBenchmark, _Mapping]]] = ...) -> None: ...
+    stuffed: _containers.RepeatedCompositeFieldContainer[StuffedBenchmark]
+    def __init__(self, run: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[_Union[_run_pb2.RunState, str]] = ..., coverage: _Optional[_Iterable[_Union[CoverageOfBenchmark, _Mapping]]] = ..., stuffed: _Optional[_Iterable[_Union[StuffedBenchmark, _Mapping]]] = ...) -> None: ...
+
+class StuffedBenchmark(_message.Message):
+    __slots__ = ("benchmark", "share")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    SHARE_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    share: float
+    def __init__(self, benchmark: _Optional[str] = ..., share: _Optional[float] = ...) -> None: ...
 
 class CoverageOfBenchmark(_message.Message):
     __slots__ = ("benchmark", "coverage")

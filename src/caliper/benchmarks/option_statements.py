@@ -1,0 +1,133 @@
+"""Where a reply states an option by its text, and how strongly (ours)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from caliper.benchmarks.letter_statements import conclusions, cues, letter_at
+from caliper.benchmarks.listings import place_of
+from caliper.benchmarks.option_texts import Mention, OptionTexts
+from caliper.benchmarks.statements import Mark, Statement, Voices
+
+
+def option_statements(
+    voices: Voices, named: Sequence[Mention], options: OptionTexts
+) -> Iterator[Statement[int]]:
+    """The options that are named: as a sentence of their own, or in one."""
+    text = voices.text
+    outside = any(not voices.quoted(each.start) for each in named)
+    for each in named:
+        place = _unrivalled(text, options, each)
+        opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
+        yes_no = text[each.start : each.end].casefold() in ("yes", "no")
+        end = (_ANSWERED if yes_no else _SENTENCE_END).match(text, each.end)
+        if asked := _ASKED.match(text, each.end):
+            # "Red? Perhaps green.": an option that is a question of its own is weighed.
+            if opening and len(asked[0]) < _ASKED_ALONE and not _DECIDED.match(text, each.end):
+                yield Statement(None, each.start, Mark.MENTIONED)
+            continue
+        if voices.conditional(each.start):
+            continue
+        if _IF.search(text, max(0, each.start - 48), each.start):
+            continue
+        if opening and end and place is not None:
+            yield Statement(place, each.start, voices.mark(opening.end("start")))
+        elif not (outside and voices.quoted(each.start)):
+            yield Statement(place, each.start, Mark.MENTIONED)
+
+
+_SENTENCE_START = re.compile(
+    r"(?P<start>^|[.!?:\n])[\"'*(#>\s]{0,7}+(?i:(?:a|an|the|to the|in|on)\s){0,2}$"
+)
+_SENTENCE_END = re.compile(r"[\"'*)`\s]{0,4}(?:[.!:;\n\u2013\u2014\u3002](?!\.)|$|- )")
+_ANSWERED = re.compile(r"[\"'*)`\s]{0,4}(?:[,;.!:\n(\u2013\u2014\u3002]|$|- )")
+_OR = re.compile(r"[\s.,?!\u2026]{0,6}\b(?:or|oder)\b|\s?[/,(]\s?(?:yes|no)\W{0,3}$", re.IGNORECASE)
+_OR_BEFORE = re.compile(r"\b(?:or|oder)\s(?:an?\s|the\s)?\Z", re.IGNORECASE)
+# "The girl holds a ball and the boy"
+_BROKEN_OFF = re.compile(
+    r"[^.!?\n]{0,80}?(?:,|\b(?:and|but|while|whereas))\s(?:the|an?|his|her|its)(?:\s\w{1,20})?\s?\Z",
+    re.IGNORECASE,
+)
+_IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
+# To its end the sentence is a question; "isn't it?" asks nothing.
+_ASKED = re.compile(r"(?:[^.!?,\n]|[.,](?=[0-9])){0,120}\?")
+_ASKED_ALONE = 4
+_DECIDED = re.compile(r"[\"'*)]{0,3}\?\s{1,3}(?:yes|no|nope|not|yep)\b", re.IGNORECASE)
+_LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
+_KIND_OF = re.compile(
+    r"\b(?:shade|tone|tint|hue|kind|type|sort|form|variety)s?\sof\s(?:an?\s)?$", re.IGNORECASE
+)
+_BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
+_SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!['\u2019])")
+
+
+def _unrivalled(text: str, options: OptionTexts, mention: Mention) -> int | None:
+    """The place of the option; None where another one stands beside it."""
+    before = max(0, mention.start - 12)
+    if _OR_BEFORE.search(text, before, mention.start) or _OR.match(text, mention.end):
+        return None
+    if _another_letter(text, mention) or _BROKEN_OFF.match(text, mention.end):
+        return None
+    return None if _shared(text, options, mention) else mention.place
+
+
+def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
+    """Whether it is one of several: "vitamins A and C", "both the vase"."""
+    if _BOTH.search(text, max(0, mention.start - 16), mention.start):
+        return True
+    if _KIND_OF.search(text, max(0, mention.start - 16), mention.start):
+        return options.shares_words(mention.place)
+    last = options.exact[mention.place][-1:]
+    short = bool(last) and (len(last[0]) == 1 or last[0].isdigit())
+    return short and _SHARED.match(text, mention.end) is not None
+
+
+def _another_letter(text: str, mention: Mention) -> bool:
+    """Whether the letter of another option stands behind: "Yes (A)" where A is No."""
+    letter = _LETTER_BEHIND.match(text, mention.end)
+    return letter is not None and place_of(letter[1]) != mention.place
+
+
+_CLAUSE_END = re.compile(r"[;,?!\n]|\.(?![0-9])")
+_LONGEST_CLAUSE = 200
+
+
+def between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
+    """Those of the mentions, in their order, that begin from `start` and before `end`."""
+    first = bisect_left(mentions, start, key=_start)
+    return mentions[first : bisect_left(mentions, end, lo=first, key=_start)]
+
+
+def _start(mention: Mention) -> int:
+    return mention.start
+
+
+def clause_end(text: str, at: int) -> int:
+    """Where the clause ends that the offset lies in."""
+    found = _CLAUSE_END.search(text, at, at + _LONGEST_CLAUSE)
+    return found.start() if found else at + _LONGEST_CLAUSE
+
+
+def called_answer(
+    voices: Voices, named: Sequence[Mention], options: OptionTexts
+) -> Iterator[Statement[int]]:
+    """The option that a clause calls the answer, or concludes."""
+    text = voices.text
+    for cue in cues(text):
+        if not cue.said or letter_at(text, cue.end) is not None:
+            continue
+        inside = between(named, cue.end, clause_end(text, cue.end))
+        # An abstention is the answer only right behind the cue: "the answer is not given".
+        places = {
+            _unrivalled(text, options, each)
+            for each in inside
+            if each.end > each.start or each.start < cue.end + 4
+        }
+        if len(places) == 1:
+            yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
+    for at in conclusions(text):
+        for each in between(named, at, min(at + 13, clause_end(text, at))):
+            if each.end > each.start and not _ASKED.match(text, each.end):
+                yield Statement(_unrivalled(text, options, each), each.start, Mark.STATED)

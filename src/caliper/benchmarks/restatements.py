@@ -1,0 +1,133 @@
+"""What a sentence of a reply says about the question that it answers (ours).
+
+"The stove is not turned on." says No to "Is the stove turned on?", and "The hydrant is yellow."
+says nothing about the car beside the hydrant.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from caliper.benchmarks.spellings import singular, stem, tokens
+
+_ASKS_YES_OR_NO = re.compile(
+    r"\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE
+)
+_IN_THE_PICTURE = re.compile(
+    r"\b(?:in|of|from|on)\s(?:the|this)\s(?:picture|image|photo|photograph|scene|video|frame|caption)\b",
+    re.IGNORECASE,
+)
+_AUXILIARIES = frozenset(
+    ("is", "are", "was", "were", "be", "being", "been", "does", "do", "did", "can", "there")
+)
+_HAVING = frozenset(["have", "has", "had", "having", "with"])
+_ARTICLES = frozenset(["a", "an", "the", "any", "some", "of"])
+_ANYBODY = frozenset(["anyone", "anybody", "anything", "someone", "somebody", "something"])
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "without", "neither", "nor", "nobody", "none", "nothing", "cannot")
+)
+_NO_SUCH_THING = frozenset(["no", "nobody", "none", "nothing", "without"])
+_SENTENCE = re.compile(r"[^.!?;\n]++[.!?;\n]?")
+_UNSURE = re.compile(
+    r"\b(?:if|whether|unless|may|might|could|would|should|maybe|perhaps|possibly|likely|probably"
+    r"|possib(?:le|ility)|partly|partially|half|slightly|almost|nearly|barely|only|once|used|earlier|later"
+    r"|options?|choices?|questions?|asks?|claims?|assum\w{1,5}|both|either|or)\b|\?",
+    re.IGNORECASE,
+)
+_LONGEST_GAP = 4
+_LANDMARK = re.compile(
+    r"\b(?:next\sto|near|beside|behind|under|above|below|on|in|by|with|holding|opposite)"
+    r"\s(?:the|a|an)\s(?:\w{1,20}\s)??(?P<place>\w{3,20})(?=\s|\?|\Z)|\b(?P<owner>\w{3,20})['\u2019]s\s\w",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(
+    r"(?:\A|[.!?,;:\n]\s{0,3}|\b(?:that|and|but|while|whereas|because|since)\s)"
+    r"(?:the|an?)\s(?:\w{1,20}\s)?(\w{3,20})\s(?:is|are|was|were)\s(?:\w{1,12}ly\s)?"
+    r"(?:(?:behind|in\sfront\sof|above|under|below|in|on|inside)\s)?(?:an?\s|the\s)?\Z",
+    re.IGNORECASE,
+)
+_LONGEST_SUBJECT = 80
+
+
+def answers_by_statement(
+    text: str, question: str, gaps: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, bool]]:
+    """Where a sentence states what the question asks, and whether it says that it is so.
+
+    The question asks for yes or no. The sentence has its words in their order, with few between
+    them. One that is unsure, denies what is not asked, or says that a caption does not tell (one of
+    the `gaps`) states nothing.
+    """
+    wanted, of_any = _asked(question)
+    if not wanted:
+        return
+    for sentence in _SENTENCE.finditer(text):
+        first = bisect_left(gaps, (sentence.start(), 0))
+        untold = first < len(gaps) and gaps[first][0] < sentence.end()
+        if untold or _UNSURE.search(sentence[0]):
+            continue
+        words = [token.word for token in tokens(sentence[0]) if token.word not in _ARTICLES]
+        stems = [_stem(word) for word in words]
+        found = (_last_of(order, stems) for order in wanted)
+        last = next((at for at in found if at is not None), None)
+        denials = [at for at, word in enumerate(words) if _denies(word)]
+        if last is None or len(denials) > 1 or (denials and denials[0] > last):
+            continue
+        if of_any and denials and words[denials[0]] not in _NO_SUCH_THING:
+            continue
+        yield sentence.start(), not denials
+
+
+def _asked(question: str) -> tuple[list[list[str]], bool]:
+    """The words that a statement has to repeat, and whether any thing at all is asked for.
+
+    They come in the question's order, or turned round: "the house has a door", "a door is in the
+    house".
+    """
+    if not _ASKS_YES_OR_NO.match(question):
+        return [], False
+    words = [token.word for token in tokens(_IN_THE_PICTURE.sub("", question))]
+    if any(map(_denies, words)) or "or" in words:
+        return [], False
+    of_any = bool({"any", *_ANYBODY} & set(words))
+    kept = [word for word in words[1:] if word not in _AUXILIARIES | _ARTICLES | _ANYBODY]
+    wanted = [_stem(word) for word in kept]
+    at = wanted.index("have") if "have" in wanted else 0
+    orders = [wanted, [*wanted[at + 1 :], *wanted[:at]]] if at else [wanted]
+    return orders if wanted else [], of_any
+
+
+def _stem(word: str) -> str:
+    return "have" if word in _HAVING else stem(word)
+
+
+def _denies(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith("n't")
+
+
+def _last_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
+    """The place of the last wanted word, where all stand in order and near each other."""
+    for first in (at for at, word in enumerate(words) if word == wanted[0]):
+        last = first
+        for word in wanted[1:]:
+            ahead = words[last + 1 : last + 1 + _LONGEST_GAP]
+            if word not in ahead:
+                break
+            last += ahead.index(word) + 1
+        else:
+            return last
+    return None
+
+
+def landmarks(question: str) -> frozenset[str]:
+    """What the question names only to say what it asks about: "next to the X", "the X's handle"."""
+    found = _LANDMARK.finditer(question)
+    return frozenset(singular((match["place"] or match["owner"]).casefold()) for match in found)
+
+
+def is_about(text: str, at: int, others: frozenset[str]) -> bool:
+    """Whether what stands at the offset is said of one of the others: "the hydrant is yellow"."""
+    subject = _SUBJECT.search(text, max(0, at - _LONGEST_SUBJECT), at)
+    return subject is not None and singular(subject[1].casefold()) in others

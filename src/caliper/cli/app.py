@@ -1,0 +1,118 @@
+"""The command `caliper`: its options, and its exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from typer.exceptions import TyperException
+
+from caliper.cli.commands import CommandsByName
+from caliper.cli.console import ERR, escape_unwritable
+from caliper.cli.exits import Exit
+from caliper.core.errors import (
+    AlreadyExists,
+    BackendError,
+    CaliperError,
+    InvalidInput,
+    MediaMissing,
+    ModelChanged,
+    NotComparable,
+    NotFound,
+    NotReady,
+    StoreUnavailable,
+    StreamUnavailable,
+)
+from caliper.deferred import deferred
+from caliper.version import __version__
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from typer import rich_utils
+else:
+    asyncio = deferred("asyncio")
+    rich_utils = deferred("typer.rich_utils")
+
+app = typer.Typer(
+    name="caliper",
+    cls=CommandsByName,
+    help="Evaluate image and video captioning checkpoints on CAPability, CaptionQA and CompreCap.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done or passed; 1 the answer is no (coverage under the floor, canary "
+    "failed); 2 bad input or usage; 3 inconclusive; 4 surroundings (disk, endpoint); 70 a defect "
+    "of Caliper; 130 interrupted, run the same command to go on.",
+)
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001 - typer hands the flag over by position
+    if asked:
+        typer.echo(f"caliper {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+def run() -> None:
+    """Run the command and exit with the codes of `Exit`."""
+    escape_unwritable()
+    try:
+        code = app(prog_name="caliper", standalone_mode=False)
+        sys.stdout.flush()
+    except (asyncio.CancelledError, KeyboardInterrupt, typer.Abort):
+        code = Exit.INTERRUPTED
+    except TyperException as error:
+        # Every usage error is of typer's private ClickException, which its API does not name.
+        rich_utils.rich_format_error(error)  # type: ignore[arg-type]
+        code = Exit.BAD_INPUT
+    except CaliperError as error:
+        ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
+        code = _code(error)
+    except SystemExit as left:
+        # So shell completion leaves, with 0, and so does rich when nobody reads its output.
+        code = Exit.SURROUNDINGS if left.code else Exit.DONE
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. What is still to be written goes nowhere:
+        # Python would complain when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = Exit.SURROUNDINGS
+    except OSError as error:
+        ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+            ERR.print_exception()
+        code = Exit.SURROUNDINGS
+    except Exception:  # noqa: BLE001 - the last resort says that the defect is ours
+        ERR.print_exception()
+        ERR.print("[bold red]This is a defect of Caliper.[/bold red] Please report it.")
+        code = Exit.DEFECT
+    if code == Exit.INTERRUPTED:
+        ERR.print("[yellow]Interrupted.[/yellow] Run the same command to go on.")
+    sys.exit(int(code or Exit.DONE))
+
+
+def _code(error: CaliperError) -> Exit:
+    match error:
+        case InvalidInput() | MediaMissing() | NotFound() | NotReady() | AlreadyExists():
+            return Exit.BAD_INPUT
+        case NotComparable():
+            return Exit.BAD_INPUT
+        case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
+            return Exit.SURROUNDINGS
+        case _:
+            return Exit.DEFECT

@@ -1,0 +1,117 @@
+"""The commands by name, each imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from caliper.cli.interrupt import started
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "report": (
+        "report:report",
+        "Show a run's report, and write its files anew from the plan and the journal.",
+    ),
+    "compare": (
+        "compare:command",
+        "Set runs beside the first: the difference of every figure, each run minus BASE.",
+    ),
+    "gate": ("gate:command", "Say whether CANDIDATE may replace BASE."),
+    "leaderboard": (
+        "leaderboard:command",
+        "Rank checkpoints by their figures: a table for every benchmark, best first.",
+    ),
+    "agreement": (
+        "agreement:agreement",
+        "Say how far judges agree with each other, or with people, per dimension.",
+    ),
+    "correlation": (
+        "correlation:correlation",
+        "Say how well figures agree with people's scores over models (CompreCap, Table 3).",
+    ),
+    "validate": ("validate:validate", "Say what a path holds and what is wrong with it."),
+    "canary": (
+        "canary:command",
+        "Try a judge, a reader or both on captions that are known to be wrong and give orders.",
+    ),
+    "doctor": (
+        "doctor:command",
+        "Look at everything that a run needs, one line each, with what to do about it.",
+    ),
+    "serve": (
+        "serve:command",
+        "Serve gateway, judge, reader, captioner and aggregator from one process and one port.",
+    ),
+    "runs": ("remote:runs", "List the runs of an installation, the newest first."),
+    "watch": (
+        "remote:watch",
+        "Watch a run of an installation until it is over. Exit code 1 when it is not complete.",
+    ),
+    "cancel": ("remote:cancel", "End a run of an installation before its end."),
+    "evaluate": (
+        "evaluate:app",
+        "Evaluate captions, or a checkpoint, on one benchmark or on several from a file.",
+    ),
+    "plan": ("plan:app", "Say what a run would take: samples, questions, calls, tokens, storage."),
+    "topics": ("apply:topics", "The Kafka topics of an installation."),
+    "storage": ("apply:storage", "The bucket of an installation."),
+    "data": ("data:app", "Datasets in the store of an installation."),
+    "dead-letters": (
+        "dead_letters:app",
+        "Jobs that could not be done and were put aside: why, and doing them again.",
+    ),
+}
+"""Where a command is, below `caliper.cli`, and the first paragraph of its help.
+
+The line is here so that `caliper --help` imports no command; a test holds it equal to the
+command's own.
+"""
+
+
+class CommandsByName(TyperGroup):
+    """A group that lists its commands from `COMMANDS` and imports the one that is run.
+
+    In `commands` are the commands themselves, imported when they are looked at.
+    """
+
+    def __init__(self, **declared: Any) -> None:
+        super().__init__(**declared)
+        self.commands = _Imported()  # type: ignore[assignment]  # nothing is put in
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as above
+        """The name and the line of a command: enough for help and completion."""
+        if cmd_name not in COMMANDS:
+            return None
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name][1])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None:
+            command = self.commands[name]
+            started()
+        return name, command, rest
+
+
+class _Imported(Mapping[str, Any]):
+    def __getitem__(self, name: str) -> Any:
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        found = getattr(import_module(f"caliper.cli.{module}"), attribute)
+        alone = typer.Typer(rich_markup_mode="rich")
+        if isinstance(found, typer.Typer):
+            alone.add_typer(found, name=name)
+        else:
+            alone.command(name)(found)
+        return typer.main.get_group(alone).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)

@@ -1,0 +1,41 @@
+"""The installation that `--server` names, and its store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from caliper.deferred import deferred
+from caliper.ports.storage import ObjectStore
+
+if TYPE_CHECKING:
+    from caliper.adapters.remote import gateway
+    from caliper.runtime import service_settings, settings
+    from caliper.servicers import grounds
+else:
+    gateway = deferred("caliper.adapters.remote.gateway")
+    service_settings = deferred("caliper.runtime.service_settings")
+    settings = deferred("caliper.runtime.settings")
+    grounds = deferred("caliper.servicers.grounds")
+
+_SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
+Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
+InstalledServer = Annotated[
+    str | None,
+    typer.Option("--server", metavar="HOST:PORT", help=_SERVER),
+]
+
+
+def open_gateway(server: str) -> gateway.RemoteGateway:
+    """The gateway at `server`. Raises what `read_settings` and `ClientSettings.gateway` raise."""
+    client = settings.read_settings(service_settings.ClientSettings)
+    return gateway.RemoteGateway(client.gateway(server))
+
+
+def open_store() -> ObjectStore | None:
+    """The store that CALIPER_STORE names, if it names one. Raises what `read_settings` and
+    `grounds.open_store` raise.
+    """
+    client = settings.read_settings(service_settings.ClientSettings)
+    return grounds.open_store(client) if client.store else None

@@ -1,0 +1,36 @@
+"""Ctrl-C while a command is still being imported."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+
+_CODE = 130
+"""`Exit.INTERRUPTED`, whose module imports more than a handler should wait for."""
+_MESSAGE = b"Interrupted. Run the same command to go on.\n"
+
+
+def leave_when_interrupted() -> None:
+    """Let Ctrl-C end the process at once, without a traceback, until `started` is called.
+
+    Nothing has begun that would have to be finished. An exception instead would surface inside
+    an import: some libraries turn it into an ImportError, and Python prints those in callbacks.
+    """
+    # Only the main thread may set handlers. Who starts a command with SIGINT ignored wants that.
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+
+
+def started() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt again, for a command that has something to finish."""
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    os.write(2, _MESSAGE)
+    os._exit(_CODE)

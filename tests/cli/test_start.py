@@ -1,0 +1,147 @@
+"""What a command imports before it begins, and how it ends while it does."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from tests.fakes import tiny
+from tests.fakes.command import Command
+from tests.fakes.sources import python_path
+
+from caliper.cli.app import app
+from caliper.cli.commands import COMMANDS
+
+LIBRARIES = frozenset(
+    {"aiohttp", "av", "cryptography", "grpc", "kafka", "minio", "numpy", "pyarrow", "scipy"}
+)
+"""What takes long to import, and that not every command needs."""
+OF_MODELS = frozenset({"aiohttp", "av", "grpc"})
+
+
+LISTING = """
+import atexit, sys
+atexit.register(lambda: print("modules:", *sys.modules, file=sys.stderr))
+from caliper.cli.main import run
+run()
+"""
+
+
+def imported(folder: Path, *arguments: str, code: int = 0) -> set[str]:
+    """The modules that a command has imported when its process ends."""
+    ended = process(folder, "-c", LISTING, *arguments)
+    _, told = ended.communicate(timeout=90)
+    assert ended.returncode == code, told
+    return set(told.rpartition("modules:")[2].split())
+
+
+def process(folder: Path, *words: str, path: str = "", **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((path, python_path())), **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runs one and two, of which two has other captions."""
+    folder = tmp_path_factory.mktemp("start")
+    config = tiny.write_all(folder)
+    caliper = Command(folder)
+    for name in ("one", "two"):
+        caliper("evaluate", "--config", config, "--name", name, "--out", f"runs/{name}", code=0)
+    checks = [{"benchmark": "capability", "figure": "average.f1", "max_drop": 100.0}]
+    (folder / "policy.yaml").write_text(yaml.safe_dump({"checks": checks}))
+    return folder
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_options_of_the_top_level_import_no_command(tmp_path: Path, option: str) -> None:
+    found = imported(tmp_path, option)
+    assert "caliper.cli.app" in found
+    assert not found & LIBRARIES
+    assert not {name for name in found if name.startswith(("caliper.benchmarks", "pydantic"))}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (("compare", "one", "two"), OF_MODELS | {"pyarrow", "cryptography"}),
+        (("leaderboard", "one", "two"), OF_MODELS | {"pyarrow", "cryptography"}),
+        (("validate", "runs/one"), OF_MODELS | {"cryptography"}),
+        (("plan", "--config", "all.yaml"), OF_MODELS | {"cryptography"}),
+        (("report", "one"), OF_MODELS | {"cryptography"}),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_commands_that_call_no_model_import_nothing_for_it(
+    runs: Path, arguments: tuple[str, ...], absent: frozenset[str]
+) -> None:
+    assert not imported(runs, *arguments) & absent
+
+
+def test_a_gate_imports_nothing_for_models(runs: Path) -> None:
+    found = imported(runs, "gate", "one", "two", "--policy", "policy.yaml", code=3)
+    assert not found & (OF_MODELS | {"pyarrow", "cryptography"})
+
+
+def test_the_rules_are_imported_for_a_model_that_names_them(runs: Path) -> None:
+    rules = "caliper.lexical.answerer"
+    assert rules not in imported(runs, "compare", "one", "two")
+    captions = ("--data", "captionqa.json", "--captions", "captions/captionqa.json")
+    replayed = ("captionqa", *captions, "--reader", "replay:read")
+    assert rules not in imported(runs, "plan", *replayed)
+    assert rules in imported(runs, "plan", "captionqa", *captions)
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    root: Any = typer.main.get_command(app)
+    own = {name: command.help.split("\n\n")[0] for name, command in root.commands.items()}
+    assert {name: line for name, (_, line) in COMMANDS.items()} == {
+        name: " ".join(paragraph.split()) for name, paragraph in own.items()
+    }
+
+
+def test_a_mistyped_command_is_told_its_neighbour(caliper: Command) -> None:
+    told = caliper("compair", code=2).err
+    assert "No such command 'compair'. Did you mean 'compare'?" in " ".join(told.split())
+
+
+def test_the_shell_completes_options_of_a_command(tmp_path: Path) -> None:
+    asked = {
+        "_CALIPER_COMPLETE": "complete_bash",
+        "COMP_WORDS": "caliper compare --fl",
+        "COMP_CWORD": "2",
+    }
+    assert Command(tmp_path, asked)(code=0).out.split() == ["--flips"]
+
+
+@pytest.mark.parametrize(
+    ("library", "arguments"),
+    [("typer", ("--version",)), ("uvloop", ("evaluate", "--help"))],
+    ids=["of-the-top-level", "of-a-command"],
+)
+def test_an_interrupt_during_the_imports_leaves_no_traceback(
+    tmp_path: Path, library: str, arguments: tuple[str, ...]
+) -> None:
+    # Its import says that it has begun, and then waits for input that never comes.
+    text = 'import sys\nprint("importing", flush=True)\nsys.stdin.read()\n'
+    (tmp_path / f"{library}.py").write_text(text)
+    words = ("-m", "caliper.cli", *arguments)
+    with process(tmp_path, *words, path=str(tmp_path)) as started:
+        assert started.stdout is not None
+        assert started.stdout.readline() == "importing\n"
+        started.send_signal(signal.SIGINT)
+        _, err = started.communicate(timeout=90)
+    assert started.returncode == 130
+    assert err == "Interrupted. Run the same command to go on.\n"

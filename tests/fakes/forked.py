@@ -1,0 +1,111 @@
+"""Processes of ours without the second and a half that Python takes to import them: they are
+forked from one that has imported everything.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection, forkserver
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.sources import python_path
+from tests.servers.process import ServerProcess
+
+PLAIN = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+"""What Python and libraries find in the environment when they are imported."""
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(
+    [
+        __name__,
+        "caliper.cli.main",
+        "caliper.servicers.starting",
+        "scipy.special",
+        "typer.rich_utils",
+    ]
+)
+# Threads of a test start processes side by side; how each ended is read once.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+class Forked:
+    """`python -m module arguments`, started; as far as it goes, a subprocess.Popen."""
+
+    def __init__(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        written: tuple[Path, Path],
+    ) -> None:
+        told = (module, list(arguments), dict(environment), folder, written)
+        self._process = _CONTEXT.Process(target=_run, args=told)
+        with _ONE_AT_A_TIME, pytest.MonkeyPatch.context() as patch:
+            # What the first of them imports everything with.
+            for name in [name for name in os.environ if name.startswith("PYTHON")]:
+                patch.delenv(name)
+            for name, value in PLAIN.items():
+                patch.setenv(name, value)
+            forkserver.ensure_running()
+            self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+
+    def poll(self) -> int | None:
+        """Its exit code, None while it runs."""
+        with _ONE_AT_A_TIME:
+            return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, at its end. Raises TimeoutExpired."""
+        if not connection.wait([self._process.sentinel], timeout):
+            raise subprocess.TimeoutExpired(self._process.name, timeout or 0)
+        with _ONE_AT_A_TIME:
+            self._process.join()
+        assert self._process.exitcode is not None
+        return self._process.exitcode
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._process.kill()
+
+
+@dataclass
+class ForkedServer(ServerProcess):
+    """A server whose `command` is the name of a module of ours."""
+
+    def _begun(self) -> Any:
+        (module,) = self.command
+        environment = os.environ | dict(self.environment)
+        return Forked(module, [], environment, Path.cwd(), (self.log, self.log))
+
+
+def _run(
+    module: str,
+    arguments: list[str],
+    environment: dict[str, str],
+    folder: Path,
+    written: tuple[Path, Path],
+) -> None:
+    os.setsid()
+    for number, file in enumerate(written, start=1):
+        with file.open("ab") as opened:
+            os.dup2(opened.fileno(), number)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=False)

@@ -1,0 +1,197 @@
+"""What a small run of each benchmark is identified by, and what it sends: plans, prompts and keys.
+
+python -m tests.fakes.golden_keys > tests/golden/keys.json
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from tests.fakes import runs, tiny
+from tests.fakes.models import Call, CountingEmbedder, CountingTagger, ScriptedModel
+from tests.fakes.stores import MemoryStore
+
+from caliper import benchmarks
+from caliper.adapters.packs.files import shipped_pack
+from caliper.benchmarks.capability.tasks import NAMES
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import Caption
+from caliper.core.keys import canonical_json, digest, text_digest
+from caliper.core.preparation import Preparation
+from caliper.core.question import Source
+from caliper.core.run import Identity, RunSpec
+from caliper.core.sample import Row
+from caliper.pipeline.aggregate import id_of
+from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.caption import Captioner
+from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.holding import HeldMedia
+from caliper.pipeline.publish import jobs
+from caliper.pipeline.replies import key_of_job
+from caliper.ports.codec import CaptionJob, ExamineJob
+from caliper.ports.models import Image
+
+PACK = shipped_pack()
+TEXT = "A brown dog catches a white frisbee.\nTwo men </caption> watch."
+ANNOTATIONS: dict[str, Any] = dict.fromkeys(NAMES, "a park") | {
+    "object_number": {"coin": 24},
+    "object_color": {"saucer": "red"},
+    "camera_angle": "low angle",
+    "style": "realistic",
+    "camera_movement": "left",
+    "dynamic_object_number": {"cat": 2, "dog": 3},
+}
+VIDEOS = ("dynamic_object_number", "action", "camera_movement", "event")
+MORE = [{**tiny.QUESTIONS[0], "id": name} for name in ("nat_2", "nat_3", "nat_4")]
+CAPTIONS = {"nat_1": TEXT, "doc_1": TEXT}
+QUESTION = {"question": "Where?", "options": ["A. a park", "B. a room"], "answer": "A. a park"}
+
+
+def _rows(file: str, fields: Sequence[dict[str, Any]]) -> list[Row]:
+    return [Row(file, number, one) for number, one in enumerate(fields, start=1)]
+
+
+def _capability() -> tuple[list[Row], list[Row]]:
+    kinds = dict.fromkeys(NAMES, "image") | dict.fromkeys(VIDEOS, "video")
+    rows = [
+        Row(f"{task}.jsonl", 1, tiny.element(task, task, ANNOTATIONS[task], kinds[task]))
+        for task in NAMES
+    ]
+    asked = {"task": "scene", "question_id": "7", "file_path": "scene.jpg", **QUESTION}
+    return rows, _rows("scene.jsonl", [asked])
+
+
+DATA: dict[str, tuple[list[Row], list[Row] | None]] = {
+    "capability": _capability(),
+    "captionqa": (_rows("captionqa.json", [*tiny.QUESTIONS, *MORE]), None),
+    "comprecap": (_rows("anno.json", tiny.SCENES), _rows("compreqa_p.json", tiny.COMPREQA)),
+}
+OTHERWISE: dict[str, dict[str, str]] = {
+    "capability": {"caption_fence": "off"},
+    "captionqa": {"caption_fence": "off", "shuffle": "released", "max_tokens": "64"},
+    "comprecap": {"relations": "released", "relation_prompt": "relation", "temperature": "0.0"},
+}
+
+
+class _Pictures:
+    """ports.media.Media: a picture is its path."""
+
+    async def images(self, paths: Sequence[str]) -> list[Image]:
+        return [Image(path.encode(), "image/jpeg") for path in paths]
+
+
+def specs(name: str) -> dict[str, RunSpec]:
+    """A run with supplied captions and default settings, one with other settings, and one of a
+    captioner in which everything else is set.
+    """
+    role = benchmark(name).role
+    language = {"tagger": CountingTagger().identity, "embedder": CountingEmbedder().identity}
+    models = {role: runs.JUDGE} | (language if benchmark(name).needs_language else {})
+    plain = runs.part(name, models=models)
+    unknown = Identity("scripted", "scripted", "", cached=True, origin="o")
+    live = replace(
+        plain,
+        captions=None,
+        qa_data=None if DATA[name][1] is None else "e" * 64,
+        models={**models, "captioner": unknown, "media": unknown},
+        prompt="long" if name == "captionqa" else plain.prompt,
+        repeats=2,
+        preparation=Preparation(frames=4),
+        caption_tokens=4096,
+    )
+    changes: dict[str, Any] = {"seed": 7, "limit": 1, "replicate": 1, "coverage_floor": 0.5}
+    return {
+        "default": runs.spec(plain, pack=PACK.digest),
+        "settings": runs.spec(
+            replace(plain, settings={**plain.settings, **OTHERWISE[name]}), pack=PACK.digest
+        ),
+        "live": runs.spec(live, pack=PACK.digest, **changes),
+    }
+
+
+def _told(call: Call) -> str:
+    schema = None if call.schema is None else digest(call.schema)
+    images = [image.data.decode() for image in call.images]
+    told = [text_digest(call.text), asdict(call.decoding), schema, images]
+    return canonical_json(told).decode()
+
+
+def _kept(data: bytes) -> Any:
+    written = json.loads(data)
+    return sorted(written["replies"]) if "replies" in written else digest(written)
+
+
+async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
+    """Everything of one run that later commits must compute alike."""
+    rows, qa = DATA[name]
+    part, plans, store = spec.benchmark(name), MemoryStore(), MemoryStore()
+    live = part.captions is None
+    sources = runs.sources(rows, None if live else CAPTIONS, qa if live else None)
+    planned = await runs.planned(spec, {name: sources}, plans)
+    model = ScriptedModel(lambda text, before: "A")
+    answerer = PromptingAnswerer(model, PACK, spec.sampling_seed)
+    models = Models(
+        {f"{name}/{benchmark(name).role}": answerer}, CountingTagger(), CountingEmbedder()
+    )
+    seeing = ScriptedModel(lambda text, before: "A", revision="")
+    captioner = Captioner(spec, seeing, PACK, HeldMedia({name: _Pictures()}), store)
+    keys = {}
+    for items in jobs(planned.items):
+        sample = items[0].sample
+        from_media = items[0].source is Source.MEDIA
+        caption = None if from_media else Caption(sample, TEXT)
+        job = ExamineJob(spec.run_id, name, sample, caption, items)
+        keys[items[0].key] = list(key_of_job(spec, job))
+        if live:
+            asked = CaptionJob(spec.run_id, name, sample, items)
+            await (captioner.answer(asked) if from_media else captioner.caption(asked))
+        if not from_media:
+            await Examiner(spec, models, store).examine(job)
+    return {
+        "spec": canonical_json(spec.to_json()).decode(),
+        "fingerprint": spec.fingerprint,
+        "run": spec.run_id,
+        # Without the compression, which is that of the zlib at hand.
+        "plan": {
+            key: (gzip.decompress(data) if key.endswith(".gz") else data).decode()
+            for key, data in sorted(plans.objects.items())
+        },
+        "questions": {
+            item.key: [id_of(part, item, question) for question in item.questions]
+            for item in planned.items
+        },
+        "jobs": keys,
+        "asked": sorted(_told(call) for call in (*seeing.calls, *model.calls)),
+        "kept": {
+            key: _kept(data)
+            for key, data in sorted(store.objects.items())
+            if key.startswith(("captions/", "jobs/"))
+        },
+    }
+
+
+def _prompts() -> dict[str, str]:
+    files = Path(benchmarks.__path__[0]).glob("*/prompts/*.yaml")
+    names = sorted(f"{file.parents[1].name}/{file.stem}" for file in files)
+    return {name: digest(asdict(PACK.template(name))) for name in names}
+
+
+async def golden_keys() -> dict[str, Any]:
+    """The prompts, and the runs of each benchmark."""
+    found: dict[str, Any] = {"pack": PACK.digest, "prompts": _prompts()}
+    for name in DATA:
+        for kind, spec in specs(name).items():
+            found[f"{name}/{kind}"] = await told_of(name, spec)
+    return found
+
+
+if __name__ == "__main__":
+    json.dump(asyncio.run(golden_keys()), sys.stdout, indent=1, sort_keys=True)
+    sys.stdout.write("\n")

@@ -1,0 +1,33 @@
+"""Tests take servers from the cache, and only `make servers` puts them there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.servers import broker, fetch
+
+
+def filled(folder: Path) -> None:
+    (folder / "program").touch()
+
+
+def test_what_is_not_there_is_not_fetched_in_a_test(tmp_path: Path) -> None:
+    wanted = tmp_path / "cache" / "server-1"
+    with pytest.raises(fetch.Missing, match=r"server-1 is not in .*: run `make servers`"):
+        fetch.once(wanted, filled)
+    assert not wanted.parent.exists()
+
+
+def test_a_test_that_does_not_say_so_has_no_server(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="a test that uses Kafka"):
+        broker.start(tmp_path)
+
+
+def test_what_was_fetched_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = tmp_path / "cache" / "server-1"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.delenv(fetch.ONLY_CACHED)
+        assert fetch.once(wanted, filled) == wanted
+    assert fetch.once(wanted, filled) == wanted
+    assert (wanted / "program").exists()

@@ -1,0 +1,64 @@
+"""`make test` and `make test-rest` are together all tests, which `make test-all` runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+from tests.fakes.sources import ROOT
+
+# Tests of both kinds, on memory and on Kafka, simulated and not.
+SOME = (
+    "tests/adapters/streams",
+    "tests/analysis/test_gate.py",
+    "tests/analysis/test_simulated_gate.py",
+    "tests/services/test_anchors.py",
+    "tests/services/test_faults_full.py",
+)
+
+
+def of_make(target: str) -> list[str]:
+    """What pytest is given by a target of the Makefile beside the folders to test."""
+    told = subprocess.run(
+        ["make", "--dry-run", "--always-make", target, "PYTEST_ARGS="],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (line,) = (line for line in told.stdout.splitlines() if "-m pytest" in line)
+    return shlex.split(line.partition("-m pytest")[2])
+
+
+def collected(*options: str) -> list[str]:
+    """The ids of the tests that pytest would run."""
+    plain = ("--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", *plain, *SOME, *options],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [line for line in ended.stdout.splitlines() if "::" in line]
+
+
+def test_two_parts_are_all() -> None:
+    first, rest, everything = (
+        collected(*of_make(target)) for target in ("test", "test-rest", "test-all")
+    )
+    assert sorted(first + rest) == sorted(everything)
+    assert len(set(everything)) == len(everything)
+    assert {test.partition("::")[0] for test in rest} >= {SOME[2], SOME[4]}
+    assert {test.partition("::")[0] for test in first} >= {SOME[1], SOME[3]}
+    kafka = {test for test in everything if "streams/test_kafka_log.py" in test}
+    assert kafka <= set(rest)
+
+
+def test_what_a_change_must_pass_are_both_parts() -> None:
+    ran = re.findall(r"^make (\S+)$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+    assert ran == ["lint", "servers", "test", "test-rest"]

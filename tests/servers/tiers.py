@@ -1,0 +1,23 @@
+"""Which tests `make test` runs, and which are left to `make test-rest`: those that need a real
+component, and those that take long. Both follow from what a test is, and from nothing else.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.servers.choosing import COMPONENTS
+
+LONG = ("test_simulated*.py", "test_properties.py")
+"""Files that draw samples by the thousand, or examples by the hundred and texts of 300 kB."""
+
+
+def in_rest(item: pytest.Item) -> bool:
+    """Whether `make test` leaves this test out."""
+    return bool(components(item)) or any(map(item.path.match, LONG))
+
+
+def components(item: pytest.Item) -> set[str]:
+    """The names of the real components that a test needs, by its fixtures or its module."""
+    marked = {name for mark in item.iter_markers("components") for name in mark.args}
+    fixtures = getattr(item, "fixturenames", ())
+    return marked | {each.name for each in COMPONENTS if not each.fixtures.isdisjoint(fixtures)}
