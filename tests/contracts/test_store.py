@@ -164,7 +164,7 @@ class TestRunStore(StoreContract):
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
-        return RunStore(tmp_path / "run", "a" * 16, runs.spec, DirectoryStore(tmp_path / "store"))
+        return RunStore(tmp_path / "run", runs.spec(), DirectoryStore(tmp_path / "store"))
 
 
 class TestRelayedStore(StoreContract):

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,7 @@ from tests.fakes import runs
 from tests.fakes.sources import python_path
 
 from caliper.core.errors import InvalidInput, NewerSchema, StoreUnavailable
-from caliper.core.keys import canonical_json
-from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
-from caliper.pipeline.store_log import SegmentCache, StoreLog
 from caliper.standalone.directory import RunDirectory, find_run
 
 SPEC = runs.spec(name="ours")
@@ -164,50 +160,6 @@ def test_captions_that_cannot_be_read_name_the_line(directory: RunDirectory, lin
         file.write(line + b"\n")
     with pytest.raises(InvalidInput, match=r"captions\.jsonl:2: "):
         directory.read_captions()
-
-
-def journal(directory: RunDirectory, header: bytes) -> None:
-    """What earlier releases kept of verdicts."""
-    (directory.path / "state").mkdir(parents=True)
-    line = canonical_json(Verdict(0, Scored(Fraction(1))).to_json()) + b"\n"
-    file = directory.path / "state" / "journal.jsonl"
-    file.write_bytes(header + b"\n" + line + line[:9])
-
-
-async def verdicts(directory: RunDirectory, run: str) -> list[Verdict]:
-    store = directory.store(run)
-    log = await StoreLog.open(store, f"runs/{run}/verdicts", SegmentCache(store))
-    log.append([Verdict(1, Scored(Fraction(0)))])
-    await log.flush()
-    return [found async for batch in log.batches() for _, found in batch]
-
-
-async def test_a_journal_is_read_as_the_first_segment(directory: RunDirectory) -> None:
-    journal(directory, b'{"run":"ours","schema":1}')
-    told = [Verdict(0, Scored(Fraction(1))), Verdict(1, Scored(Fraction(0)))]
-    assert await verdicts(directory, "ours") == told
-
-
-@pytest.mark.parametrize(
-    ("header", "error", "told"),
-    [
-        (b'{"run":"theirs","schema":1}', InvalidInput, "the journal of run theirs, not of ours"),
-        (b'{"run":"ours","schema":2}', NewerSchema, "schema 2"),
-        (b"[]", InvalidInput, r"journal\.jsonl:1: this is no journal"),
-        (b"\xff", InvalidInput, "this is no journal"),
-    ],
-)
-async def test_a_journal_of_another_run_is_refused(
-    directory: RunDirectory, header: bytes, error: type[Exception], told: str
-) -> None:
-    journal(directory, header)
-    with pytest.raises(error, match=told):
-        await verdicts(directory, "ours")
-
-
-async def test_verdicts_of_another_run_are_not_read(directory: RunDirectory) -> None:
-    assert len(await verdicts(directory, "theirs")) == 1
-    assert await verdicts(directory, "ours") == [Verdict(1, Scored(Fraction(0)))]
 
 
 @pytest.mark.parametrize(

@@ -47,21 +47,19 @@ class RunDirectory:
         short = name.encode()[:80].decode("utf-8", "ignore")
         return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
-    def store(self, run: str, shared: Path | None = None) -> RunStore:
-        """What an installation's store would hold of the run, with replies in `shared`, by default
-        beside the directory.
+    def store(self, spec: RunSpec, shared: Path | None = None) -> RunStore:
+        """What the store of an installation would hold of this run, with replies in `shared`, by
+        default beside the directory.
         """
-        beside = DirectoryStore(shared or self.path.parent / ".store")
-        return RunStore(self.path, run, self.read_spec, beside)
+        return RunStore(self.path, spec, DirectoryStore(shared or self.path.parent / ".store"))
 
-    async def open(self) -> TrackedRun:
+    async def open(self, spec: RunSpec) -> TrackedRun:
         """The run with all that is known of it.
 
         Raises NewerSchema, InvalidInput when it was not planned or cannot be read,
         StoreUnavailable.
         """
-        run = self.read_spec().run_id
-        found = await Runs(self.store(run)).open(run, now=0)
+        found = await Runs(self.store(spec)).open(spec.run_id, now=0)
         if found is None:
             raise InvalidInput("the run was not planned to its end", file=str(self.path))
         return found
@@ -74,7 +72,7 @@ class RunDirectory:
         found = self.read_captions()
         for part in run.spec.benchmarks:
             if part.captions is None:
-                written = await read_written(self.store(run.run), run.run, part.name)
+                written = await read_written(self.store(run.spec), run.run, part.name)
                 if written:
                     found[part.name] = {**found.get(part.name, {}), **written}
         return found

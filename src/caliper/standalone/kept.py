@@ -47,7 +47,7 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
 
     Raises NewerSchema, or InvalidInput when the directory holds no planned run.
     """
-    run = await directory.open()
+    run = await directory.open(directory.read_spec())
     captions = await directory.captions(run)
     found = await kept_report(directory, run, captions)
     if write:
@@ -74,14 +74,14 @@ def media_of(directory: RunDirectory) -> dict[str, File]:
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
     """One row a verdict that a run has, in plan order. Raises like `read_run`."""
-    run = await directory.open()
+    run = await directory.open(directory.read_spec())
     shards = verdict_rows(run.spec, run.plan, run.ledger)
     return [row async for shard in shards for row in shard]
 
 
 async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
     """The scores that each question of a run can have, by question id. Raises like `read_run`."""
-    run = await directory.open()
+    run = await directory.open(directory.read_spec())
     found = {}
     async for items in run.plan():
         for item in items:
@@ -97,7 +97,7 @@ def opening(directory: RunDirectory) -> Opening:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[OpenRun]:
-        run = await directory.open()
+        run = await directory.open(spec)
 
         async def captions() -> Captions:
             return await directory.captions(run)

@@ -80,7 +80,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     begun, started = clock.monotonic(), clock.now()
     prepared.allowance.tell = watcher.warned
     with directory.claim(spec):
-        store = directory.store(spec.run_id, prepared.config.store)
+        store = directory.store(spec, prepared.config.store)
         summary = await plan(spec, prepared.sources, run_store(store, spec.run_id))
         # Only now: rows that cannot be planned will be mended, and then it is another run.
         directory.keep_spec(spec, as_asked(prepared.config))

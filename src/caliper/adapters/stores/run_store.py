@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from caliper.adapters.files import store_error
@@ -22,17 +22,15 @@ class RunStore:
     """ports.storage.ObjectStore: what belongs to the run lies below `state/` of its directory, all
     else, and which of its replies are reused, in `shared`.
 
-    Its spec is the one in run.yaml, which `read_spec` reads. The journal that earlier releases kept
-    of its verdicts is read as their first segment, and never written again.
+    The journal that earlier releases kept of its verdicts is read as their first segment, and
+    never written again.
     """
 
-    def __init__(
-        self, folder: Path, run: str, read_spec: Callable[[], RunSpec], shared: ObjectStore
-    ) -> None:
+    def __init__(self, folder: Path, spec: RunSpec, shared: ObjectStore) -> None:
         state = folder / "state"
-        self._run, self._read_spec = run, read_spec
+        self._spec, self._run = spec, spec.run_id
         self._own, self._shared = DirectoryStore(state), shared
-        self._prefix = f"runs/{run}/"
+        self._prefix = f"runs/{self._run}/"
         self._journal = state / "journal.jsonl"
         self._first = segment_key(f"{self._prefix}verdicts", 0)
 
@@ -51,7 +49,7 @@ class RunStore:
         InvalidInput or NewerSchema for a journal that is not this run's.
         """
         if key == self._prefix + SPEC:
-            return canonical_json((await asyncio.to_thread(self._read_spec)).to_json())
+            return canonical_json(self._spec.to_json())
         if key == self._first and self._journal.exists():
             return await asyncio.to_thread(self._packed)
         store, place = self._place(key)
