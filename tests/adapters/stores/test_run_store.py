@@ -35,8 +35,8 @@ async def test_the_run_lies_in_its_directory_and_all_else_in_the_shared_store(
     places = {
         f"{OWN}/plan/summary.json": "run/state/plan/summary.json",
         f"{OWN}/end.json": "run/state/end.json",
-        f"{OWN}/captions/captionqa/ab.json": "run/state/captions/captionqa/ab.json",
-        f"{OWN}/verdicts/00000000.jsonl.gz": f"run/state/verdicts/{SPEC.run_id}/00000000.jsonl.gz",
+        f"{OWN}/captions/captionqa/a.json": f"run/state/captions/{SPEC.run_id}/captionqa/a.json",
+        f"{OWN}/verdicts/0.jsonl.gz": f"run/state/verdicts/{SPEC.run_id}/0.jsonl.gz",
         f"{OWN}/reused/verdicts/ab/1": f"store/{OWN}/reused/verdicts/ab/1",
         f"runs/{16 * '0'}/end.json": f"store/runs/{16 * '0'}/end.json",
         "jobs/ab/abcdef.json": "store/jobs/ab/abcdef.json",

@@ -17,6 +17,9 @@ from caliper.pipeline.runs import SPEC
 from caliper.pipeline.store_log import segment_key
 from caliper.ports.storage import ObjectStore
 
+_NAMELESS = ("captions", "verdicts")
+"""What does not say whose it is lies below the run's id: a directory may have been another's."""
+
 
 class RunStore:
     """ports.storage.ObjectStore: what belongs to the run lies below `state/` of its directory, all
@@ -79,9 +82,8 @@ class RunStore:
         rest = key.removeprefix(self._prefix)
         if rest == key or rest.startswith("reused/"):
             return self._shared, key
-        # Verdicts say whose they are: a directory may have been another run's.
         folder, slash, name = rest.partition("/")
-        own = f"{folder}/{self._run}/{name}" if slash and folder == "verdicts" else rest
+        own = f"{folder}/{self._run}/{name}" if slash and folder in _NAMELESS else rest
         return self._own, own
 
     def _packed(self) -> bytes:
