@@ -9,6 +9,7 @@ file, and objects in a directory: neither is in its memory.
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import hashlib
 import json
@@ -32,7 +33,7 @@ from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import canonical_json
@@ -153,7 +154,7 @@ async def _prepare(folder: Path, runs: int) -> int:
     store, draw = DirectoryStore(folder / "store"), random.Random(0)
     chosen = benchmark("captionqa")
     count = 0
-    with gzip.open(folder / "messages", "wt", compresslevel=1) as file:
+    with gzip.open(folder / "messages", "wb", compresslevel=1) as file:
         for number in range(runs):
             rows = _Rows(OUTCOMES // QUESTIONS // runs + 1, number)
             part = BenchmarkSpec(
@@ -183,7 +184,7 @@ async def _prepare(folder: Path, runs: int) -> int:
                         for index, _, _ in item.positions()
                     )
                     told = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
-                    file.write(JsonCodec().write(told).decode() + "\n")
+                    file.write(base64.b64encode(ProtobufCodec().write(told)) + b"\n")
     return count
 
 
@@ -213,7 +214,9 @@ class _Log:
                     self.records += 1
                     if self.records % _BETWEEN_LOOKS == 0:
                         await self._look()
-                    yield Record(0, offset, self._timestamp, Message(VERDICTS, "", line))
+                    yield Record(
+                        0, offset, self._timestamp, Message(VERDICTS, "", base64.b64decode(line))
+                    )
 
     async def identity(self, topic: str) -> str:
         return topic
@@ -235,7 +238,7 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     gauges = Gauges(scores, clock, complain) if shown else None
     stop = round(whole * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
-    aggregator = Aggregator(store, JsonCodec(), clock, files, outlets(gauges))
+    aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets(gauges))
     follower = Follower(aggregator, log, clock, Pace(conclude=3600, snapshot=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())

@@ -4,6 +4,7 @@ wall time, peak memory beside its bound, and the same report after a kill and a 
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -59,15 +60,15 @@ def _evaluate(root: Path, out: str) -> subprocess.Popen[bytes]:
 
 
 def _killed_half_way(root: Path) -> int:
-    """Start a run, kill it once its journal has grown, and say how far it was."""
+    """Start a run, kill it once its verdicts have grown, and say how far it was."""
     run = _evaluate(root, "killed")
-    journal = root / "killed" / "state" / "journal.jsonl"
-    while run.poll() is None and _lines(journal) < _KILLED_AT_LINES:
+    while run.poll() is None and _lines(root / "killed") < _KILLED_AT_LINES:
         time.sleep(0.02)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
-    return _lines(journal)
+    return _lines(root / "killed")
 
 
-def _lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.exists() else 0
+def _lines(run: Path) -> int:
+    segments = run.glob("state/verdicts/*/*.jsonl.gz")
+    return sum(gzip.decompress(segment.read_bytes()).count(b"\n") for segment in segments)

@@ -16,6 +16,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
+from tests.fakes.verdict_lines import forget_lines
 
 from caliper.core.run import RunSpec
 
@@ -140,7 +141,7 @@ async def test_reused_verdicts_are_counted_and_shown(folder: Path) -> None:
         # From the directory alone, and once more: what this run asked itself is not reused.
         await asyncio.to_thread(Command(folder), "report", "second", code=0)
         assert f"2 {REUSED}" in (folder / "second" / "report.md").read_text()
-        (folder / "second" / "state" / "journal.jsonl").unlink()
+        forget_lines(folder / "second")
         again = await evaluate(folder, *judged(servers[1], "second"))
         assert len(servers[1].requests) == 1
         assert f"2 {REUSED}" in again.out
@@ -167,7 +168,7 @@ def as_before(run: Path) -> str:
     before = {"fingerprint": spec.by_origin.fingerprint, "spec": spec.by_origin.to_json()}
     text = yaml.safe_dump({**written, **before, "run": spec.by_origin.run_id})
     (run / "run.yaml").write_text(text)
-    (run / "state" / "journal.jsonl").unlink()
+    forget_lines(run)
     (run / "execution.json").unlink()
     for file in (run / "state").rglob("*.json"):
         file.write_text(file.read_text().replace(spec.run_id, spec.by_origin.run_id))

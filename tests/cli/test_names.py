@@ -22,6 +22,12 @@ def test_a_name_that_is_no_line_of_text(
     assert not (caliper.folder / "run").exists()
 
 
+def test_a_name_that_no_installation_would_take(caliper: Command, config: Path) -> None:
+    ended = caliper(*COMPRECAP, "--name", 201 * "x", code=2)
+    assert "Error: name: expected 1 to 200 characters" in ended.err
+    assert not (caliper.folder / "run").exists()
+
+
 def test_captions_whose_file_has_no_name_for_a_checkpoint(caliper: Command, config: Path) -> None:
     odd = caliper.folder / "captions" / "two\nlines.json"
     odd.write_bytes((caliper.folder / "captions" / "comprecap.json").read_bytes())

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from bench.synthetic import write_capability
 from tests.fakes.command import Command, end
+from tests.fakes.verdict_lines import as_journal, keep_lines, verdict_lines
 
 SAMPLES = 2_000
 FLAGS = ("evaluate", "capability", "--data", "data", "--captions", "captions", "--quiet", "--out")
@@ -39,15 +40,10 @@ def copied(root: Path, run: Path) -> Path:
     return Path(shutil.copytree(root / "whole", run))
 
 
-def lines(run: Path) -> int:
-    journal = run / "state" / "journal.jsonl"
-    return journal.read_bytes().count(b"\n") if journal.exists() else 0
-
-
-def started(root: Path, run: Path, journaled: int) -> subprocess.Popen[str]:
-    """The command, so far that its journal has that many lines."""
+def started(root: Path, run: Path, kept: int) -> subprocess.Popen[str]:
+    """The command, so far that so many of its verdicts are kept."""
     process = Command(root).start(*FLAGS, run.name)
-    while lines(run) < journaled:
+    while len(verdict_lines(run)) < kept:
         assert process.poll() is None, "the run ended before it could be disturbed"
         # A file of another process that grows: nothing tells us but looking.
         time.sleep(0.005)
@@ -74,7 +70,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
     assert "Traceback" not in ended.err
     if number != signal.SIGKILL:
         assert "Interrupted. Run the same command to go on." in ended.err
-    done = lines(run)
+    done = len(verdict_lines(run))
     assert 300 <= done < SAMPLES
     Command(root)(*FLAGS, run.name, code=0)
     assert execution(run)["jobs"] < SAMPLES - 200
@@ -112,19 +108,33 @@ def test_a_plan_that_is_not_whole_is_made_again(root: Path, copied: Path) -> Non
 
 
 def test_a_run_directory_that_is_damaged_is_told(root: Path, copied: Path) -> None:
-    journal, shard = (
-        copied / "state" / "journal.jsonl",
-        copied / "state" / "plan" / "000000.jsonl.gz",
-    )
-    whole = journal.read_bytes()
-    journal.write_bytes(whole.replace(b'"index":7,', b'"index":x,', 1))
-    assert "journal.jsonl:" in Command(root)("validate", copied.name, code=2).err
-    journal.write_bytes(whole)
+    shard = copied / "state" / "plan" / "000000.jsonl.gz"
+    whole = verdict_lines(copied)
+    keep_lines(copied, [whole[0].replace(b'"index":', b'"index":x', 1), *whole[1:]])
+    ended = Command(root)("validate", copied.name, code=2)
+    assert "00000000.jsonl.gz: a segment holds no verdict at a place" in ended.err
+    keep_lines(copied, whole)
     shard.write_bytes(shard.read_bytes()[:-100])
     ended = Command(root)("report", copied.name, code=2)
     assert "plan/000000.jsonl.gz: broken shard" in ended.err
     (copied / "state" / "plan" / "summary.json").unlink()
     assert "was not planned to its end" in Command(root)("report", copied.name, code=2).err
+
+
+def test_a_run_of_an_earlier_release_is_read_and_goes_on(root: Path, copied: Path) -> None:
+    """Its verdicts are a journal, whose last line a crash cut off."""
+    lost = verdict_lines(copied)[-50:]
+    keep_lines(copied, verdict_lines(copied)[:-50])
+    as_journal(copied, tail=lost[0][:20])
+    (copied / "execution.json").unlink()
+    journal = copied / "state" / "journal.jsonl"
+    before = journal.read_bytes()
+    assert "Incomplete: the run is running;" in Command(root)("report", copied.name, code=1).out
+    Command(root)(*FLAGS, copied.name, code=0)
+    assert execution(copied)["jobs"] == 50
+    assert journal.read_bytes() == before
+    assert len(verdict_lines(copied)) == 50
+    assert_whole(root, copied)
 
 
 def test_killed_while_writing_reports(root: Path, copied: Path) -> None:
@@ -137,13 +147,11 @@ def test_killed_while_writing_reports(root: Path, copied: Path) -> None:
     assert_whole(root, copied)
 
 
-def test_reports_older_than_the_journal_are_written_again(root: Path, copied: Path) -> None:
+def test_reports_older_than_the_verdicts_are_written_again(root: Path, copied: Path) -> None:
     """Killed after the last outcome of a second round, before its reports."""
-    journal = copied / "state" / "journal.jsonl"
-    kept = journal.read_bytes().splitlines(keepends=True)
-    # A line that a crash cut off, behind fifty that are lost.
-    journal.write_bytes(b"".join(kept[:-50]) + kept[-50][:20])
-    process = started(root, copied, len(kept) - 49)
+    whole = verdict_lines(copied)
+    keep_lines(copied, whole[:-50])
+    process = started(root, copied, len(whole) - 49)
     end(process, signal.SIGKILL)
     (copied / "report.json").write_text("of before")
     Command(root)(*FLAGS, copied.name, code=0)

@@ -184,6 +184,14 @@ class TestMemoryLog(LogReaderContract):
     async def test_another_stream_has_other_logs(self, topic: str, log: ReadableStream) -> None:
         assert await MemoryStream(logs={topic}).identity(topic) != await log.identity(topic)
 
+    async def test_a_log_that_is_read_once_lets_go_of_what_was_read(self, topic: str) -> None:
+        log = MemoryStream(logs={topic}, once=True)
+        messages = await fill(log, topic, 3, keys="a")
+        assert [record.message for record in await first(log, topic, 2, {})] == messages[:2]
+        # The second was handed out, and not passed: its reader may have failed to enter it.
+        assert [record.offset for record in await first(log, topic, 2, {0: 1})] == [1, 2]
+        assert await log.ends(topic) == {0: 3}
+
     async def test_reading_ends_with_a_closed_topic(self, topic: str, log: ReadableStream) -> None:
         await fill(log, topic, 1)
         await log.close_topic(topic)

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fakes import runs
 from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
 from tests.fakes.watching import FallibleStore
@@ -16,6 +17,7 @@ from tests.servers.access import access_to
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
+from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.aside import RelayedStore
 from caliper.pipeline.narrowed import Narrowed
@@ -155,6 +157,14 @@ class TestNarrowedStore(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
         return Narrowed(DirectoryStore(tmp_path), "runs/abc")
+
+
+class TestRunStore(StoreContract):
+    kind = RunStore
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> ObjectStore:
+        return RunStore(tmp_path / "run", runs.spec(), DirectoryStore(tmp_path / "store"))
 
 
 class TestRelayedStore(StoreContract):

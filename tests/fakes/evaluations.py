@@ -14,7 +14,7 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.adapters.exports.json import JsonExport, report_text
 from caliper.adapters.exports.parquet import ParquetExport
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.run import BenchmarkSpec, RunSpec
@@ -37,7 +37,7 @@ from caliper.ports.codec import (
 )
 from caliper.ports.stream import Message, Record
 
-CODEC = JsonCodec()
+CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
 SAMPLES, QUESTIONS = 3, 2
 SIZE = SAMPLES * QUESTIONS

@@ -9,22 +9,31 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.examining import PACK, right
 from tests.fakes.models import OpenPack, Script, ScriptedModel
 from tests.fakes.runs import Planned
-from tests.fakes.stores import MemoryLog, MemoryStore
+from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
-from caliper.core.errors import MediaMissing
+from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.keys import canonical_json
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
+from caliper.core.run import RunSpec
+from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia
-from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.publish import Publisher
-from caliper.ports.codec import ExamineJob, Verdicts
+from caliper.pipeline.outlets import Outlets, Trouble
+from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
+from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.runs import SPEC, run_store
+from caliper.pipeline.tracked import TrackedRun
+from caliper.ports.codec import ExamineJob, RunEnded, Verdicts
 from caliper.ports.models import Image
+from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits
 from caliper.standalone.stages import Stages
 
@@ -74,16 +83,26 @@ class Bench:
         self.store, self.clock, self.notes = MemoryStore(), FakeClock(), Notes()
         self.reader = ScriptedModel(right)
         self.captioner = ScriptedModel(lambda text, before: "it is green") if captioning else None
-        self.ledger = Ledger(SIZE, MemoryLog())
+        self.run: TrackedRun | None = None
+        self.ended: list[RunEnded] = []
         self.kept: list[tuple[str, Caption]] = []
 
     async def planned(self) -> Planned:
-        return await runs.planned(self.spec, self.found, self.store)
+        kept = run_store(self.store, self.spec.run_id)
+        await kept.put(SPEC, canonical_json(self.spec.to_json()))
+        return await runs.planned(self.spec, self.found, kept)
 
     async def work(self, planned: Planned | None = None, *, budget: float = 60.0) -> MemoryStream:
         """One process: a stream of its own, too small for all messages at once."""
-        planned = planned or await self.planned()
-        stream, codec = MemoryStream(capacity=4), JsonCodec()
+        if planned is None:
+            await self.planned()
+        stream = MemoryStream(capacity=4, logs=(VERDICTS, RUNS), once=True)
+        # Looks that are taken every so often would let the time of the others run away.
+        codec, clock = IdentityCodec(), SystemClock()
+        files = ReportFiles(self.no_captions, lambda _, __: [])
+        board = Aggregator(self.store, codec, clock, files, Outlets(self.over, self.refuse))
+        run = self.run = await board.find(self.spec.run_id)
+        assert run is not None
         captioners = {}
         if self.captioner is not None:
             captioners["captionqa"] = Captioner(
@@ -99,20 +118,33 @@ class Bench:
             examiner=Examiner(self.spec, Models(answerers), self.store),
             captioners=captioners,
             asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
-            ledger=self.ledger,
+            follower=Follower(board, stream, clock, Pace(snapshot=None, patience=None)),
             stream=stream,
             codec=codec,
             watcher=self.notes,
             clock=self.clock,
             limits=Limits(in_flight=3, budget=budget),
-            keep_caption=lambda benchmark, caption: self.kept.append((benchmark, caption)),
+            keep_caption=self.keep,
         )
-        await stages.run(planned.reader)
+        await stages.work(run)
         return stream
+
+    async def keep(self, benchmark: str, caption: Caption) -> None:
+        self.kept.append((benchmark, caption))
+
+    async def no_captions(self, _: RunSpec, __: PlanReader) -> Captions:
+        return {}
+
+    async def over(self, event: RunEnded) -> None:
+        self.ended.append(event)
+
+    def refuse(self, _: Trouble, text: str) -> None:
+        raise InvalidInput(text)
 
     @property
     def outcomes(self) -> list[object]:
-        return [self.ledger.outcome(index) for index in range(SIZE)]
+        assert self.run is not None
+        return [self.run.ledger.outcome(index) for index in range(SIZE)]
 
     def script(self, script: Script) -> None:
         self.reader.script = script

@@ -1,7 +1,7 @@
 """Stores in memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from caliper.adapters.keys import checked, checked_prefix, too_long
@@ -48,7 +48,7 @@ class MemoryStore:
 
 
 class MemoryLog:
-    """ports.storage.LocalVerdictLog. A place is a position in `verdicts`."""
+    """ports.storage.VerdictLog. A place is a position in `verdicts`."""
 
     def __init__(self) -> None:
         self.verdicts: list[Verdict] = []
@@ -63,6 +63,3 @@ class MemoryLog:
 
     async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:
         return {place: self.verdicts[place] for place in places}
-
-    def __iter__(self) -> Iterator[tuple[int, Verdict]]:
-        return iter(enumerate(list(self.verdicts)))

@@ -17,13 +17,13 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.reading import RunReader
+from caliper.pipeline.resolve import LocalStages
 from caliper.pipeline.runs import STARTED, RunBook, run_store, write_json
 from caliper.pipeline.supplies import MediaIndex, put_captions
 from caliper.runtime.addresses import Address
 from caliper.runtime.sinks import sink_of
 from caliper.runtime.web import WebServer
 from caliper.servicers.pages import Pages, Sources, trouble
-from caliper.servicers.starting import LocalStages
 
 
 @dataclass

@@ -8,7 +8,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.telemetry import ToldStage
 
 from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
-from caliper.ports.stream import Message
+from caliper.ports.stream import Message, bytes_of
 from caliper.runtime.worker import Attempt, Limits, Worker
 
 LIMITS = Limits(in_flight=4, budget=60.0, first_wait=1.0, longest_wait=8.0)
@@ -70,7 +70,9 @@ class Bench:
         found = []
         while (delivery := await consumer.receive()) is not None:
             headers = delivery.message.headers
-            found.append((delivery.message.value.decode(), headers["error"], headers["attempts"]))
+            found.append(
+                (bytes_of(delivery.message).decode(), headers["error"], headers["attempts"])
+            )
             await consumer.acknowledge(delivery)
         return found
 

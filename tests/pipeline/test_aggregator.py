@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.evaluations import (
+    QUESTIONS,
     SIZE,
     House,
     event_of,
@@ -210,6 +211,18 @@ async def test_an_end_that_could_not_be_told_is_told_later() -> None:
     house.deaf = False
     await (await house.aggregator()).conclude()
     assert [event.state for event in house.announced] == ["complete"]
+
+
+async def test_so_many_verdicts_wait_at_most() -> None:
+    house = House(bounds=Bounds(verdicts=2 * QUESTIONS))
+    run = await stored_run(house.store)
+    aggregator = await house.aggregator()
+    first, *others = scored(run)
+    await aggregator.apply([first])
+    written = f"runs/{run.spec.run_id}/verdicts/00000000.jsonl.gz"
+    assert written not in house.store.objects
+    await aggregator.apply(others)
+    assert written in house.store.objects
 
 
 async def test_poison_is_counted_and_passed_over() -> None:

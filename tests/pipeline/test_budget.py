@@ -7,7 +7,8 @@ import pytest
 
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.pipeline.budget import affordable, before, calls_of
+from caliper.pipeline.budget import affordable, calls_of
+from caliper.pipeline.publish import before
 
 LEXICAL = Identity("lexical", "rules", "1")
 JUDGE = Identity("tgi", "judge", "1")

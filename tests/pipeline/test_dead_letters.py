@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.dead_letters import Which, kept_letters, read_job, replay
 from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS
@@ -93,7 +93,7 @@ async def test_what_came_from_no_topic_of_jobs_stays(stream: MemoryStream) -> No
 
 
 async def test_a_job_is_read_by_its_topic(stream: MemoryStream) -> None:
-    codec = JsonCodec()
+    codec = IdentityCodec()
     planning = Message(PLAN_JOBS, f"{RUN}/plan", codec.write(PlanJob(RUN)))
     await bury(stream, planning, "NotFound: no run")
     await bury(stream, job(), "InvalidInput: no job")

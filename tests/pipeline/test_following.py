@@ -8,9 +8,9 @@ from tests.fakes.evaluations import House, event_of, scored, standalone, stored_
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.core.errors import StoreUnavailable, StreamUnavailable
+from caliper.core.errors import StoreFull, StoreUnavailable, StreamUnavailable
 from caliper.core.run import RunState
-from caliper.pipeline.following import Follower
+from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.outlets import Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.codec import EventKind
@@ -42,6 +42,32 @@ async def test_a_run_is_followed_to_its_end() -> None:
         await following
     assert [event.state for event in house.announced] == ["complete"]
     assert house.file(run) == (await standalone(run, scored(run)))[0]
+
+
+async def test_a_follower_without_snapshots_writes_the_evidence_at_every_look() -> None:
+    house, stream = House(), MemoryStream(logs={VERDICTS, RUNS}, once=True)
+    run = await stored_run(house.store)
+    await publish(stream, [event_of(run, EventKind.PLAN, 0), *scored(run)[:1]])
+    written = f"runs/{run.spec.run_id}/verdicts/00000000.jsonl.gz"
+    follower = Follower(await house.aggregator(), stream, house.clock, Pace(snapshot=None))
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        while written not in house.store.objects:  # noqa: ASYNC110 - the store tells nobody
+            await asyncio.sleep(0)
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+    assert not [key for key in house.store.objects if key.startswith("aggregator/")]
+
+
+async def test_a_follower_without_patience_ends_with_what_went_wrong() -> None:
+    house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
+    run = await stored_run(house.store)
+    aggregator = await house.aggregator()
+    await publish(stream, scored(run))
+    house.store.full = True
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(StoreFull):
+            await Follower(aggregator, stream, house.clock, Pace(patience=None)).run()
 
 
 async def test_the_next_one_takes_over_where_the_last_one_was() -> None:

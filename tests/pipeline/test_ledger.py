@@ -77,7 +77,8 @@ def test_the_log_alone_gives_the_same_ledger(verdicts: list[Verdict]) -> None:
     ledger = Ledger(SIZE, log)
     for verdict in verdicts:
         ledger.merge([verdict])
-    resumed = Ledger.resume(SIZE, log)
+    resumed = Ledger(SIZE, log)
+    resumed.enter(enumerate(log.verdicts))
     assert standing(resumed) == standing(ledger)
     assert (resumed.known, resumed.finished) == (ledger.known, ledger.finished)
     assert resumed.count(0, SIZE) == ledger.count(0, SIZE)
@@ -148,7 +149,7 @@ def test_an_index_of_another_plan(index: int) -> None:
     assert (log.verdicts, ledger.known) == ([], 0)
     log.append([Verdict(index, Scored(Fraction(1)))])
     with pytest.raises(InvalidInput, match="is not of this plan"):
-        Ledger.resume(SIZE, log)
+        Ledger(SIZE, log).enter(enumerate(log.verdicts))
 
 
 def test_scores_beyond_64_bits_are_kept_exactly() -> None:

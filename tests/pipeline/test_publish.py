@@ -8,16 +8,15 @@ from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import Identity
 from caliper.core.sample import Row
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, Checkpoint, Publisher, jobs
-from caliper.ports.codec import ExamineJob
 
-CODEC = JsonCodec()
+CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "it is green"}, "capability": {"scene/0000": "a park"}}
 SPEC = runs.spec(
     runs.part(
@@ -43,7 +42,7 @@ async def published(
     """(key, caption or "-") of every job by topic."""
     stream = MemoryStream()
     publisher = Publisher(SPEC.run_id, stream, CODEC, CAPTIONS)
-    count = await publisher.publish_missing(planned.reader, ledger, asked or {})
+    count = await publisher.publish(planned.reader, asked or {}, ledger)
     found: dict[str, list[tuple[str, str]]] = {}
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.close_topic(topic)
@@ -167,9 +166,3 @@ def test_items_of_one_sample_and_source_are_one_job() -> None:
     asked = an_item("capability", "event/1", "qa/event/1", Source.MEDIA)
     namesake = an_item("captionqa", "event/1", "event/1")
     assert list(jobs([event, asked, action, namesake])) == [(event, action), (asked,), (namesake,)]
-
-
-async def test_jobs_carry_their_items_whole(planned: Planned) -> None:
-    (items, *_) = jobs(planned.items)
-    job = ExamineJob(SPEC.run_id, "capability", items[0].sample, None, items)
-    assert CODEC.read_examine_job(CODEC.write(job)).items == items

@@ -11,6 +11,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.resolve import Asked, BenchmarkAsked, resolve
+from caliper.pipeline.supplies import StoredSupplies
 from caliper.ports.stages import Described
 
 DATA = "d" * 64
@@ -29,7 +30,7 @@ async def resolved(part: BenchmarkAsked) -> BenchmarkSpec:
     store = MemoryStore()
     await store.put(f"datasets/{DATA}/manifest.json", b"{}")
     await store.put(f"supplied/{DATA}.jsonl.gz", b"")
-    return (await resolve(Asked("a", (part,)), store, Stages())).benchmarks[0]
+    return (await resolve(Asked("a", (part,)), StoredSupplies(store), Stages())).benchmarks[0]
 
 
 async def test_what_a_captioner_is_shown_and_told() -> None:
@@ -63,7 +64,11 @@ async def test_what_a_captioner_is_shown_and_told() -> None:
             "caption_tokens",
             "only a captioner",
         ),
-        ({"prompt": "medium"}, "prompt", "unknown caption prompt 'medium'; known: simple, short"),
+        (
+            {"prompt": "medium"},
+            "prompt",
+            "unknown caption prompt of captionqa 'medium'; known: simple",
+        ),
         ({"prompt": "long", "name": "capability"}, "prompt", "known: simple"),
         ({"prompt": "long", "name": "comprecap"}, "prompt", "known: simple"),
         # It is part of what captions that were supplied are compared by.

@@ -10,7 +10,7 @@ from tests.fakes.models import HeldModel
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.pipeline.judge_check import read_sittings
 from caliper.pipeline.publish import QA_JOBS, VERDICTS
 from caliper.pipeline.runs import SPEC, run_store, write_json
@@ -32,7 +32,7 @@ def script(text: str, before: int) -> str:
 
 async def test_verdicts_are_published_after_the_anchors_were_judged() -> None:
     model = HeldModel(script, held=lambda text: not about_the_run(text))
-    store, stream, codec = MemoryStore(), MemoryStream(), JsonCodec()
+    store, stream, codec = MemoryStore(), MemoryStream(), IdentityCodec()
     part = runs.part(models={"reader": model.identity})
     spec = replace(runs.spec(part), pack=PACK.digest)
     await write_json(run_store(store, spec.run_id), SPEC, **spec.to_json())

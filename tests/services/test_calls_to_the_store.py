@@ -14,6 +14,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.run import RunState
 from caliper.pipeline.reading import Wanted
+from caliper.pipeline.resolve import LocalStages
 from caliper.ports.stages import Described
 from caliper.runtime.lifecycle import Parts, together
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
@@ -24,7 +25,6 @@ from caliper.servicers.building import (
     gateway_parts,
 )
 from caliper.servicers.grounds import Ground, memory_ground
-from caliper.servicers.starting import LocalStages
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.remote import send
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from tests.fakes import runs
 from tests.fakes.sources import python_path
 
 from caliper.core.errors import InvalidInput, NewerSchema, StoreUnavailable
-from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
 from caliper.standalone.directory import RunDirectory, find_run
 
@@ -162,16 +160,6 @@ def test_captions_that_cannot_be_read_name_the_line(directory: RunDirectory, lin
         file.write(line + b"\n")
     with pytest.raises(InvalidInput, match=r"captions\.jsonl:2: "):
         directory.read_captions()
-
-
-def test_the_journal_is_that_of_the_run(directory: RunDirectory) -> None:
-    verdict = Verdict(0, Scored(Fraction(1)))
-    with directory.journal(SPEC.run_id) as journal:
-        journal.append([verdict])
-    with directory.journal(SPEC.run_id) as journal:
-        assert [found for _, found in journal] == [verdict]
-    with pytest.raises(InvalidInput, match="the journal of run"):
-        directory.journal("another")
 
 
 @pytest.mark.parametrize(

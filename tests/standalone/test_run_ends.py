@@ -1,29 +1,10 @@
 """The failures that end a run in one process, and what is kept of it."""
 
-from collections.abc import Sequence
-
 import pytest
 from tests.fakes.examining import right
-from tests.fakes.staged import ONE, QUESTIONS, SIZE, Bench
-from tests.fakes.stores import MemoryLog
+from tests.fakes.staged import ONE, SIZE, Bench
 
 from caliper.core.errors import InvalidInput, ModelChanged, StoreFull
-from caliper.core.outcome import Verdict
-from caliper.pipeline.ledger import Ledger
-
-
-class FullLog(MemoryLog):
-    """A disk with room for so many batches."""
-
-    def __init__(self, room: int) -> None:
-        super().__init__()
-        self.room = room
-
-    def append(self, verdicts: Sequence[Verdict]) -> list[int]:
-        self.room -= 1
-        if self.room < 0:
-            raise StoreFull("no space left")
-        return super().append(verdicts)
 
 
 async def test_another_model_ends_the_run_and_what_was_done_is_kept() -> None:
@@ -55,13 +36,10 @@ async def test_a_captioner_that_changed_ends_the_run() -> None:
 
 async def test_a_full_disk_ends_the_run_and_it_goes_on_from_there() -> None:
     bench = Bench()
-    log = FullLog(room=3)
-    bench.ledger = Ledger(SIZE, log)
+    bench.store.refused = f"runs/{bench.spec.run_id}/verdicts/"
     with pytest.raises(StoreFull):
         await bench.work()
-    assert bench.ledger.known == 3 * QUESTIONS
-    log.room = 100
-    bench.ledger = Ledger.resume(SIZE, log)
+    bench.store.refused = None
     await bench.work()
     assert bench.outcomes == [ONE] * SIZE
     assert len(bench.reader.calls) == SIZE
@@ -79,6 +57,6 @@ async def test_a_full_store_ends_the_run() -> None:
 async def test_a_plan_that_lost_a_shard_ends_the_run() -> None:
     bench = Bench()
     planned = await bench.planned()
-    del bench.store.objects["plan/000000.jsonl.gz"]
+    del bench.store.objects[f"runs/{bench.spec.run_id}/plan/000000.jsonl.gz"]
     with pytest.raises(InvalidInput, match="lost a shard"):
         await bench.work(planned)

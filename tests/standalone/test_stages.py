@@ -66,7 +66,8 @@ async def test_a_captioner_that_stays_away_costs_its_samples_only() -> None:
     assert {
         outcome.reason for outcome in bench.outcomes if isinstance(outcome, Unscored)
     } == reasons
-    assert bench.ledger.finished
+    assert bench.run is not None
+    assert bench.run.ledger.finished
     assert await dead(stream) == SAMPLES
     # What stood in the way has passed: the same call heals the run.
     bench.captioner.script = lambda text, before: "it is green"

@@ -21,7 +21,7 @@ from caliper.deferred import deferred
 from caliper.pipeline.dead_letters import Kept, Which, kept_letters, read_job, replay
 from caliper.ports.codec import CaptionJob, ExamineJob
 from caliper.ports.letters import Letter
-from caliper.ports.stream import JobStream, LogReader
+from caliper.ports.stream import JobStream, LogReader, bytes_of
 
 if TYPE_CHECKING:
     from caliper.adapters.streams import kafka as streams
@@ -157,7 +157,7 @@ def _told(kept: Kept) -> dict[str, Any]:
 
 def _job(letter: Letter) -> dict[str, Any]:
     """What a job is about; of one that cannot be read, why not."""
-    about: dict[str, Any] = {"bytes": len(letter.job.value)}
+    about: dict[str, Any] = {"bytes": len(bytes_of(letter.job))}
     try:
         job = read_job(letter, ProtobufCodec())
     except InvalidInput as error:

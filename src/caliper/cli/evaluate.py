@@ -59,7 +59,7 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
-    prepared = await prepare(config, access(config.concurrency, config.max_tokens), clock)
+    prepared = await prepare(config, access(config.concurrency), clock)
     prepared.decoders = decoders()
     show_gaps(config, prepared.spec, shown)
     try:

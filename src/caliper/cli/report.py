@@ -46,7 +46,7 @@ def report(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Show a run's report, and write its files anew from the plan and the journal.
+    """Show a run's report, and write its files anew from the plan and the verdicts.
 
     Nothing is asked of any model. Of a run that was cut short, or that still runs, this is a
     partial report: exit code 1. With --server it is that of a run of an installation, shown as

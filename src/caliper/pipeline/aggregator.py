@@ -116,7 +116,7 @@ class Aggregator:
         except InvalidInput as error:
             self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
             return
-        run = await self._find(message.run)
+        run = await self.find(message.run)
         if run is None:
             self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {message.run!r:.40}")
             return
@@ -125,10 +125,8 @@ class Aggregator:
     async def _merge(self, run: TrackedRun, message: Verdicts, record: Record) -> None:
         run.touched = self._clock.monotonic()
         try:
-            contested = run.ledger.contested(message.verdicts)
-            standing = await run.log.read_many(contested) if contested else None
             before = self._watcher.before(run, message, record)
-            run.ledger.merge(message.verdicts, standing)
+            await run.merge(message.verdicts)
             self._watcher.entered(run, message, record, before)
             run.tried.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:
@@ -145,11 +143,11 @@ class Aggregator:
             self._heard_of_end(event)
             return
         self._unknown.pop(event.run, None)
-        run = await self._find(event.run)
+        run = await self.find(event.run)
         if run is not None:
             run.touched = self._clock.monotonic()
             run.hear(event, record.timestamp)
-        elif not await self._planning(event.run):
+        elif not (is_run_id(event.run) and await self._opener.planning(event.run)):
             self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {event.run!r:.40}")
 
     def _heard_of_end(self, event: RunEnded) -> None:
@@ -162,8 +160,8 @@ class Aggregator:
         if event.run in self._runs:
             self._runs[event.run].announced = told
 
-    async def _find(self, run: str) -> TrackedRun | None:
-        """The run, opened from the store when it is not held."""
+    async def find(self, run: str) -> TrackedRun | None:
+        """The run, opened from the store when it is not held; None when it is not there."""
         if run in self._runs:
             return self._runs[run]
         if run in self._unknown or not is_run_id(run):
@@ -182,13 +180,12 @@ class Aggregator:
         self._runs[run] = found
         return found
 
-    async def _planning(self, run: str) -> bool:
-        return is_run_id(run) and await self._opener.planning(run)
-
     async def _make_room(self) -> None:
         logs = [run.log for run in self._runs.values()]
         while sum(log.pending for log in logs) > self._bounds.pending:
             await max(logs, key=lambda log: log.pending).flush()
+        for log in (each for each in logs if each.waiting >= self._bounds.verdicts):
+            await log.flush()
 
     async def conclude(self) -> None:
         """End every run that is due, and forget those that ended long ago.
@@ -257,11 +254,14 @@ class Aggregator:
                 return written if run.ending is ending else None
         return RunState.FAILED, ""
 
+    async def flush(self) -> None:
+        """Write the evidence that waits. Raises StoreUnavailable or StoreFull."""
+        await asyncio.gather(*(run.log.flush() for run in self._runs.values()))
+
     async def snapshot(self) -> None:
         """Keep everything that `resume` needs. Raises StoreUnavailable or StoreFull."""
         async with self._lock:
-            for run in self._runs.values():
-                await run.log.flush()
+            await self.flush()
             kept = {
                 name: KeptRun(run.facts(), run.ledger.columns, run.reported == run.ledger.changes)
                 for name, run in self._runs.items()
@@ -284,9 +284,9 @@ class Aggregator:
             if not is_run_id(run):
                 return None
             self._unknown.pop(run, None)
-            found = await self._find(run)
+            found = await self.find(run)
             if found is None:
-                planning = await self._planning(run)
+                planning = await self._opener.planning(run)
                 return Scores(RunState.PLANNING, ()) if planning else None
         return await self._rolling.scores(found, patient=patient)
 

@@ -6,17 +6,12 @@ spec with a higher cap, or none, goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from itertools import takewhile
-
 from caliper.benchmarks.registry import benchmark
-from caliper.core.outcome import Reason
-from caliper.core.question import Failure, Item, Source
+from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.publish import jobs
 
-LEFT_OUT = Failure(Reason.BUDGET, "the cap on calls leaves no room for it")
 _NO_CALLS = ("lexical", "replay")
 
 
@@ -43,29 +38,3 @@ async def affordable(spec: RunSpec, plan: PlanReader, calls: int) -> int:
                 return end
             end = max(item.first + item.size for item in job)
     return end
-
-
-def before(plan: PlanReader, end: int) -> PlanReader:
-    """The plan up to that dense index."""
-
-    async def read() -> AsyncIterator[list[Item]]:
-        async for items in plan():
-            kept = list(takewhile(lambda item: item.first < end, items))
-            if kept:
-                yield kept
-            if len(kept) < len(items):
-                return
-
-    return read
-
-
-def after(plan: PlanReader, end: int) -> PlanReader:
-    """The plan from that dense index on."""
-
-    async def read() -> AsyncIterator[list[Item]]:
-        async for items in plan():
-            kept = [item for item in items if item.first >= end]
-            if kept:
-                yield kept
-
-    return read

@@ -21,12 +21,15 @@ _TURN = 64
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Seconds between two looks at what is due, between two snapshots, and until a store or
-    stream that is down is tried again.
+    stream that is down is tried again; where `patience` is None, that ends it.
+
+    Where `snapshot` is None, none are kept, as for topics that end with their process: the evidence
+    is written at every look, and runs end with the topics.
     """
 
     conclude: float = 1.0
-    snapshot: float = 15.0
-    patience: float = 1.0
+    snapshot: float | None = 15.0
+    patience: float | None = 1.0
 
 
 class Follower:
@@ -53,7 +56,8 @@ class Follower:
 
     async def run(self) -> None:
         """Resume, follow, and keep a last snapshot when the topics end or this is cancelled."""
-        await self._patiently("resume", self._aggregator.resume)
+        if self._pace.snapshot is not None:
+            await self._patiently("resume", self._aggregator.resume)
         try:
             async with asyncio.TaskGroup() as house:
                 keeping = house.create_task(self._keep_house())
@@ -63,7 +67,11 @@ class Follower:
                 keeping.cancel()
             await self._patiently("conclude", self._aggregator.conclude)
         finally:
-            await self._aggregator.snapshot()
+            await self._keep()
+
+    async def _keep(self) -> None:
+        aggregator = self._aggregator
+        await (aggregator.flush() if self._pace.snapshot is None else aggregator.snapshot())
 
     async def _follow(self, topic: str) -> None:
         async def read() -> None:
@@ -91,14 +99,15 @@ class Follower:
             self.current.set()
 
     async def _keep_house(self) -> None:
-        next_snapshot = self._clock.monotonic() + self._pace.snapshot
+        between = self._pace.snapshot or 0.0
+        next_snapshot = self._clock.monotonic() + between
         while True:
             await self._clock.sleep(self._pace.conclude)
-            if self.current.is_set():
+            if self.current.is_set() and self._pace.snapshot is not None:
                 await self._patiently("conclude", self._aggregator.conclude)
             if self._clock.monotonic() >= next_snapshot:
-                await self._patiently("snapshot", self._aggregator.snapshot)
-                next_snapshot = self._clock.monotonic() + self._pace.snapshot
+                await self._patiently("snapshot", self._keep)
+                next_snapshot = self._clock.monotonic() + between
 
     async def _patiently(self, what: str, step: Callable[[], Awaitable[None]]) -> None:
         """Do a step, and again as long as store or stream are down."""
@@ -106,6 +115,8 @@ class Follower:
             try:
                 await step()
             except (StoreUnavailable, StreamUnavailable) as error:
+                if self._pace.patience is None:
+                    raise
                 # Held against it until it is answered, and not only until it is tried again.
                 self._troubles[what] = error
                 await self._clock.sleep(self._pace.patience)

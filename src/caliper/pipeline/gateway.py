@@ -36,6 +36,7 @@ from caliper.pipeline.runs import (
     started_since,
     write_json,
 )
+from caliper.pipeline.supplies import StoredSupplies
 from caliper.pipeline.watching import relayed
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec, PlanJob, RunCancelled, event_key
@@ -99,7 +100,7 @@ class Gateway:
         spec, StreamUnavailable.
         """
         store = self._outside.store
-        spec = await resolve(asked, store, self._outside.stages)
+        spec = await resolve(asked, StoredSupplies(store), self._outside.stages)
         before = spec.by_origin
         if before != spec and await store.get(f"runs/{before.run_id}/{SPEC}") is not None:
             spec = before

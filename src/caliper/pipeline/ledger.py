@@ -18,7 +18,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import PASSING, Outcome, Reason, Scored, Unscored, Verdict, better
 from caliper.core.question import Item
-from caliper.ports.storage import LocalVerdictLog, VerdictLog
+from caliper.ports.storage import VerdictLog
 
 _NOTHING, _SCORED, _SILENT = 0, 1, 2
 # Scored, with as many labels as the state is above this; more than fit are as many as do.
@@ -70,14 +70,6 @@ class Ledger:
         self._log = log
         self.known = size - self._states.count(_NOTHING)
         self.changes = 0
-
-    @classmethod
-    def resume(cls, size: int, log: LocalVerdictLog) -> Ledger:
-        """The ledger of what the log holds. Raises InvalidInput for a foreign log."""
-        ledger = cls(size, log)
-        for placed in log:
-            ledger.enter([placed])
-        return ledger
 
     def merge(self, verdicts: Sequence[Verdict], standing: Standing | None = None) -> int:
         """Enter verdicts, keeping the better one where there was one already.

@@ -79,12 +79,14 @@ class Outlets:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`pending` bytes of evidence wait in memory at most, over all runs. `quiet` seconds
+    """`pending` bytes of evidence wait in memory at most, over all runs, and as many `verdicts` of
+    one run. `quiet` seconds
     without a message end a run that is cancelled or has failed: what was in flight is then
     in. A run that ended is forgotten after `idle` seconds; the store has it. One that is tried
     again ends after as many at the latest.
     """
 
     pending: int = 4 << 20
+    verdicts: int = 1 << 20
     quiet: float = 5.0
     idle: float = 600.0

@@ -18,7 +18,7 @@ from caliper.core.caps import TokenCap
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions
-from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
+from caliper.pipeline.budget import affordable
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
 from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
@@ -77,11 +77,7 @@ class Planner:
         cap = None if caps.tokens is None else TokenCap(start, caps.tokens)
         publisher = Publisher(spec.run_id, self._stream, self._codec, captions, cap)
         asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
-        if end is None:
-            await publisher.publish_all(shards, asked)
-        else:
-            await publisher.publish_all(before(shards, end), asked)
-            await publisher.leave_out(after(shards, end), LEFT_OUT)
+        await publisher.publish(shards, asked, end=end)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not tried again, until it is started anew or the job put

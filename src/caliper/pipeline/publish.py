@@ -6,12 +6,13 @@ One rule for a new run, a run taken up again after Ctrl-C, and a lost topic.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption, CutShort
+from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Item, Source
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.examine import left_unscored
@@ -28,6 +29,8 @@ RUNS = "runs"
 # Messages on their way at once: one by one, a broker's confirmations would set the pace of a run.
 _AT_ONCE = 64
 _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
+
+LEFT_OUT = Failure(Reason.BUDGET, "the cap on calls leaves no room for it")
 
 _Job = tuple[Item, ...]
 
@@ -54,36 +57,32 @@ class Publisher:
         self._captions = captions
         self._cap = cap
 
-    async def publish_missing(self, plan: PlanReader, ledger: Ledger, asked: Checkpoint) -> int:
-        """Publish every job that the ledger lacks an outcome of; returns how many.
+    async def publish(
+        self,
+        plan: PlanReader,
+        asked: Checkpoint,
+        ledger: Ledger | None = None,
+        end: int | None = None,
+    ) -> int:
+        """Publish the jobs of a plan, those alone that the ledger lacks an outcome of where one is
+        given; returns how many. From the index `end` on, which a cap on calls gives, Unscored is
+        published in their place.
 
         What is `asked` of the checkpoint becomes caption-jobs: samples without a known
         caption, and questions from the media.
         """
-        return await self._publish_all(plan, asked, ledger.lacks)
-
-    async def publish_all(self, plan: PlanReader, asked: Checkpoint) -> int:
-        """Publish every job of the plan, whatever is known; returns how many."""
-        return await self._publish_all(plan, asked, lambda _: True)
-
-    async def _publish_all(
-        self, plan: PlanReader, asked: Checkpoint, wanted: Callable[[Item], bool]
-    ) -> int:
         published = 0
-        async for items in plan():
-            found = [members for members in jobs(items) if any(map(wanted, members))]
+        async for items in before(plan, end)():
+            found = [job for job in jobs(items) if ledger is None or any(map(ledger.lacks, job))]
             await _in_turn(found, lambda job: self._publish(job, asked))
             published += len(found)
+        async for items in _after(plan, end)():
+            await _in_turn(list(jobs(items)), self._leave_out)
         return published
 
-    async def leave_out(self, plan: PlanReader, why: Failure) -> None:
-        """Publish Unscored for every question of a plan in the place of its jobs."""
-        async for items in plan():
-            await _in_turn(list(jobs(items)), lambda job: self._settle(job, why))
-
-    async def _settle(self, items: tuple[Item, ...], why: Failure) -> None:
+    async def _leave_out(self, items: tuple[Item, ...]) -> None:
         first = items[0]
-        told = Verdicts(self._run, first.benchmark, first.sample, left_unscored(items, why))
+        told = Verdicts(self._run, first.benchmark, first.sample, left_unscored(items, LEFT_OUT))
         await self._send(VERDICTS, told)
 
     async def _publish(self, items: tuple[Item, ...], asked: Checkpoint) -> None:
@@ -115,6 +114,34 @@ async def _in_turn(found: Sequence[_Job], send: Callable[[_Job], Awaitable[None]
     """
     for start in range(0, len(found), _AT_ONCE):
         await asyncio.gather(*map(send, found[start : start + _AT_ONCE]))
+
+
+def before(plan: PlanReader, end: int | None) -> PlanReader:
+    """The plan up to that dense index; all of it for None."""
+
+    async def read() -> AsyncIterator[list[Item]]:
+        async for items in plan():
+            kept = [item for item in items if end is None or item.first < end]
+            if kept:
+                yield kept
+            if len(kept) < len(items):
+                return
+
+    return read
+
+
+def _after(plan: PlanReader, end: int | None) -> PlanReader:
+    """The plan from that dense index on; nothing of it for None."""
+
+    async def read() -> AsyncIterator[list[Item]]:
+        if end is None:
+            return
+        async for items in plan():
+            kept = [item for item in items if item.first >= end]
+            if kept:
+                yield kept
+
+    return read
 
 
 def jobs(items: list[Item]) -> Iterator[tuple[Item, ...]]:

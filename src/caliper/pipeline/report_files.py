@@ -32,14 +32,22 @@ SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 
 
 class ReportFiles:
-    """Writes `report/<file>` of a run, report.json last: where it is, the others are.
+    """Writes `report/<file>` of a run, report.json last: where it is, the others are. With `folder`
+    they are written there instead. `complete` adds what a report tells beside plan and outcomes.
 
     Its figures are those of `reductions`, to be shared with others who want them.
     """
 
-    def __init__(self, captions: CaptionsOf, sinks: SinksOf) -> None:
+    def __init__(
+        self,
+        captions: CaptionsOf,
+        sinks: SinksOf,
+        folder: Path | None = None,
+        complete: Callable[[Report], Report] = lambda report: report,
+    ) -> None:
         self._captions = captions
         self._sinks = sinks
+        self._folder, self._complete = folder, complete
         self.reductions = Reductions()
 
     async def write(
@@ -64,11 +72,16 @@ class ReportFiles:
             found = with_checks(found, await read_sittings(run.store, run.spec))
             if ending is not RunState.FINISHED:
                 found = replace(found, state=str(ending))
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="caliper-report-")))
+            found = self._complete(found)
+            folder = self._folder or Path(
+                stack.enter_context(TemporaryDirectory(prefix="caliper-report-"))
+            )
             files = await self._write_local(run, found, captions, folder)
             if run.ledger.changes != changes:
                 return None
-            return RunState(found.state), await _keep(run.store, files)
+            if self._folder is None:
+                await _keep(run.store, files)
+            return RunState(found.state), await _digest(files)
 
     async def _write_local(
         self, run: TrackedRun, found: Report, captions: Captions, folder: Path
@@ -81,10 +94,14 @@ class ReportFiles:
         )
 
 
-async def _keep(store: ObjectStore, files: Sequence[Path]) -> str:
-    """Keep the files, report.json last. Its SHA-256, none without it."""
+async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
+    """Keep the files, report.json last."""
     for file in sorted(files, key=lambda file: file.name == REPORT):
         await store.put_file(f"report/{file.name}", file)
+
+
+async def _digest(files: Sequence[Path]) -> str:
+    """The SHA-256 of report.json, none without it."""
     for file in files:
         if file.name == REPORT:
             return hashlib.sha256(await asyncio.to_thread(file.read_bytes)).hexdigest()
@@ -101,7 +118,12 @@ async def captions_of_run(store: ObjectStore, spec: RunSpec, plan: PlanReader) -
         part.name: await _captions(store, spec.run_id, part.name, part.captions)
         for part in spec.benchmarks
     }
-    planned = {part.name: SpilledTexts() for part in spec.benchmarks}
+    return await planned_captions(known, plan)
+
+
+async def planned_captions(known: Captions, plan: PlanReader) -> Captions:
+    """Of the captions that are known those of planned samples, in plan order, not in memory."""
+    planned = {name: SpilledTexts() for name in known}
     async for items in plan():
         for name, texts in planned.items():
             samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)

@@ -13,9 +13,9 @@ from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded
 from caliper.core.taxonomy import Taxonomy, checked
-from caliper.pipeline.supplies import checked_digest, has_captions, has_dataset
+from caliper.pipeline.supplies import checked_digest
 from caliper.ports.stages import Described, StageDirectory
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import Supplies
 from caliper.version import __version__
 
 LONGEST_NAME, LONGEST_KEY, MOST_REPEATS = 200, 128, 100
@@ -65,7 +65,7 @@ class Asked:
     caps: Caps = field(default_factory=Caps)
 
 
-async def resolve(asked: Asked, store: ObjectStore, stages: StageDirectory) -> RunSpec:
+async def resolve(asked: Asked, supplies: Supplies, stages: StageDirectory) -> RunSpec:
     """The spec of what is asked for.
 
     Raises InvalidInput naming the request's field, NotReady for stages that do not fit
@@ -79,7 +79,7 @@ async def resolve(asked: Asked, store: ObjectStore, stages: StageDirectory) -> R
     for name in (name for name in NAMES if name in places):
         part = asked.benchmarks[places[name]]
         try:
-            parts.append(await _resolve(part, store, directory))
+            parts.append(await _resolve(part, supplies, directory))
         except InvalidInput as error:
             raise within(f"benchmarks[{places[name]}]", error) from error
     return RunSpec(
@@ -114,6 +114,19 @@ def _check(asked: Asked) -> None:
     check_name(asked.name)
 
 
+@dataclass(frozen=True, slots=True)
+class LocalStages:
+    """ports.stages.StageDirectory of one process."""
+
+    described: Mapping[str, Described]
+
+    async def describe(self, role: str) -> Described:
+        """What the stage of a role tells. Raises InvalidInput when there is none."""
+        if role not in self.described:
+            raise InvalidInput(f"no {role} is configured", field=role)
+        return self.described[role]
+
+
 class _Known:
     """The stages, each asked once, whose prompts are the same."""
 
@@ -133,20 +146,20 @@ class _Known:
         return next(iter(self._found.values())).pack
 
 
-async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> BenchmarkSpec:
+async def _resolve(part: BenchmarkAsked, supplies: Supplies, stages: _Known) -> BenchmarkSpec:
     chosen = benchmark(part.name)
-    if not await has_dataset(store, checked_digest(part.data, "data")):
+    if not await supplies.has_dataset(checked_digest(part.data, "data")):
         raise InvalidInput("no such dataset in the store", field="data")
     if part.captions is not None:
-        if not await has_captions(store, checked_digest(part.captions, "captions")):
+        if not await supplies.has_captions(checked_digest(part.captions, "captions")):
             raise InvalidInput("no such captions in the store", field="captions")
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
-    await _check_media(part, needs_data=chosen.qa_data is not None, store=store)
+    await _check_media(part, needs_data=chosen.qa_data is not None, supplies=supplies)
     if part.preparation is not None and part.captioner is None:
         raise InvalidInput("only a captioner is shown media", field="preparation")
     if part.prompt and part.prompt not in chosen.caption_prompts:
-        unknown = UnknownName("caption prompt", part.prompt, chosen.caption_prompts)
+        unknown = UnknownName(f"caption prompt of {part.name}", part.prompt, chosen.caption_prompts)
         raise InvalidInput(str(unknown), field="prompt")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
@@ -169,7 +182,7 @@ async def _resolve(part: BenchmarkAsked, store: ObjectStore, stages: _Known) -> 
     )
 
 
-async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectStore) -> None:
+async def _check_media(part: BenchmarkAsked, *, needs_data: bool, supplies: Supplies) -> None:
     """Raise InvalidInput for questions from the media that nobody could ask or answer."""
     if part.media and part.captioner is None:
         message = "the model that captions is asked from the media: give it as captioner too"
@@ -177,7 +190,7 @@ async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectS
     if part.media and part.qa_replies is not None:
         raise InvalidInput("give one of media and qa_replies", field="media")
     if part.qa_replies is not None:
-        if not await has_dataset(store, checked_digest(part.qa_replies, "qa_replies")):
+        if not await supplies.has_dataset(checked_digest(part.qa_replies, "qa_replies")):
             raise InvalidInput("no such recorded replies in the store", field="qa_replies")
     elif not part.media:
         if part.qa_data is not None:
@@ -186,7 +199,7 @@ async def _check_media(part: BenchmarkAsked, *, needs_data: bool, store: ObjectS
     if (part.qa_data is not None) != needs_data:
         wanted = "needs the dataset in question form" if needs_data else "asks its own questions"
         raise InvalidInput(f"{part.name} {wanted}", field="qa_data")
-    if part.qa_data and not await has_dataset(store, checked_digest(part.qa_data, "qa_data")):
+    if part.qa_data and not await supplies.has_dataset(checked_digest(part.qa_data, "qa_data")):
         raise InvalidInput("no such dataset in the store", field="qa_data")
 
 
@@ -219,17 +232,22 @@ async def _models(
         if other != role:
             raise InvalidInput(f"{part.name} has no {other}; it has a {role}", field=other)
     stage = await stages.describe(role)
-    found = {role: _named(role, part.answerers.get(role, ""), stage.models[role])}
+    found = {role: _named(role, part.answerers.get(role, ""), _identity(stage, part.name, role))}
     if part.captioner is not None:
-        captioner = (await stages.describe("captioner")).models["captioner"]
+        captioner = _identity(await stages.describe("captioner"), part.name, "captioner")
         found["captioner"] = _named("captioner", part.captioner, captioner)
         if part.media:
             found["media"] = _named("media", part.media, captioner)
     if part.qa_replies is not None:
         found["media"] = recorded(part.qa_replies)
     if language:
-        found |= {name: stage.models[name] for name in ("tagger", "embedder")}
+        found |= {port: _identity(stage, part.name, port) for port in ("tagger", "embedder")}
     return found
+
+
+def _identity(stage: Described, name: str, role: str) -> Identity:
+    own = f"{name}/{role}"
+    return stage.models[own if own in stage.models else role]
 
 
 def _named(role: str, name: str, identity: Identity) -> Identity:

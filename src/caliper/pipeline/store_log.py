@@ -57,8 +57,8 @@ class SegmentCache:
 class StoreLog:
     """ports.storage.VerdictLog over segments `<prefix>/<number>.jsonl.gz` in a store.
 
-    `append` is heard of by the store only in `flush`. `first` is the number of the segment
-    that it begins with.
+    `append` is heard of by the store only in `flush`; `waiting` counts the verdicts that wait
+    for it. `first` is the number of the segment that it begins with.
     """
 
     def __init__(
@@ -70,6 +70,8 @@ class StoreLog:
         self._number = first
         self._buffer = bytearray()
         self._sealed: dict[int, bytes] = {}
+        self.waiting = 0
+        self._flushing = asyncio.Lock()
 
     @classmethod
     async def open(cls, store: ObjectStore, prefix: str, cache: SegmentCache) -> StoreLog:
@@ -89,6 +91,7 @@ class StoreLog:
             self._buffer += canonical_json(verdict.to_json()) + b"\n"
             if len(self._buffer) > SEGMENT_BYTES:
                 self._seal()
+        self.waiting += len(places)
         return places
 
     def _seal(self) -> None:
@@ -99,23 +102,25 @@ class StoreLog:
 
     async def flush(self) -> None:
         """Write what is pending. Raises StoreUnavailable or StoreFull; it then stays pending."""
-        self._seal()
-        for number, lines in list(self._sealed.items()):
-            packed = await asyncio.to_thread(gzip.compress, lines, 1, mtime=0)
-            await self._store.put(self._key(number), packed)
-            self._sealed.pop(number, None)
+        async with self._flushing:
+            self._seal()
+            self.waiting = 0
+            for number, lines in list(self._sealed.items()):
+                packed = await asyncio.to_thread(gzip.compress, lines, 1, mtime=0)
+                await self._store.put(segment_key(self._prefix, number), packed)
+                self._sealed.pop(number, None)
 
     def read(self, place: int) -> Verdict:
         number, offset = _split(place)
         lines = self._at_hand(number)
         if lines is None:
             raise KeyError(place)
-        return _verdict(lines, offset, self._key(number))
+        return _verdict(lines, offset, segment_key(self._prefix, number))
 
     async def read_many(self, places: Iterable[int]) -> dict[int, Verdict]:
         found = {}
         for number, members in groupby(sorted(set(places)), lambda place: _split(place)[0]):
-            key = self._key(number)
+            key = segment_key(self._prefix, number)
             lines = self._at_hand(number) or await self._cache.get(key)
             for place in members:
                 found[place] = _verdict(lines, _split(place)[1], key)
@@ -146,8 +151,10 @@ class StoreLog:
     def _at_hand(self, number: int) -> bytes | bytearray | None:
         return self._buffer if number == self._number else self._sealed.get(number)
 
-    def _key(self, number: int) -> str:
-        return f"{self._prefix}/{number:08}{_ENDING}"
+
+def segment_key(prefix: str, number: int) -> str:
+    """The key of a segment of the log with that prefix."""
+    return f"{prefix}/{number:08}{_ENDING}"
 
 
 def _number(key: str) -> int:

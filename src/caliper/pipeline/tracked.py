@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -65,6 +65,33 @@ class TrackedRun:
     def plan(self) -> AsyncIterator[list[Item]]:
         """The items in plan order, a shard at a time."""
         return read_plan(self.store, self.summary)
+
+    async def load(self) -> None:
+        """Enter all that its segments hold. Raises InvalidInput when that cannot be read,
+        StoreUnavailable.
+        """
+        await self._enter(self.log.batches())
+
+    async def load_later(self) -> None:
+        """Enter what somebody else has written since: for a run that is only looked at. Raises
+        as `load` does.
+        """
+        await self._enter(self.log.later())
+
+    async def _enter(self, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
+        async for batch in batches:
+            contested = self.ledger.contested(verdict for _, verdict in batch)
+            self.ledger.enter(batch, await self.log.read_many(contested))
+            # A long log takes its time, and others are waiting.
+            await asyncio.sleep(0)
+
+    async def merge(self, verdicts: Sequence[Verdict]) -> None:
+        """Enter verdicts, and keep the better one where there was one already. For one caller at
+        a time. Raises InvalidInput for an index that is not of this plan, StoreUnavailable.
+        """
+        contested = self.ledger.contested(verdicts)
+        standing = await self.log.read_many(contested) if contested else None
+        self.ledger.merge(verdicts, standing)
 
     def hear(self, event: RunEvent, timestamp: int) -> None:
         """Take note of an event that was published at `timestamp`; of a kind the latest counts.
@@ -211,7 +238,7 @@ class Runs:
         found = await self._bare(run, None, now)
         if found is None:
             return None
-        await _enter(found, found.log.batches())
+        await found.load()
         await _recall_end(found)
         return found
 
@@ -219,7 +246,7 @@ class Runs:
         """Enter what the store has come to hold since the run was opened: for one that is only
         looked at. Raises as `open` does.
         """
-        await _enter(run, run.log.later())
+        await run.load_later()
         await _recall_end(run)
 
     async def _bare(self, run: str, columns: Columns | None, now: float) -> TrackedRun | None:
@@ -234,14 +261,6 @@ class Runs:
             raise InvalidInput(f"this is no run spec: {error}", file=SPEC) from error
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
         return TrackedRun(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
-
-
-async def _enter(run: TrackedRun, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
-    async for batch in batches:
-        contested = run.ledger.contested(verdict for _, verdict in batch)
-        run.ledger.enter(batch, await run.log.read_many(contested))
-        # A long log takes its time, and others are waiting.
-        await asyncio.sleep(0)
 
 
 async def _recall_end(found: TrackedRun) -> None:

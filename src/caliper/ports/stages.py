@@ -12,8 +12,8 @@ from caliper.core.run import Identity, RunState
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a stage tells of itself: identities by role (judge, tagger ...), and the SHA-256 of
-    its prompts.
+    """What a stage tells of itself: identities by role (judge, tagger ...), or by benchmark and
+    role (captionqa/reader) where each benchmark has its own, and the SHA-256 of its prompts.
     """
 
     models: Mapping[str, Identity]

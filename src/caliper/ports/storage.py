@@ -44,6 +44,18 @@ class ObjectStore(Protocol):
         ...
 
 
+class Supplies(Protocol):
+    """The datasets and captions that runs can be over, by digest."""
+
+    async def has_dataset(self, digest: str) -> bool:
+        """Whether a dataset is there as a whole. Raises StoreUnavailable."""
+        ...
+
+    async def has_captions(self, digest: str) -> bool:
+        """Whether captions of that digest are there. Raises StoreUnavailable."""
+        ...
+
+
 class Dataset(Protocol):
     """Rows in files."""
 
@@ -69,14 +81,6 @@ class VerdictLog(Protocol):
 
     async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:
         """The verdicts at these places. Raises StoreUnavailable, InvalidInput for a lost one."""
-        ...
-
-
-class LocalVerdictLog(VerdictLog, Protocol):
-    """A record of verdicts that is at hand as a whole."""
-
-    def __iter__(self) -> Iterator[tuple[int, Verdict]]:
-        """Every (place, verdict) so far, in order."""
         ...
 
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from caliper.ports.codec import MessageValue
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -13,8 +15,17 @@ class Message:
 
     topic: str
     key: str
-    value: bytes
+    value: MessageValue
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def bytes_of(message: Message) -> bytes:
+    """The value of a message between processes. Raises TypeError for one that was never encoded,
+    which is a defect of the caller.
+    """
+    if isinstance(message.value, bytes):
+        return message.value
+    raise TypeError(f"a message of {message.topic} was not encoded")
 
 
 _OFFSETS = 1 << 48
@@ -95,7 +106,7 @@ class Consumer(Protocol):
 
 
 class JobStream(Protocol):
-    """Topics that carry bytes."""
+    """Topics that carry messages."""
 
     async def publish(self, message: Message) -> None:
         """Append. Waits while the topic is full. Raises StreamUnavailable."""

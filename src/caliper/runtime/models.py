@@ -22,7 +22,7 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.core.run import RECORDED
 from caliper.deferred import deferred
-from caliper.pipeline.allowance import Allowance, CappedChatModel
+from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
@@ -62,16 +62,14 @@ EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 class Access:
     """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
 
-    A job is tried again for `retry_budget` seconds; one call of it has half of them. `tokens`
-    are all that may be used, None for any number. `ca` is a PEM file of certificates to trust
-    over https:// instead of those that this machine trusts.
+    A job is tried again for `retry_budget` seconds; one call of it has half of them. `ca` is a
+    PEM file of certificates to trust over https:// instead of those that this machine trusts.
     """
 
     token: SecretStr | None = None
     timeout: float = 120.0
     in_flight: int = 64
     retry_budget: float = 600.0
-    tokens: int | None = None
     ca: Path | None = None
 
 
@@ -114,13 +112,12 @@ class ModelRoom:
     def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
-        self.allowance = Allowance(access.tokens)
-        self._chat_models: dict[str, CappedChatModel] = {}
+        self._chat_models: dict[str, MeteredChatModel] = {}
         self._embedders: dict[str, Embedder] = {}
         self._metered: list[MeteredChatModel | MeteredEmbedder] = []
         self._pools: list[Replicas[Any]] = []
 
-    async def chat_model(self, spec: str) -> CappedChatModel:
+    async def chat_model(self, spec: str) -> MeteredChatModel:
         """The chat model behind a SPEC, its identity resolved.
 
         Raises UnknownName, InvalidInput for a SPEC that is no chat model and for a token that
@@ -133,9 +130,8 @@ class ModelRoom:
             )
         if spec not in self._chat_models:
             pool = await self._resolved(Pool, self._endpoints(kind, rest))
-            metered = MeteredChatModel(pool, self._clock)
+            self._chat_models[spec] = metered = MeteredChatModel(pool, self._clock)
             self._metered.append(metered)
-            self._chat_models[spec] = CappedChatModel(metered, self.allowance)
         return self._chat_models[spec]
 
     async def _resolved(self, of: type[_Pool], endpoints: Sequence[tuple[str, Resolving]]) -> _Pool:
@@ -193,9 +189,12 @@ class ModelRoom:
                 field="triton",
             )
 
-    async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
-        """Who answers the questions about captions of benchmark `name` in a run of that seed.
-        Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
+    async def answerer(
+        self, spec: str, name: str, pack: PromptPack, seed: int, allowance: Allowance | None = None
+    ) -> Answerer:
+        """Who answers the questions about captions of benchmark `name` in a run of that seed, as
+        long as there is an allowance. Raises like `chat_model`, and InvalidInput naming file and
+        line of unreadable recordings.
         """
         kind, rest = split_spec(spec)
         if kind == "lexical":
@@ -203,7 +202,7 @@ class ModelRoom:
         if kind == "replay":
             folder, model = split_recording(rest)
             return self.replay(name, folder, Source.CAPTION, model)
-        return PromptingAnswerer(await self.chat_model(spec), pack, seed)
+        return PromptingAnswerer(capped(await self.chat_model(spec), allowance), pack, seed)
 
     @staticmethod
     def replay(name: str, folder: Path, source: Source, model: str = RECORDED) -> Answerer:

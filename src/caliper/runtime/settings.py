@@ -135,16 +135,13 @@ def variable(kind: type[Settings], field: str) -> str:
     return f"{kind.model_config['env_prefix']}{field.upper()}"
 
 
-def access(in_flight: int, tokens: int | None = None) -> Access:
-    """How the command line reaches endpoints: at most `in_flight` calls at once, until so many
-    `tokens` are used.
+def access(in_flight: int) -> Access:
+    """How the command line reaches endpoints: at most `in_flight` calls at once.
 
     Raises what `read_settings` raises.
     """
     settings = read_settings(ModelSettings)
-    return Access(
-        settings.token, settings.timeout, in_flight, settings.retry_budget, tokens, settings.ca
-    )
+    return Access(settings.token, settings.timeout, in_flight, settings.retry_budget, settings.ca)
 
 
 def decoders() -> DecoderOptions:

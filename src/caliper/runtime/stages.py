@@ -15,7 +15,7 @@ from caliper.core.question import Failure, Source
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, give_up, unscored
 from caliper.pipeline.publish import VERDICTS, Publisher
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, Verdicts
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob, MessageValue, Verdicts
 from caliper.ports.stream import JobStream, Message
 from caliper.runtime.worker import Attempt
 
@@ -83,7 +83,7 @@ class Examining:
         await self.tell(job, verdicts)
         return trouble
 
-    async def give_up(self, data: bytes, error: BaseException) -> None:
+    async def give_up(self, data: MessageValue, error: BaseException) -> None:
         """Publish Unscored for a job that is not tried again."""
         try:
             job = self.codec.read_examine_job(data)
@@ -146,7 +146,7 @@ class Captioning:
         publisher = Publisher(job.run, self.examining.stream, self.examining.codec, {}, job.cap)
         await publisher.examine(job.items, caption)
 
-    async def give_up(self, data: bytes, error: BaseException) -> None:
+    async def give_up(self, data: MessageValue, error: BaseException) -> None:
         """Publish Unscored for all questions of a sample that is not tried again."""
         try:
             job = self.examining.codec.read_caption_job(data)

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from caliper.core.errors import CaliperError, JobFate, handling
 from caliper.ports.clock import Clock
+from caliper.ports.codec import MessageValue
 from caliper.ports.stream import Consumer, Delivery
 from caliper.ports.telemetry import SILENT, JobEnd, StageTelemetry
 
@@ -23,7 +24,7 @@ from caliper.ports.telemetry import SILENT, JobEnd, StageTelemetry
 class Attempt:
     """One try at a job. `final`: it is the last, and trouble becomes Unscored."""
 
-    data: bytes
+    data: MessageValue
     final: bool = False
 
 
@@ -71,7 +72,7 @@ _Result = TypeVar("_Result")
 Handle = Callable[[Attempt], Awaitable[Exception | None]]
 """Handles a job. Of the last try it gives the trouble that became Unscored, if any did."""
 
-GiveUp = Callable[[bytes, BaseException], Awaitable[None]]
+GiveUp = Callable[[MessageValue, BaseException], Awaitable[None]]
 """Publishes Unscored for a job that is not tried again."""
 
 

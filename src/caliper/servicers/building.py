@@ -34,7 +34,7 @@ from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.pipeline.unwritten import Unwritten
-from caliper.ports.codec import CaptionJob, RunEnded, event_key
+from caliper.ports.codec import CaptionJob, MessageValue, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ReportSink
@@ -185,7 +185,7 @@ def gateway_parts(
     async def plan(attempt: Attempt) -> None:
         await planner.plan(ground.codec.read_plan_job(attempt.data))
 
-    async def give_up(data: bytes, error: BaseException) -> None:
+    async def give_up(data: MessageValue, error: BaseException) -> None:
         _LOG.error("a plan-job was put aside: %s", error)
         with suppress(InvalidInput, NotFound):
             await planner.give_up(ground.codec.read_plan_job(data), error)

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import InvalidInput
 from caliper.deferred import deferred
@@ -122,7 +123,7 @@ def memory_ground(store: ObjectStore) -> Ground:
     """For all services in one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
     return Ground(
-        store, stream, stream, ProtobufCodec(), SystemClock(), telemetry=process_telemetry()
+        store, stream, stream, IdentityCodec(), SystemClock(), telemetry=process_telemetry()
     )
 
 

@@ -6,15 +6,16 @@ import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import uvloop
 
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
+from caliper.pipeline.resolve import LocalStages
 from caliper.pipeline.sleeping import SleepingStages
-from caliper.ports.stages import Described, StageDirectory
+from caliper.ports.stages import StageDirectory
 from caliper.runtime.addresses import Address
 from caliper.runtime.calls import remaining_of_call
 from caliper.runtime.grpc_server import ServerOptions
@@ -139,19 +140,6 @@ def log(form: str) -> None:
     logging.getLogger("kafka.net.transport").setLevel(logging.CRITICAL)
     # Nor is a question that was given up because the service leaves an error.
     logging.getLogger("kafka.cluster").addFilter(lambda told: "Cancelled" not in told.getMessage())
-
-
-@dataclass(frozen=True, slots=True)
-class LocalStages:
-    """ports.stages.StageDirectory of one process."""
-
-    described: dict[str, Described]
-
-    async def describe(self, role: str) -> Described:
-        """What the stage of a role tells. Raises InvalidInput when there is none."""
-        if role not in self.described:
-            raise InvalidInput(f"no {role} is configured", field=role)
-        return self.described[role]
 
 
 async def everything(

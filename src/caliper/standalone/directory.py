@@ -5,7 +5,7 @@ captions.jsonl   the captions that were examined
 verdicts.*       one row a question, as JSON lines and as Parquet
 report.*         the report for machines, for reading, and for browsing
 execution.json   how the run went: times, calls, tokens (never part of a figure)
-state/           the plan and the journal of verdicts
+state/           the plan and the verdicts, as they came
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from typing import Any
 
 import yaml
 
-from caliper.adapters.files import encoded, store_error, write_atomically, write_text
+from caliper.adapters.files import encoded, write_atomically, write_text
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.adapters.stores.journal import Journal
+from caliper.adapters.stores.run_store import RunStore
 from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+from caliper.pipeline.supplies import read_written
+from caliper.pipeline.tracked import Runs, TrackedRun
 
 DEFAULT_ROOT = Path("runs")
 
@@ -45,14 +47,35 @@ class RunDirectory:
         short = name.encode()[:80].decode("utf-8", "ignore")
         return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
-    @property
-    def store(self) -> DirectoryStore:
-        """The run's own objects: its plan."""
-        return DirectoryStore(self.path / "state")
+    def store(self, spec: RunSpec, shared: Path | None = None) -> RunStore:
+        """What the store of an installation would hold of this run, with replies in `shared`, by
+        default beside the directory.
+        """
+        return RunStore(self.path, spec, DirectoryStore(shared or self.path.parent / ".store"))
 
-    def journal(self, run: str) -> Journal:
-        """The journal of verdicts. Raises InvalidInput when it is another run's."""
-        return Journal(self.path / "state" / "journal.jsonl", run)
+    async def open(self, spec: RunSpec) -> TrackedRun:
+        """The run with all that is known of it.
+
+        Raises NewerSchema, InvalidInput when it was not planned or cannot be read,
+        StoreUnavailable.
+        """
+        found = await Runs(self.store(spec)).open(spec.run_id, now=0)
+        if found is None:
+            raise InvalidInput("the run was not planned to its end", file=str(self.path))
+        return found
+
+    async def captions(self, run: TrackedRun) -> dict[str, dict[str, str]]:
+        """Caption texts by benchmark and sample, as far as they are known.
+
+        Raises InvalidInput when they cannot be read, StoreUnavailable.
+        """
+        found = self.read_captions()
+        for part in run.spec.benchmarks:
+            if part.captions is None:
+                written = await read_written(self.store(run.spec), run.run, part.name)
+                if written:
+                    found[part.name] = {**found.get(part.name, {}), **written}
+        return found
 
     @contextmanager
     def claim(self, spec: RunSpec) -> Iterator[None]:
@@ -90,9 +113,13 @@ class RunDirectory:
     def _refuse_foreign(self) -> None:
         """A run that was killed before its run.yaml was there left `state/` and no more.
 
-        A journal says itself whose it is, so beside one our reports are ours.
+        Verdicts say whose they are, so beside them our reports are ours.
         """
-        ours = (self.path / "run.yaml", self.path / "state" / "journal.jsonl")
+        ours = (
+            self.path / "run.yaml",
+            self.path / "state" / "verdicts",
+            self.path / "state" / "journal.jsonl",
+        )
         if not self.path.is_dir() or any(path.exists() for path in ours):
             return
         with suppress(OSError):  # A folder that cannot be read cannot be written either.
@@ -159,18 +186,6 @@ class RunDirectory:
             raise InvalidInput("no resolved spec", file=file, field="spec")
         return RunSpec.from_json(spec, file=file)
 
-    def append_caption(self, benchmark: str, sample: str, text: str) -> None:
-        """Keep a caption that a model just wrote, for a run that is cut short.
-
-        Raises StoreFull or StoreUnavailable.
-        """
-        file = self.path / "captions.jsonl"
-        try:
-            with file.open("ab") as out:
-                out.write(_caption_line(benchmark, sample, text))
-        except OSError as error:
-            raise store_error(file, error) from error
-
     def write_captions(self, captions: Mapping[str, Mapping[str, str]]) -> None:
         """captions.jsonl: one row a caption. Raises StoreFull or StoreUnavailable."""
         lines = (
@@ -202,6 +217,15 @@ class RunDirectory:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise InvalidInput("no caption", file=str(file), line=number) from error
         return captions
+
+    def begin(self) -> None:
+        """Until its last file is there anew, the run has not ended."""
+        (self.path / "execution.json").unlink(missing_ok=True)
+
+    @property
+    def written(self) -> bool:
+        """Whether an earlier process got as far as the last file."""
+        return (self.path / "execution.json").exists()
 
     def write_execution(self, figures: Mapping[str, Any]) -> None:
         """execution.json. Raises StoreFull or StoreUnavailable."""

@@ -18,7 +18,7 @@ from caliper.standalone.prepare import Prepared
 _CHARACTERS_A_TOKEN = 4
 """A usual figure for English text; the run's own count stands in execution.json."""
 _BYTES_A_VERDICT = 600
-"""Journal, JSON lines and Parquet of one verdict, without its prompt."""
+"""Segments, JSON lines and Parquet of one verdict, without its prompt."""
 
 
 @dataclass(slots=True)

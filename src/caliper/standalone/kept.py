@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path as File
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
-from caliper.core.plan import PlanSummary
-from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
@@ -23,10 +21,9 @@ from caliper.pipeline.aggregate import (
 )
 from caliper.pipeline.comparing import Differences, differences
 from caliper.pipeline.judge_check import with_checks
-from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
-from caliper.pipeline.plan import read_plan, read_summary
+from caliper.pipeline.tracked import TrackedRun
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.standalone.anchored import kept_sittings
 from caliper.standalone.config import RunConfig, as_asked
@@ -46,26 +43,27 @@ class Kept:
 
 
 async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
-    """Reduce a run's plan and journal anew; with `write` its report files too.
+    """Reduce a run's plan and verdicts anew; with `write` its report files too.
 
     Raises NewerSchema, or InvalidInput when the directory holds no planned run.
     """
-    spec = directory.read_spec()
-    summary = await _summary(directory)
-    captions = directory.read_captions()
-    with closing(directory.journal(spec.run_id)) as journal:
-        ledger = Ledger.resume(summary.questions, journal)
-        plan = _Plan(directory, summary)
-        found = await report(spec, summary, plan, ledger, captions)
-        found = with_checks(found, kept_sittings(directory))
-        if write:
-            await write_outputs(
-                sinks(captions, thumbnails_below(media_of(directory))),
-                replace(found, reuse=directory.reuse),
-                lambda: verdict_rows(spec, plan, ledger),
-                directory.path,
-            )
-        return Kept(spec, found, await tallies(spec, plan, ledger))
+    run = await directory.open(directory.read_spec())
+    captions = await directory.captions(run)
+    found = await kept_report(directory, run, captions)
+    if write:
+        await write_outputs(
+            sinks(captions, thumbnails_below(media_of(directory))),
+            replace(found, reuse=directory.reuse),
+            lambda: verdict_rows(run.spec, run.plan, run.ledger),
+            directory.path,
+        )
+    return Kept(run.spec, found, await tallies(run.spec, run.plan, run.ledger))
+
+
+async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
+    """The report of a run as far as it went. Raises like `read_run`."""
+    found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
+    return with_checks(found, kept_sittings(directory))
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:
@@ -76,23 +74,20 @@ def media_of(directory: RunDirectory) -> dict[str, File]:
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
     """One row a verdict that a run has, in plan order. Raises like `read_run`."""
-    spec = directory.read_spec()
-    summary = await _summary(directory)
-    with closing(directory.journal(spec.run_id)) as journal:
-        ledger = Ledger.resume(summary.questions, journal)
-        shards = verdict_rows(spec, _Plan(directory, summary), ledger)
-        return [row async for shard in shards for row in shard]
+    run = await directory.open(directory.read_spec())
+    shards = verdict_rows(run.spec, run.plan, run.ledger)
+    return [row async for shard in shards for row in shard]
 
 
 async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
     """The scores that each question of a run can have, by question id. Raises like `read_run`."""
-    spec = directory.read_spec()
+    run = await directory.open(directory.read_spec())
     found = {}
-    async for items in _Plan(directory, await _summary(directory))():
+    async for items in run.plan():
         for item in items:
             for question in item.questions:
                 scores = benchmark(item.benchmark).scores(question)
-                key = id_of(spec.benchmark(item.benchmark), item, question)
+                key = id_of(run.spec.benchmark(item.benchmark), item, question)
                 found[key] = tuple(map(float, scores))
     return found
 
@@ -102,33 +97,15 @@ def opening(directory: RunDirectory) -> Opening:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[OpenRun]:
-        summary = await _summary(directory)
+        run = await directory.open(spec)
 
         async def captions() -> Captions:
-            return directory.read_captions()
+            return await directory.captions(run)
 
-        with closing(directory.journal(spec.run_id)) as journal:
-            ledger = Ledger.resume(summary.questions, journal)
-            yield OpenRun(spec, summary, _Plan(directory, summary), ledger, captions)
+        yield OpenRun(spec, run.summary, run.plan, run.ledger, captions)
 
     spec = directory.read_spec()
     return Opening(spec, opened)
-
-
-async def _summary(directory: RunDirectory) -> PlanSummary:
-    summary = await read_summary(directory.store)
-    if summary is None:
-        raise InvalidInput("the run was not planned to its end", file=str(directory.path))
-    return summary
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    directory: RunDirectory
-    summary: PlanSummary
-
-    def __call__(self) -> AsyncIterator[list[Item]]:
-        return read_plan(self.directory.store, self.summary)
 
 
 def compare_runs(first: Kept, second: Kept) -> Differences:

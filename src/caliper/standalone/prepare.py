@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,37 +11,38 @@ from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
-from caliper.core.caption import CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name
-from caliper.core.taxonomy import Taxonomy
-from caliper.pipeline.allowance import CappedChatModel
+from caliper.core.run import Identity, RunSpec, check_name
+from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.examine import Models
-from caliper.pipeline.plan import Sources
+from caliper.pipeline.plan import Sources, qa_layout
+from caliper.pipeline.resolve import BenchmarkAsked, LocalStages, resolve
 from caliper.ports.clock import Clock
-from caliper.ports.models import Answerer, Embedder, NounTagger
+from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
+from caliper.ports.stages import Described
 from caliper.runtime.models import Access, ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
+from caliper.standalone.request import part_request, run_request
 from caliper.standalone.taxonomy import taxonomy_of
-from caliper.version import __version__
 
 
 @dataclass(slots=True)
 class Prepared:
     """A run that is ready to be planned. `captioners` by benchmark, where one writes;
-    `decoders` says how media are decoded for them.
+    `allowance` is what it may use, `decoders` says how media are decoded for captioners.
     """
 
     config: RunConfig
     spec: RunSpec
     sources: dict[str, Sources]
     models: Models
-    captioners: dict[str, CappedChatModel]
+    captioners: dict[str, ChatModel]
     pack: PromptPack
     room: ModelRoom
+    allowance: Allowance
     decoders: DecoderOptions = field(default_factory=DecoderOptions)
 
     @property
@@ -57,14 +57,29 @@ class Prepared:
 
 @dataclass(slots=True)
 class _Parts:
-    """What preparing gathers, benchmark by benchmark."""
+    """What preparing gathers, benchmark by benchmark; `digests` of what is there, `identities` by
+    benchmark and role.
 
-    specs: list[BenchmarkSpec] = field(default_factory=list)
+    It is ports.storage.Supplies of the files that the configuration names.
+    """
+
+    asked: list[BenchmarkAsked] = field(default_factory=list)
+    digests: set[str] = field(default_factory=set)
+    identities: dict[str, Identity] = field(default_factory=dict)
     sources: dict[str, Sources] = field(default_factory=dict)
     answerers: dict[str, Answerer] = field(default_factory=dict)
-    captioners: dict[str, CappedChatModel] = field(default_factory=dict)
+    captioners: dict[str, ChatModel] = field(default_factory=dict)
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+
+    async def has_dataset(self, digest: str) -> bool:
+        """Whether a file or folder of that digest was named."""
+        return digest in self.digests
+
+    async def has_captions(self, digest: str) -> bool:
+        """Whether captions of that digest were named."""
+        return digest in self.digests
 
 
 async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
@@ -76,29 +91,22 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
     check_name(config.label)
     pack = open_pack(config)
     room = ModelRoom(access, clock)
-    parts = _Parts()
+    parts = _Parts(allowance=Allowance(config.max_tokens))
     try:
         for name in config.benchmarks:
             await _prepare_part(name, config, parts, pack, room)
         _refuse_nameless(config, parts)
-        label = config.label or _model_name(parts)
-        check_name(label)
+        asked = run_request(config, config.label or _model_name(parts), parts.asked)
+        everybody = Described(parts.identities, pack.digest)
+        stages = LocalStages(dict.fromkeys(("captioner", "judge", "reader"), everybody))
+        spec = await resolve(asked, parts, stages)
     except BaseException:
         await room.close()
         raise
-    spec = RunSpec(
-        name=label,
-        version=__version__,
-        pack=pack.digest,
-        benchmarks=tuple(parts.specs),
-        seed=config.seed,
-        limit=config.limit,
-        replicate=config.replicate,
-        coverage_floor=config.coverage_floor,
-        share_replies=config.share_replies,
-    )
     models = Models(parts.answerers, parts.tagger, parts.embedder)
-    return Prepared(config, spec, parts.sources, models, parts.captioners, pack, room)
+    return Prepared(
+        config, spec, parts.sources, models, parts.captioners, pack, room, parts.allowance
+    )
 
 
 def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:
@@ -122,54 +130,31 @@ async def _prepare_part(
     name: str, config: RunConfig, parts: _Parts, pack: PromptPack, room: ModelRoom
 ) -> None:
     chosen, part = benchmark(name), config.benchmarks[name]
-    settings = resolved_settings(name, part.set)
-    sources = open_sources(name, part)
-    taxonomy = taxonomy_of(name, part)
-    models: dict[str, Identity] = {}
+    # What is wrong with files and settings is told before any model is asked.
+    resolved_settings(name, part.set)
+    parts.sources[name] = sources = open_sources(name, part)
+    if part.qa is not None or part.qa_replies is not None:
+        qa_layout(name, given=sources.qa_data is not None)
+    taxonomy_of(name, part)
     seed = sampling_seed(config.seed, config.replicate)
-    answerer = await room.answerer(answering_spec(name, part), name, pack, seed)
+    answerer = await room.answerer(answering_spec(name, part), name, pack, seed, parts.allowance)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
-    models[chosen.role] = answerer.identity
+    found = {chosen.role: answerer.identity}
     if part.captioner is not None:
-        parts.captioners[name] = await room.chat_model(part.captioner)
-        models["captioner"] = parts.captioners[name].identity
+        parts.captioners[name] = capped(await room.chat_model(part.captioner), parts.allowance)
+        found["captioner"] = parts.captioners[name].identity
+    named = digests(name, sources)
     if part.qa_replies is not None:
-        media = room.replay(name, part.qa_replies, Source.MEDIA)
-        parts.answerers[f"{name}/media"] = media
-        models["media"] = media.identity
-    elif part.qa is not None:
-        models["media"] = models["captioner"]
+        media = parts.answerers[f"{name}/media"] = room.replay(name, part.qa_replies, Source.MEDIA)
+        named["qa_replies"] = media.identity.revision
     if chosen.needs_language:
         parts.tagger = room.tagger(part.tagger)
         parts.embedder = await room.embedder(part.embedder)
-        models["tagger"] = parts.tagger.identity
-        models["embedder"] = parts.embedder.identity
-    parts.sources[name] = sources
-    parts.specs.append(_spec_of(name, part, settings, sources, models, taxonomy))
-
-
-def _spec_of(
-    name: str,
-    part: BenchmarkConfig,
-    settings: Mapping[str, str],
-    sources: Sources,
-    models: Mapping[str, Identity],
-    taxonomy: Taxonomy,
-) -> BenchmarkSpec:
-    named = digests(name, sources)
-    return BenchmarkSpec(
-        name=name,
-        data=named["data"] or "",
-        captions=named["captions"],
-        settings=settings,
-        models=models,
-        qa_data=named["qa_data"],
-        prompt=part.prompt,
-        repeats=part.repeats,
-        preparation=part.prepared,
-        taxonomy=taxonomy,
-        caption_tokens=part.caption_tokens or CAPTION_TOKENS,
-    )
+        found |= {"tagger": parts.tagger.identity, "embedder": parts.embedder.identity}
+    parts.identities |= {f"{name}/{role}": identity for role, identity in found.items()}
+    parts.digests |= {digest for digest in named.values() if digest is not None}
+    captioner = found["captioner"].name if "captioner" in found else None
+    parts.asked.append(part_request(name, part, named, captioner, {}))
 
 
 def answering_spec(name: str, part: BenchmarkConfig) -> str:

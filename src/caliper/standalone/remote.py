@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.place import find
@@ -13,20 +12,19 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.benchmarks.base import Layout, PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
-from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Source
 from caliper.core.run import check_name
 from caliper.core.sample import Row
 from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.plan import qa_layout
-from caliper.pipeline.resolve import Asked, BenchmarkAsked
+from caliper.pipeline.resolve import BenchmarkAsked
 from caliper.pipeline.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 from caliper.runtime.models import ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.prepare import open_sources
-from caliper.standalone.taxonomy import taxonomy_of
+from caliper.standalone.request import part_request, run_request
 
 
 async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | None) -> Evaluation:
@@ -65,17 +63,7 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
             for one in supplies[name].parcels.values():
                 await push_dataset(store, one)
         parts.append(await _asked(name, part, supplies[name], gateway))
-    asked = Asked(
-        name=config.label,
-        benchmarks=tuple(parts),
-        seed=config.seed,
-        limit=config.limit,
-        replicate=config.replicate,
-        share_replies=config.share_replies,
-        coverage_floor=config.coverage_floor,
-        caps=Caps(config.max_calls, config.max_tokens),
-    )
-    found, _ = await gateway.start(asked)
+    found, _ = await gateway.start(run_request(config, config.label, parts))
     return found
 
 
@@ -188,32 +176,13 @@ def _media(
     return found, tuple(lacking)
 
 
-def _asked_from_media(part: BenchmarkConfig) -> str:
-    """The captioner's name, where it is to answer too; recorded replies spare it that."""
-    if part.qa is None or part.qa_replies is not None:
-        return ""
-    return part.captioner or ""
-
-
 async def _asked(
     name: str, part: BenchmarkConfig, supplies: _Supplies, gateway: RemoteGateway
 ) -> BenchmarkAsked:
     captions = None
     if supplies.captions is not None:
         captions = await gateway.upload(name, supplies.captions)
-    digests: dict[str, Any] = {field: one.digest for field, one in supplies.parcels.items()}
+    digests = {field: one.digest for field, one in supplies.parcels.items()}
     given = {"judge": part.judge, "reader": part.reader}
-    return BenchmarkAsked(
-        name=name,
-        **digests,
-        captions=captions,
-        captioner=part.captioner,
-        prompt=part.prompt,
-        settings=part.set,
-        repeats=part.repeats,
-        answerers={role: spec for role, spec in given.items() if spec is not None},
-        media=_asked_from_media(part),
-        preparation=part.prepared,
-        taxonomy=taxonomy_of(name, part),
-        caption_tokens=part.caption_tokens,
-    )
+    answerers = {role: spec for role, spec in given.items() if spec is not None}
+    return part_request(name, part, {**digests, "captions": captions}, part.captioner, answerers)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 import resource
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,28 +14,31 @@ from typing import Any
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
-from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.adapters.wire.json_codec import JsonCodec
+from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
-from caliper.core.plan import PlanSummary
 from caliper.core.preparation import Preparation
-from caliper.core.question import Item
 from caliper.core.report import Report
-from caliper.pipeline.aggregate import PlanReader, report, verdict_rows
-from caliper.pipeline.budget import LEFT_OUT, affordable, after, before
+from caliper.core.run import RunSpec
+from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.budget import affordable
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner, left_unscored
+from caliper.pipeline.examine import Examiner
+from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia, Holding
-from caliper.pipeline.judge_check import with_checks
-from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.outputs import write_outputs
-from caliper.pipeline.plan import plan, read_plan
-from caliper.pipeline.publish import Publisher, jobs
-from caliper.pipeline.reuse import with_reuse
+from caliper.pipeline.judge_check import Sittings, with_checks
+from caliper.pipeline.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.plan import plan
+from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
+from caliper.pipeline.report_files import ReportFiles, planned_captions
 from caliper.pipeline.runs import run_store
+from caliper.pipeline.supplies import keep_written
+from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
+from caliper.ports.codec import RunEnded
+from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
@@ -44,8 +47,14 @@ from caliper.standalone.anchored import kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
+from caliper.standalone.kept import kept_report
 from caliper.standalone.prepare import Prepared
 from caliper.standalone.stages import Stages
+
+_MOST_WAITING = 500
+"""Verdicts that wait at most until they are on the disk."""
+_PACE = Pace(conclude=2.0, snapshot=None, patience=None)
+"""A run in one process: verdicts wait two seconds at most, and a disk that fails ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,44 +76,39 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     StoreFull; what is done by then is kept, and the same call goes on from there.
     """
     _take_up(prepared)
-    directory = run_directory(prepared)
+    spec, directory = prepared.spec, run_directory(prepared)
     begun, started = clock.monotonic(), clock.now()
-    allowance = prepared.room.allowance
-    allowance.tell = watcher.warned
-    with directory.claim(prepared.spec):
-        summary = await plan(prepared.spec, prepared.sources, directory.store)
+    prepared.allowance.tell = watcher.warned
+    with directory.claim(spec):
+        store = directory.store(spec, prepared.config.store)
+        summary = await plan(spec, prepared.sources, run_store(store, spec.run_id))
         # Only now: rows that cannot be planned will be mended, and then it is another run.
-        directory.keep_spec(prepared.spec, as_asked(prepared.config))
+        directory.keep_spec(spec, as_asked(prepared.config))
         watcher.planned(summary)
-        with closing(directory.journal(prepared.spec.run_id)) as journal:
-            ledger = Ledger.resume(summary.questions, journal)
-            run = _Run(prepared, directory, summary, ledger)
-            for text in await warnings(prepared.spec, prepared.captions, run.plan):
-                watcher.warned(text)
-            for planned in summary.benchmarks:
-                scored, unscored = ledger.count(planned.first, planned.questions)
-                watcher.resumed(planned.name, scored + sum(unscored.values()))
-            await run.cut()
-            missing = await run.missing()
-            if missing == 0 and run.written:
-                return already(directory, await run.report())
-            sittings = await sit(prepared, watcher)
-            await run.work(watcher, clock)
-            journal.sync()
-            found = with_checks(await run.report(), sittings)
-            await run.write(found)
+        run = await _Run.open(prepared, directory, store, clock)
+        for text in await warnings(spec, prepared.captions, run.tracked.plan):
+            watcher.warned(text)
+        for planned in summary.benchmarks:
+            scored, unscored = run.tracked.ledger.count(planned.first, planned.questions)
+            watcher.resumed(planned.name, scored + sum(unscored.values()))
+        missing = await run.missing()
+        if missing == 0 and directory.written:
+            found = await kept_report(directory, run.tracked, run.captions)
+            return already(directory, found)
+        run.sittings = await sit(prepared, watcher)
+        found = await run.work(watcher, clock)
         reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
             {
-                "run": prepared.spec.run_id,
+                "run": spec.run_id,
                 "state": found.state,
                 "started": started.isoformat(timespec="seconds"),
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
-                "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
-                "warnings": list(allowance.warnings.values()),
+                "anchors": {name: sitting.to_json() for name, sitting in run.sittings.items()},
+                "warnings": list(prepared.allowance.warnings.values()),
                 **reuse,
                 **_surroundings(),
             }
@@ -136,67 +140,68 @@ def run_directory(prepared: Prepared) -> RunDirectory:
 
 
 class _Run:
-    """One planned run with its ledger."""
+    """One planned run, with its aggregator."""
 
     def __init__(
-        self, prepared: Prepared, directory: RunDirectory, summary: PlanSummary, ledger: Ledger
+        self, prepared: Prepared, directory: RunDirectory, store: ObjectStore, clock: Clock
     ) -> None:
-        self._prepared = prepared
-        self._directory = directory
-        self._summary = summary
-        self._ledger = ledger
-        self._captions: dict[str, dict[str, str]] = prepared.captions
-        if prepared.captioners:
-            self._captions = {**directory.read_captions(), **self._captions}
-        self._asked: PlanReader = self.plan
-        self._store = DirectoryStore(prepared.config.store or directory.path.parent / ".store")
+        self._prepared, self._directory, self._store = prepared, directory, store
+        self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
+        self._codec = IdentityCodec()
+        files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
+        outlets, bounds = Outlets(_nobody_hears, _refuse), Bounds(verdicts=_MOST_WAITING)
+        self._board = Aggregator(store, self._codec, clock, files, outlets, bounds)
+        self._follower = Follower(self._board, self._stream, clock, _PACE)
+        self._end: int | None = None
+        self._report: Report | None = None
+        self.sittings: Sittings = {}
+        self.captions: dict[str, dict[str, str]] = {}
+        self.tracked: TrackedRun
 
-    def plan(self) -> AsyncIterator[list[Item]]:
-        return read_plan(self._directory.store, self._summary)
-
-    @property
-    def written(self) -> bool:
-        """Whether an earlier process got as far as the last file of the directory."""
-        return (self._directory.path / "execution.json").exists()
-
-    async def cut(self) -> None:
-        """Leave out what passes the cap on calls. Raises StoreUnavailable or StoreFull."""
-        calls = self._prepared.config.max_calls
-        if calls is not None:
-            end = await affordable(self._prepared.spec, self.plan, calls)
-            self._asked = before(self.plan, end)
-            async for items in after(self.plan, end)():
-                self._ledger.merge(left_unscored(items, LEFT_OUT))
+    @classmethod
+    async def open(
+        cls, prepared: Prepared, directory: RunDirectory, store: ObjectStore, clock: Clock
+    ) -> _Run:
+        """The run with all that is known of it. Raises InvalidInput, StoreUnavailable."""
+        self = cls(prepared, directory, store, clock)
+        tracked = await self._board.find(prepared.spec.run_id)
+        if tracked is None:
+            raise InvalidInput("the run cannot be read", file=str(directory.path))
+        self.tracked = tracked
+        kept = await directory.captions(tracked) if prepared.captioners else {}
+        self.captions = {**kept, **prepared.captions}
+        return self
 
     async def missing(self) -> int:
-        """How many jobs that may be asked lack an outcome."""
-        count = 0
-        async for items in self._asked():
-            count += sum(
-                any(self._ledger.lacks(item) for item in members) for members in jobs(items)
-            )
+        """How many jobs that the cap on calls leaves lack an outcome."""
+        run, calls, count = self.tracked, self._prepared.config.max_calls, 0
+        if calls is not None:
+            self._end = await affordable(run.spec, run.plan, calls)
+        async for items in before(run.plan, self._end)():
+            count += sum(any(map(run.ledger.lacks, members)) for members in jobs(items))
         return count
 
-    async def work(self, watcher: Watcher, clock: Clock) -> None:
+    async def work(self, watcher: Watcher, clock: Clock) -> Report:
+        """Work until there is no more to do, and write the report."""
         prepared, spec = self._prepared, self._prepared.spec
-        stream, codec = MemoryStream(), JsonCodec()
-        # Until its last file is there anew, the directory does not count as written.
-        (self._directory.path / "execution.json").unlink(missing_ok=True)
-        self._directory.write_captions(await self.planned_captions())
+        self._directory.begin()
+        # What an earlier process wrote may not have been its last file.
+        self.tracked.ended = None
+        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
         decoders = Decoders(prepared.decoders)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         media = HeldMedia(self._media(decoders), holding)
         stages = Stages(
-            publisher=Publisher(spec.run_id, stream, codec, self._captions),
+            publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions),
             examiner=Examiner(spec, prepared.models, self._store),
             captioners={
                 name: Captioner(spec, model, prepared.pack, media, self._store)
                 for name, model in prepared.captioners.items()
             },
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
-            ledger=self._ledger,
-            stream=stream,
-            codec=codec,
+            follower=self._follower,
+            stream=self._stream,
+            codec=self._codec,
             watcher=watcher,
             clock=clock,
             limits=Limits(
@@ -205,13 +210,30 @@ class _Run:
             keep_caption=self._keep_caption,
         )
         try:
-            await stages.run(self._asked)
+            await stages.work(self.tracked, self._end)
         finally:
             await decoders.close()
+        if self._report is None:
+            raise InvalidInput("the run did not end", file=str(self._directory.path))
+        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        return self._report
 
-    def _keep_caption(self, benchmark: str, caption: Caption) -> None:
-        self._directory.append_caption(benchmark, caption.sample, caption.plain)
-        self._captions.setdefault(benchmark, {})[caption.sample] = caption.plain
+    async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
+        await keep_written(self._store, self.tracked.run, benchmark, caption)
+        self.captions.setdefault(benchmark, {})[caption.sample] = caption.plain
+
+    def _complete(self, report: Report) -> Report:
+        self._report = with_checks(report, self.sittings)
+        return self._report
+
+    async def _planned(self, spec: RunSpec, plan: PlanReader) -> Captions:
+        known = {part.name: self.captions.get(part.name, {}) for part in spec.benchmarks}
+        return await planned_captions(known, plan)
+
+    def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        places = self._prepared.config.benchmarks
+        roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
+        return sinks(captions, thumbnails_below(roots))
 
     def _media(self, decoders: Decoders) -> dict[str, MediaFolder]:
         spec, config = self._prepared.spec, self._prepared.config
@@ -224,35 +246,14 @@ class _Run:
             for name in self._prepared.captioners
         }
 
-    async def planned_captions(self) -> dict[str, dict[str, str]]:
-        """The captions of planned samples, in plan order."""
-        planned: dict[str, dict[str, str]] = {}
-        async for items in self.plan():
-            for item in items:
-                text = self._captions.get(item.benchmark, {}).get(item.sample)
-                if text is not None:
-                    planned.setdefault(item.benchmark, {})[item.sample] = text
-        return planned
 
-    async def report(self) -> Report:
-        captions, spec = await self.planned_captions(), self._prepared.spec
-        found = await report(spec, self._summary, self.plan, self._ledger, captions)
-        return await with_reuse(found, spec, captions, run_store(self._store, spec.run_id))
+async def _nobody_hears(_: RunEnded) -> None:
+    """The end of the run is that of its process."""
 
-    async def write(self, found: Report) -> None:
-        captions = await self.planned_captions()
-        self._directory.write_captions(captions)
-        spec, plan, ledger = self._prepared.spec, self.plan, self._ledger
-        roots = {
-            name: self._prepared.config.benchmarks[name].media_root
-            for name in self._prepared.sources
-        }
-        await write_outputs(
-            sinks(captions, thumbnails_below(roots)),
-            found,
-            lambda: verdict_rows(spec, plan, ledger),
-            self._directory.path,
-        )
+
+def _refuse(_: Trouble, text: str) -> None:
+    """What cannot be read of a run's own messages and store ends the run."""
+    raise InvalidInput(text)
 
 
 def _surroundings() -> dict[str, Any]:

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
-from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
-from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.following import Follower
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
     JUDGE_JOBS,
     QA_JOBS,
+    RUNS,
     VERDICTS,
     Checkpoint,
     Publisher,
 )
+from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.stages import Captioning, Examining
-from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
+from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
 
 
 @dataclass(slots=True)
 class Stages:
     """Publishes the missing jobs of a run and works until none is left.
 
-    `captioners` by benchmark work on what is `asked` of the checkpoint.
+    `captioners` by benchmark work on what is `asked` of the checkpoint. `follower` reads their
+    verdicts off the stream.
 
     `keep_caption` is handed the benchmark and the caption of every sample that a captioner
     wrote about, before the caption is examined.
@@ -41,30 +43,30 @@ class Stages:
     examiner: Examiner
     captioners: dict[str, Captioner]
     asked: Checkpoint
-    ledger: Ledger
+    follower: Follower
     stream: MemoryStream
     codec: Codec
     watcher: Watcher
     clock: Clock
     limits: Limits
-    keep_caption: Callable[[str, Caption], None]
+    keep_caption: Callable[[str, Caption], Awaitable[None]]
 
-    async def run(self, plan: PlanReader) -> None:
-        """Work the run to its end.
+    async def work(self, run: TrackedRun, end: int | None = None) -> None:
+        """Work the run to its end, up to that dense index where a cap on calls gives one.
 
         Raises ModelChanged or StoreUnavailable as soon as a stage meets one; what is done
         by then is kept.
         """
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._publish(plan))
+                group.create_task(self._publish(run, end))
                 group.create_task(self._caption_then_examine())
-                group.create_task(self._worker(VERDICTS, self._aggregate, _never))
+                group.create_task(self.follower.run())
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
 
-    async def _publish(self, plan: PlanReader) -> None:
-        await self.publisher.publish_missing(plan, self.ledger, self.asked)
+    async def _publish(self, run: TrackedRun, end: int | None) -> None:
+        await self.publisher.publish(run.plan, self.asked, run.ledger, end)
         await self.stream.close_topic(CAPTION_JOBS)
 
     async def _caption_then_examine(self) -> None:
@@ -73,7 +75,8 @@ class Stages:
             for topic in (JUDGE_JOBS, QA_JOBS):
                 stage = self._examining()
                 group.create_task(self._worker(topic, stage.handle, stage.give_up))
-        await self.stream.close_topic(VERDICTS)
+        for topic in (VERDICTS, RUNS):
+            await self.stream.close_topic(topic)
 
     async def _captioning(self) -> None:
         stage = Captioning(self._examining(), self._captioner, self._keep)
@@ -95,13 +98,5 @@ class Stages:
         return self.captioners[job.benchmark]
 
     async def _keep(self, job: CaptionJob, caption: Caption) -> None:
-        self.keep_caption(job.benchmark, caption)
+        await self.keep_caption(job.benchmark, caption)
         self.watcher.captioned(job.benchmark, job.sample)
-
-    async def _aggregate(self, attempt: Attempt) -> None:
-        self.ledger.merge(self.codec.read_verdicts(attempt.data).verdicts)
-
-
-async def _never(_: bytes, error: BaseException) -> None:
-    """A message of verdicts that cannot be read is our own defect: let it be seen."""
-    raise error

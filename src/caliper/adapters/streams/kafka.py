@@ -16,7 +16,7 @@ from caliper.adapters.streams.kafka_messages import kept_headers, kept_text
 from caliper.adapters.streams.kafka_polling import Polling
 from caliper.core.errors import InvalidInput, StreamUnavailable
 from caliper.ports.letters import letter
-from caliper.ports.stream import Delivery, Message
+from caliper.ports.stream import Delivery, Message, bytes_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,18 +39,19 @@ class KafkaStream:
         """Append. Raises StreamUnavailable when the cluster did not confirm it in time (it may
         have it nevertheless), InvalidInput for a message over 8 MiB.
         """
+        value = bytes_of(message)
         producer = await self._open(message.topic)
         try:
             sent = producer.send(
                 message.topic,
                 key=kept_text(message.key),
-                value=message.value,
+                value=value,
                 headers=kept_headers(message.headers),
             )
             async with asyncio.timeout(2 * self._access.patience):
                 await _confirmed(sent)
         except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
-            size = len(message.value)
+            size = len(value)
             raise InvalidInput(
                 f"a message of {size} bytes for topic {message.topic}, of "
                 f"{LARGEST_MESSAGE} at most with key and headers"

@@ -89,18 +89,21 @@ class MemoryStream:
     its consumers, and starts with what no earlier group has finished.
 
     The topics in `logs` can also be read as logs, in one partition: they keep every message
-    as long as the stream lives, and are never full. `now` gives their timestamps.
+    as long as the stream lives, and are never full. With `once` a log has one reader, and lets go
+    of what that has passed. `now` gives their timestamps.
     """
 
     def __init__(
         self,
         capacity: int = 1024,
         logs: Collection[str] = (),
+        *,
+        once: bool = False,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._capacity = capacity
         self._logs = frozenset(logs)
-        self._now = now
+        self._now, self._once = now, once
         self._topics: dict[str, _Topic] = {}
         self._name = uuid4().hex
 
@@ -139,6 +142,8 @@ class MemoryStream:
         while True:
             while offset < found.end:
                 yield Record(0, offset, found.timestamps[offset], found.messages[offset])
+                if self._once:
+                    del found.messages[offset]
                 offset += 1
             if found.closed:
                 return

@@ -29,6 +29,7 @@ from caliper.core.run import SCHEMA, refuse_newer
 from caliper.ports.codec import (
     CaptionJob,
     ExamineJob,
+    MessageValue,
     PlanJob,
     PlanMade,
     RunCancelled,
@@ -48,15 +49,15 @@ class ProtobufCodec:
     def write(self, message: StreamMessage) -> bytes:
         return _encode(message).SerializeToString(deterministic=True)
 
-    def read_plan_job(self, data: bytes) -> PlanJob:
+    def read_plan_job(self, data: MessageValue) -> PlanJob:
         return PlanJob(from_wire(_read(pb.PlanJob, data).run))
 
-    def read_caption_job(self, data: bytes) -> CaptionJob:
+    def read_caption_job(self, data: MessageValue) -> CaptionJob:
         job = _read(pb.CaptionJob, data, "benchmark", "sample", "items")
         sample, items = from_wire(job.sample), _decode_items(job.items)
         return CaptionJob(from_wire(job.run), job.benchmark, sample, items, _decode_cap(job))
 
-    def read_examine_job(self, data: bytes) -> ExamineJob:
+    def read_examine_job(self, data: MessageValue) -> ExamineJob:
         job = _read(pb.ExamineJob, data, "benchmark", "sample", "items")
         sample, caption = from_wire(job.sample), None
         if job.HasField("caption"):
@@ -70,12 +71,12 @@ class ProtobufCodec:
             cap=_decode_cap(job),
         )
 
-    def read_verdicts(self, data: bytes) -> Verdicts:
+    def read_verdicts(self, data: MessageValue) -> Verdicts:
         found = _read(pb.Verdicts, data, "benchmark", "sample", "verdicts")
         verdicts = tuple(decode_verdict(verdict) for verdict in found.verdicts)
         return Verdicts(from_wire(found.run), found.benchmark, from_wire(found.sample), verdicts)
 
-    def read_run_event(self, data: bytes) -> RunEvent:
+    def read_run_event(self, data: MessageValue) -> RunEvent:
         event = _read(pb.RunEvent, data)
         run = from_wire(event.run)
         match event.WhichOneof("event"):
@@ -167,8 +168,10 @@ def _encode_item(item: Item) -> pb.Item:
     )
 
 
-def _read(kind: type[_Read], data: bytes, *required: str) -> _Read:
+def _read(kind: type[_Read], data: MessageValue, *required: str) -> _Read:
     """The message in `data`. Raises NewerSchema, or InvalidInput when it lacks something."""
+    if not isinstance(data, bytes):
+        raise InvalidInput(f"a message is no {kind.__name__}: not encoded")
     try:
         message = kind.FromString(data)
     except DecodeError as error:

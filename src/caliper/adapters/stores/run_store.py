@@ -1,0 +1,109 @@
+"""A run directory, and the store that runs share, as the one store of an installation."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from caliper.adapters.files import store_error
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json
+from caliper.core.run import RunSpec, refuse_newer
+from caliper.pipeline.runs import SPEC
+from caliper.pipeline.store_log import segment_key
+from caliper.ports.storage import ObjectStore
+
+_NAMELESS = ("captions", "verdicts")
+"""What does not say whose it is lies below the run's id: a directory may have been another's."""
+
+
+class RunStore:
+    """ports.storage.ObjectStore: what belongs to the run lies below `state/` of its directory, all
+    else, and which of its replies are reused, in `shared`.
+
+    The journal that earlier releases kept of its verdicts is read as their first segment, and
+    never written again.
+    """
+
+    def __init__(self, folder: Path, spec: RunSpec, shared: ObjectStore) -> None:
+        state = folder / "state"
+        self._spec, self._run = spec, spec.run_id
+        self._own, self._shared = DirectoryStore(state), shared
+        self._prefix = f"runs/{self._run}/"
+        self._journal = state / "journal.jsonl"
+        self._first = segment_key(f"{self._prefix}verdicts", 0)
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
+        store, place = self._place(key)
+        await store.put(place, data)
+
+    async def put_file(self, key: str, file: Path) -> None:
+        """Store what a file holds. Raises StoreUnavailable or StoreFull."""
+        store, place = self._place(key)
+        await store.put_file(place, file)
+
+    async def get(self, key: str) -> bytes | None:
+        """The bytes under `key`, None when there are none. Raises StoreUnavailable, and
+        InvalidInput or NewerSchema for a journal that is not this run's.
+        """
+        if key == self._prefix + SPEC:
+            return canonical_json(self._spec.to_json())
+        if key == self._first and self._journal.exists():
+            return await asyncio.to_thread(self._packed)
+        store, place = self._place(key)
+        return await store.get(place)
+
+    async def get_within(self, key: str, most: int) -> bytes | None:
+        """As `get`. Raises InvalidInput for an object of more than `most` bytes."""
+        store, place = self._place(key)
+        return await store.get_within(place, most)
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file; False when there are none."""
+        store, place = self._place(key)
+        return await store.get_file(place, file)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        """Keys that begin with `prefix`, in order; of the run's own, those below one folder. Raises
+        StoreUnavailable.
+        """
+        store, place = self._place(prefix)
+        if self._first.startswith(prefix) and self._journal.exists():
+            yield self._first
+        async for key in store.list(place):
+            yield prefix + key.removeprefix(place)
+
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        rest = key.removeprefix(self._prefix)
+        if rest == key or rest.startswith("reused/"):
+            return self._shared, key
+        folder, slash, name = rest.partition("/")
+        own = f"{folder}/{self._run}/{name}" if slash and folder in _NAMELESS else rest
+        return self._own, own
+
+    def _packed(self) -> bytes:
+        try:
+            header, _, lines = self._journal.read_bytes().partition(b"\n")
+        except OSError as error:
+            raise store_error(self._journal, error) from error
+        self._check(header)
+        # What a crash left of a last line does not count.
+        return gzip.compress(lines[: lines.rfind(b"\n") + 1], 1, mtime=0)
+
+    def _check(self, line: bytes) -> None:
+        file = str(self._journal)
+        try:
+            header = json.loads(line)
+        except ValueError:
+            header = None
+        if not isinstance(header, dict):
+            raise InvalidInput("this is no journal", file=file, line=1)
+        refuse_newer(header.get("schema"), file)
+        if header.get("run") != self._run:
+            message = f"the journal of run {header.get('run')}, not of {self._run}"
+            raise InvalidInput(message, file=file, line=1)

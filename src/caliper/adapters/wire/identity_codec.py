@@ -1,0 +1,48 @@
+"""The codec within one process: messages travel as the objects that they are."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from caliper.core.errors import InvalidInput
+from caliper.ports.codec import (
+    CaptionJob,
+    ExamineJob,
+    MessageValue,
+    PlanJob,
+    RunEvent,
+    StreamMessage,
+    Verdicts,
+)
+
+_Kind = TypeVar("_Kind", PlanJob, CaptionJob, ExamineJob, Verdicts)
+
+
+class IdentityCodec:
+    """ports.codec.Codec that changes nothing. What is no such message raises InvalidInput."""
+
+    def write(self, message: StreamMessage) -> StreamMessage:
+        return message
+
+    def read_plan_job(self, value: MessageValue) -> PlanJob:
+        return _checked(value, PlanJob)
+
+    def read_caption_job(self, value: MessageValue) -> CaptionJob:
+        return _checked(value, CaptionJob)
+
+    def read_examine_job(self, value: MessageValue) -> ExamineJob:
+        return _checked(value, ExamineJob)
+
+    def read_verdicts(self, value: MessageValue) -> Verdicts:
+        return _checked(value, Verdicts)
+
+    def read_run_event(self, value: MessageValue) -> RunEvent:
+        if isinstance(value, RunEvent):
+            return value
+        raise InvalidInput("this message is no event of a run")
+
+
+def _checked(value: MessageValue, kind: type[_Kind]) -> _Kind:
+    if isinstance(value, kind):
+        return value
+    raise InvalidInput(f"this message is no {kind.__name__}")

@@ -1,0 +1,36 @@
+"""The verdicts that a run directory keeps, as lines of JSON, and what can become of them."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+
+def verdict_lines(run: Path) -> list[bytes]:
+    """The lines of all segments, in order."""
+    found = []
+    for segment in sorted(run.glob("state/verdicts/*/*.jsonl.gz")):
+        found += gzip.decompress(segment.read_bytes()).splitlines(keepends=True)
+    return found
+
+
+def keep_lines(run: Path, lines: list[bytes]) -> None:
+    """Have the run directory keep these lines, in one segment."""
+    (folder,) = run.glob("state/verdicts/*")
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / "00000000.jsonl.gz").write_bytes(gzip.compress(b"".join(lines), mtime=0))
+
+
+def forget_lines(run: Path) -> None:
+    """Have the run directory keep no verdict."""
+    shutil.rmtree(run / "state" / "verdicts")
+
+
+def as_journal(run: Path, tail: bytes = b"") -> None:
+    """Have the run directory keep its verdicts as earlier releases did, with `tail` at the end."""
+    (folder,) = run.glob("state/verdicts/*")
+    header = json.dumps({"run": folder.name, "schema": 1}).encode() + b"\n"
+    journal = b"".join([header, *verdict_lines(run), tail])
+    (run / "state" / "journal.jsonl").write_bytes(journal)
+    forget_lines(run)
