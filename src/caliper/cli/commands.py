@@ -14,7 +14,7 @@ from caliper.cli.interrupt import started
 COMMANDS: dict[str, tuple[str, str]] = {
     "report": (
         "report:report",
-        "Show a run's report, and write its files anew from the plan and the journal.",
+        "Show a run's report, and write its files anew from the plan and the verdicts.",
     ),
     "compare": (
         "compare:command",
