@@ -1,5 +1,5 @@
-"""Few mentions among many media: how often intervals hold the true value. 200 draws a case; the
-table of docs/comparing.md is made of more (`python -m bench coverage`).
+"""Few mentions among many media: how often intervals hold the true value. 200 draws per case;
+`python -m bench coverage` makes a table of more.
 """
 
 import numpy as np

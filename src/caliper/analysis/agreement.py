@@ -17,7 +17,7 @@ Journal of Survey Statistics and Methodology 3, 2015). Where no cluster tells an
 when everybody agrees on everything, the jackknife knows no variance, and a cluster counts as
 one observation. For the share of agreement of questions about a medium each it is Wilson's
 interval itself. docs/comparing.md shows how often these intervals hold the true value, beside
-those of the bootstrap and of the plain jackknife, which fail near perfect agreement.
+those of the bootstrap, which fail near perfect agreement, as those of the plain jackknife do.
 """
 
 from __future__ import annotations
