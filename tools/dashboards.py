@@ -20,8 +20,8 @@ _INTRODUCTION = """# Dashboards
 
 <!-- Written by tools/dashboards.py from deploy/grafana/panels. Do not edit: run `make docs`. -->
 
-Three dashboards for Grafana 11 or newer, built on [these metrics](metrics.md). The pictures show a
-run on the examples with stand-in models, so the scores mean nothing. A panel without data is empty:
+Three dashboards for Grafana 11 or newer, built on [these metrics](metrics.md). The pictures show
+a run on the examples with stand-in models: its scores mean nothing. A panel without data is empty:
 model panels with the lexical judge, the anchor panel with anchors turned off.
 
 **Install:** let Prometheus scrape the services (`deploy/prometheus` has a sample configuration and
