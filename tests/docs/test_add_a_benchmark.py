@@ -21,6 +21,8 @@ from caliper.ports.prompts import Template
 
 PAGE = "add-a-benchmark.md"
 EXAMPLE = ROOT / "examples" / "extending" / "mentions"
+METHODS = {name for name in vars(Benchmark) if not name.startswith("_")}
+PARTS = METHODS | set(Benchmark.__annotations__)
 Names = Mapping[str, Any]
 
 
@@ -66,11 +68,15 @@ def examined(
     raise AssertionError("the examination wants more than it was given")
 
 
+def test_the_page_names_every_part_of_the_interface() -> None:
+    page = (ROOT / "docs" / PAGE).read_text("utf-8")
+    assert [name for name in PARTS if f"`{name}`" not in page] == []
+
+
 def test_it_has_every_part_of_the_interface_with_its_parameters(benchmark: Benchmark) -> None:
-    members = {name for name in vars(Benchmark) if not name.startswith("_")}
-    for name in members | set(Benchmark.__annotations__):
+    for name in PARTS:
         assert hasattr(benchmark, name), name
-    for name in members:
+    for name in METHODS:
         wanted = inspect.signature(getattr(Benchmark, name)).parameters
         assert ["self", *inspect.signature(getattr(benchmark, name)).parameters] == [*wanted]
 
