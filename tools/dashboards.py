@@ -20,22 +20,16 @@ _INTRODUCTION = """# Dashboards
 
 <!-- Written by tools/dashboards.py from deploy/grafana/panels. Do not edit: run `make docs`. -->
 
-Three dashboards for Grafana 11 or newer, over the metrics of [metrics.md](metrics.md). The pictures
-below are not of Grafana: they are drawn from what a real Prometheus answered to the queries of each
-panel while the services evaluated the examples; every query and its answer is in
-[observed.md](observed.md). The models are stand-ins, and so are the scores. A panel is empty where
-there is nothing to show: of models nothing when rules judge, of anchors nothing where they are
-turned off.
+Three dashboards for Grafana 11 or newer, built on [these metrics](metrics.md). The pictures show
+a run on the examples with stand-in models: its scores mean nothing. A panel without data is empty:
+model panels with the lexical judge, the anchor panel with anchors turned off.
 
-**To have them:** let Prometheus scrape the services (`deploy/prometheus` has a configuration to
-begin with, and the rules), then import the files of `deploy/grafana/dashboards` into Grafana, or
-mount that folder and `deploy/grafana/provisioning`. Alerts, and what to do about each, are in
-[alerts.md](alerts.md).
+**Install:** let Prometheus scrape the services (`deploy/prometheus` has a sample configuration and
+the rules). Then import the files of `deploy/grafana/dashboards` into Grafana, or mount that folder
+and `deploy/grafana/provisioning`. Alerts: [alerts.md](alerts.md).
 
-**To change one:** edit its panels in `deploy/grafana/panels`, then `make docs`. A panel has no
-position there: panels stand in their order. Every query is run in the tests against a real
-Prometheus, and has to find something. `PYTHONPATH=tools python -m tests.fakes.pictured` draws the
-pictures anew, of a run that it starts; `python tools/pictures.py --prometheus URL` of any other."""
+**Change a panel:** edit `deploy/grafana/panels` (with the queries, in display
+order), then run `make docs`."""
 
 
 def page(dashboards: dict[str, Dashboard]) -> str:
@@ -49,7 +43,7 @@ def _chapter(name: str, dashboard: Dashboard) -> Iterator[str]:
     yield f"## {dashboard.title}"
     chosen = ", ".join(f"`{variable.name}`" for variable in dashboard.variables)
     file = f"`deploy/grafana/dashboards/{name}.json`"
-    yield f"{dashboard.description} Chosen by {chosen}; file {file}."
+    yield f"{dashboard.description} Variables: {chosen}. File: {file}."
     yield f"![Every panel of {dashboard.title}](images/dashboard-{name}.svg)"
     lines = ["| panel | shows |", "|---|---|"]
     lines += [_line(panel) for row in dashboard.rows for panel in row.panels]

@@ -62,7 +62,7 @@ def said(value: float, unit: str, decimals: int | None = None) -> str:
     if not math.isfinite(value):
         return "-"
     if unit == "percentunit":
-        return f"{100 * value:.{1 if decimals is None else decimals}f} %"
+        return f"{100 * value:.{1 if decimals is None else decimals}f}%"
     if unit == "dtdurations" or (unit == "s" and value >= 120):
         minutes, seconds = divmod(round(value), 60)
         return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

@@ -26,28 +26,24 @@ _INTRODUCTION = """# Metrics
 
 <!-- Written by tools/metrics_reference.py from the code. Do not edit: run `make docs`. -->
 
-Every service serves its metrics for Prometheus at `/metrics`, over plain HTTP without tokens, on a
-port of its own: `METRICS_ADDRESS` ([services.md](services.md#settings)), on this machine alone
-unless it is set. `caliper serve` serves those of all stages together
-(`CALIPER_GATEWAY_METRICS_ADDRESS`). Whoever can reach that port can read the names of checkpoints
-and their scores, and no captions.
+Every service serves metrics for Prometheus at `/metrics`, over plain HTTP without tokens, on a port
+of its own: `METRICS_ADDRESS` ([services.md](services.md#settings)), by default on this machine
+only. `caliper serve` serves those of all stages (`CALIPER_GATEWAY_METRICS_ADDRESS`). Anyone who can
+reach the port can read the names and scores of checkpoints, but no captions.
 
     CALIPER_GATEWAY_METRICS_ADDRESS=127.0.0.1:9464 caliper serve
-    curl http://127.0.0.1:9464/metrics
-
-What that looks like in a run is in [observed.md](observed.md). Metrics are telemetry: nothing that
-a report says is taken from them."""
+    curl http://127.0.0.1:9464/metrics"""
 
 
 def page() -> str:
     """The whole page."""
     blocks = [
         _INTRODUCTION,
-        "## Of the aggregator",
+        "## Aggregator",
         _table(SCORE_METRICS),
-        "## Of every stage",
+        "## Stages",
         _table(STAGE_METRICS),
-        "## Of every service",
+        "## All services",
         _table(SERVICE_METRICS),
         "## Buckets",
         _buckets(),
@@ -69,12 +65,13 @@ def _table(metrics: Iterable[Metric]) -> str:
 
 
 def _buckets() -> str:
-    histograms = [
-        metric for metric in (*SCORE_METRICS, *STAGE_METRICS) if metric.type is Type.HISTOGRAM
-    ]
+    by_buckets: dict[tuple[float, ...], list[str]] = {}
+    for metric in (*SCORE_METRICS, *STAGE_METRICS):
+        if metric.type is Type.HISTOGRAM:
+            by_buckets.setdefault(metric.buckets, []).append(f"`{metric.name}`")
     rows = (
-        f"| `{metric.name}` | {', '.join(f'{bound:g}' for bound in metric.buckets)} |"
-        for metric in histograms
+        f"| {', '.join(names)} | {', '.join(f'{bound:g}' for bound in buckets)} |"
+        for buckets, names in by_buckets.items()
     )
     return "\n".join(["| histogram | upper bounds in seconds |", "|---|---|", *rows])
 
@@ -90,15 +87,13 @@ def _values(label: Label) -> str:
 
 def _windows() -> str:
     scope = Scope()
-    return f"""`run` is the model's latest started run, taken from its ledger. `last` are the
-samples that were judged last and hold {scope.last} scored verdicts between them, `hour` those of
-the last hour, {MOST:,} samples at most; both go by the broker's time, ties by partition and
-offset, and span the runs of a model. A sample counts with all its verdicts: those about one
-picture are not independent. After a restart of the aggregator `last` and `hour` fill again from
-what comes.
+    return f"""- `run`: the model's latest run.
+- `last`: the last judged samples, with {scope.last} scored verdicts between them.
+- `hour`: the samples of the last hour, at most {MOST:,}.
 
-Scores are looked at every {scope.pace:g} s, and less often when looking takes longer: never for
-more than half of the time."""
+`last` and `hour` follow the broker's time, span the runs of a model, and start empty when the
+aggregator restarts. A sample counts with all its verdicts. Scores are updated every
+{scope.pace:g} s, or less often if updates would take more than half of the time."""
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 # ruff: noqa: INP001 - a script beside the package
-"""Draw docs/images/dashboard-*.svg from what a Prometheus answers to the queries of each panel,
-and write docs/observed.md with the queries, the answers, and what the scraped services served.
+"""Draw docs/images/dashboard-*.svg from what a Prometheus answers to the queries of each panel.
 
     python tools/pictures.py --prometheus http://127.0.0.1:9090 [--minutes 10] [--into FOLDER]
 
@@ -16,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from drawing import Box, Named, frame, text
-from observation import Answer, page
+from drawing import Box, Named, frame, said, text
 from panels import DASHBOARDS, ROOT, WIDTH, Dashboard, Panel, Place, Row, placed, read
 from querying import Prometheus, substituted
 
@@ -32,6 +30,23 @@ class Moment:
 
     end: float
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A query as it was asked, and what it found, named as its panel names it."""
+
+    expr: str
+    named: tuple[Named, ...]
+
+    def told(self, panel: Panel) -> str:
+        """How many series came back, and one of them."""
+        found = next((each for each in self.named if each.finite), None)
+        if found is None:
+            return "none"
+        labels = ", ".join(f'{name}="{value}"' for name, value in found.series.labels.items())
+        value = said(found.last, panel.unit, panel.decimals)
+        return f"{len(self.named)} series: {f'{{{labels}}} ' if labels else ''}{value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +143,14 @@ def asked(
 
 
 def main() -> int:
-    """Write one file a dashboard and the page, and tell what each panel found."""
+    """Write one file per dashboard, and print what each panel found."""
     parser = argparse.ArgumentParser(description="draw the dashboards from a real Prometheus")
     parser.add_argument("--prometheus", required=True, metavar="URL")
     parser.add_argument("--minutes", type=float, default=10.0, help="how far back lines reach")
     parser.add_argument("--into", type=Path, default=ROOT / "docs" / "images", metavar="FOLDER")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "observed.md", metavar="FILE")
     given = parser.parse_args()
     moment, prometheus = Moment(time.time(), given.minutes * 60), Prometheus(given.prometheus)
     shown = {name: answered(read(name), prometheus, moment) for name in DASHBOARDS}
-    told = ((read(name), panels) for name, panels in shown.items())
-    given.page.write_text(page(told, prometheus.served()), "utf-8")
     for name, panels in shown.items():
         file = given.into / f"dashboard-{name}.svg"
         file.write_text(picture(read(name), panels), "utf-8")

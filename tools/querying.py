@@ -67,11 +67,6 @@ class Prometheus:
             raise QueryFailed(f"{query}: not of the form label_values(SELECTOR, LABEL)")
         return tuple(self._get(f"label/{parts['label']}/values", {"match[]": parts["selector"]}))
 
-    def served(self) -> tuple[str, ...]:
-        """What each of its targets serves now. Raises QueryFailed, OSError for one that is away."""
-        targets = self._get("targets", {"state": "active"})["activeTargets"]
-        return tuple(_read(each["scrapeUrl"]) for each in targets)
-
     def _get(self, path: str, asked: Mapping[str, str]) -> Any:
         address = f"{self._url}/api/v1/{path}?{urlencode(asked)}"
         try:
@@ -81,12 +76,6 @@ class Prometheus:
             # Of a refused query Prometheus tells what is wrong in the body.
             said = error.read().decode("utf-8", "replace") if hasattr(error, "read") else ""
             raise QueryFailed(f"{dict(asked)}: {error} {said}") from error
-
-
-def _read(address: str) -> str:
-    with urlopen(address, timeout=30) as answer:  # noqa: S310 - Prometheus reads it as well
-        text: str = answer.read().decode()
-    return text
 
 
 def _point(pair: tuple[float, str]) -> tuple[float, float]:

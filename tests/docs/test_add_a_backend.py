@@ -1,4 +1,4 @@
-"""The backends of docs/add-a-backend.md, taken out of the page and run."""
+"""The backends that docs/add-a-backend.md leads to, run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.pages import blocks
+from tests.docs.pages import ROOT
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.stores.directory import DirectoryStore
@@ -43,10 +43,11 @@ print(sys.argv[2])
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    file = tmp_path_factory.mktemp("backend") / "program.py"
-    file.write_text("\n".join(blocks("add-a-backend.md", "python")), encoding="utf-8")
-    return runpy.run_path(str(file))
+def names() -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for file in ("program_model.py", "knows_nothing.py"):
+        found |= runpy.run_path(str(ROOT / "examples" / "extending" / file))
+    return found
 
 
 def planned() -> Item:

@@ -1,16 +1,15 @@
-"""The benchmark of docs/add-a-benchmark.md, taken out of the page and run."""
+"""The benchmark of docs/add-a-benchmark.md: it works, and the page quotes it."""
 
 from __future__ import annotations
 
 import inspect
 import runpy
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tests.docs.pages import blocks
+from tests.docs.pages import ROOT, blocks
 
 from caliper.benchmarks.base import Benchmark, PlanRequest
 from caliper.core.errors import InvalidInput, NewerSchema
@@ -21,15 +20,23 @@ from caliper.pipeline.rendering import render
 from caliper.ports.prompts import Template
 
 PAGE = "add-a-benchmark.md"
+EXAMPLE = ROOT / "examples" / "extending" / "mentions"
+METHODS = {name for name in vars(Benchmark) if not name.startswith("_")}
+PARTS = METHODS | set(Benchmark.__annotations__)
 Names = Mapping[str, Any]
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> Names:
-    """What the page's Python blocks define; its assertions run on the way."""
-    file = tmp_path_factory.mktemp("mentions") / "benchmark.py"
-    file.write_text("\n".join(blocks(PAGE, "python")), encoding="utf-8")
-    return runpy.run_path(str(file))
+def names() -> Names:
+    """What the example defines; its assertions run on the way."""
+    return runpy.run_path(str(EXAMPLE / "benchmark.py"), run_name="__main__")
+
+
+def test_the_page_quotes_the_example() -> None:
+    quoted = blocks(PAGE, "python")
+    assert quoted
+    text = (EXAMPLE / "benchmark.py").read_text("utf-8")
+    assert [block for block in quoted if block not in text] == []
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +68,15 @@ def examined(
     raise AssertionError("the examination wants more than it was given")
 
 
+def test_the_page_names_every_part_of_the_interface() -> None:
+    page = (ROOT / "docs" / PAGE).read_text("utf-8")
+    assert [name for name in PARTS if f"`{name}`" not in page] == []
+
+
 def test_it_has_every_part_of_the_interface_with_its_parameters(benchmark: Benchmark) -> None:
-    members = {name for name in vars(Benchmark) if not name.startswith("_")}
-    for name in members | set(Benchmark.__annotations__):
+    for name in PARTS:
         assert hasattr(benchmark, name), name
-    for name in members:
+    for name in METHODS:
         wanted = inspect.signature(getattr(Benchmark, name)).parameters
         assert ["self", *inspect.signature(getattr(benchmark, name)).parameters] == [*wanted]
 
@@ -134,7 +145,7 @@ def test_people_read_it_in_words(benchmark: Benchmark) -> None:
 
 
 def test_the_template_has_exactly_the_gaps_that_are_filled(benchmark: Benchmark) -> None:
-    (written,) = blocks(PAGE, "yaml")
+    written = (EXAMPLE / "prompts" / "mention.yaml").read_text("utf-8")
     template = Template(**{"system": "", **yaml.safe_load(written)})
     asks = next(benchmark.examine(planned(benchmark, row()), "A {thing}.", {}))
     assert isinstance(asks, tuple)
@@ -147,7 +158,6 @@ def test_the_template_has_exactly_the_gaps_that_are_filled(benchmark: Benchmark)
 
 
 def test_the_places_to_make_it_known_exist() -> None:
-    root = Path(__file__).parents[2]
     for place in (
         "src/caliper/benchmarks/registry.py",
         "src/caliper/cli/options.py",
@@ -156,4 +166,4 @@ def test_the_places_to_make_it_known_exist() -> None:
         "src/caliper/lexical",
         ".importlinter",
     ):
-        assert (root / place).exists(), place
+        assert (ROOT / place).exists(), place

@@ -1,9 +1,9 @@
 """The pictures of the documentation, of one real run.
 
 `PYTHONPATH=tools python -m tests.fakes.pictured` starts everything, draws
-docs/images/dashboard-*.svg and writes docs/observed.md from what a real Prometheus then answers,
-and takes docs/images/page-*.png of the gateway's pages. It takes some minutes, most of them for
-models that are slow.
+docs/images/dashboard-*.svg from what a real Prometheus then answers, and takes
+docs/images/page-*.png of the gateway's pages. It takes some minutes, most of them for models that
+are slow.
 """
 
 from __future__ import annotations

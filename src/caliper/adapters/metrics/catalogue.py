@@ -35,20 +35,20 @@ _FRESH = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 30.0, 60.0, 300.0)
 SCORE = Metric(
     "caliper_score",
     Type.GAUGE,
-    "A score in the paper's unit, over the model's latest started run (run), its last scored "
-    "verdicts (last) or those of the last hour (hour)",
+    "A score in the paper's unit: of the model's latest run (run), its last scored verdicts "
+    "(last) or the last hour (hour)",
     ("model", "benchmark", "dimension", "metric", "window"),
 )
 SCORE_BOUND = Metric(
     "caliper_score_bound",
     Type.GAUGE,
-    "The low or high end of a score's interval at 95 %",
+    "Low or high end of the score's 95% interval",
     ("model", "benchmark", "dimension", "metric", "window", "bound"),
 )
 QUESTIONS = Metric(
     "caliper_questions",
     Type.GAUGE,
-    "Questions of the model's latest started run that are planned, scored and unscored",
+    "Planned, scored and unscored questions of the model's latest run",
     ("model", "benchmark", "state"),
 )
 RUN_STARTED = Metric(
@@ -60,115 +60,117 @@ RUN_STARTED = Metric(
 VERDICTS = Metric(
     "caliper_verdicts_total",
     Type.COUNTER,
-    "Verdicts that told something new, by whether they are scores",
+    "New verdicts, by whether they are scored",
     ("model", "benchmark", "outcome"),
 )
 UNSCORED = Metric(
     "caliper_unscored_total",
     Type.COUNTER,
-    "Verdicts without a score, by the reason",
+    "Verdicts without a score, by reason",
     ("model", "benchmark", "reason"),
 )
 FRESHNESS = Metric(
     "caliper_freshness_seconds",
     Type.HISTOGRAM,
-    "From the broker's time of a verdict until the scores show it",
+    "Time from a verdict's broker timestamp until the scores include it",
     (),
     _FRESH,
 )
 APPLIED = Metric(
     "caliper_aggregator_applied_timestamp_seconds",
     Type.GAUGE,
-    "The broker's time of the newest record that the aggregator entered",
+    "Broker timestamp of the newest record that the aggregator applied",
 )
 SNAPSHOT = Metric(
     "caliper_snapshot_timestamp_seconds",
     Type.GAUGE,
-    "When the aggregator last kept a snapshot",
+    "When the aggregator last wrote a snapshot",
 )
 RETRIES = Metric(
     "caliper_retries_total",
     Type.COUNTER,
-    "Jobs (endpoint empty) and calls that were tried again, by the error",
+    "Retried calls, and retried jobs (endpoint empty), by error",
     ("stage", "endpoint", "reason"),
 )
 TOKENS = Metric(
     "caliper_tokens_total",
     Type.COUNTER,
-    "Tokens as the endpoint counts them; cached ones are part of those of prompts",
+    "Tokens as the endpoint counts them; prompt tokens include the cached ones",
     ("stage", "endpoint", "kind"),
 )
 CACHED = Metric(
     "caliper_cached_replies_total",
     Type.COUNTER,
-    "Replies that were taken from the store",
+    "Replies taken from the store",
     ("stage",),
 )
 ASKED = Metric(
     "caliper_asked_replies_total",
     Type.COUNTER,
-    "Replies that a model was asked for because the store had none",
+    "Replies requested from a model because the store had none",
     ("stage",),
 )
 DEAD_LETTERS = Metric(
     "caliper_dead_letters_total",
     Type.COUNTER,
-    "Jobs that were put aside, by their topic and the error",
+    "Jobs set aside, by topic and error",
     ("topic", "reason"),
 )
 REBALANCES = Metric(
     "caliper_rebalances_total",
     Type.COUNTER,
-    "Times that partitions came to a worker of the stage or were taken from it",
+    "Times that partitions were assigned to a worker of the stage or revoked",
     ("stage",),
 )
 JOB_SECONDS = Metric(
     "caliper_job_seconds",
     Type.HISTOGRAM,
-    "From taking a job off its topic until it was done, put back after a wait (retried) or "
-    "put aside (dead_letter)",
+    "Time from taking a job off its topic until it was done, put back after a wait (retried) or "
+    "set aside (dead_letter)",
     ("stage", "outcome"),
     _SECONDS,
 )
 BACKEND_SECONDS = Metric(
     "caliper_backend_seconds",
     Type.HISTOGRAM,
-    "One call to a model's endpoint: ok, or its error",
+    "Duration of one call to a model's endpoint, by ok or error",
     ("stage", "endpoint", "outcome"),
     _SECONDS,
 )
 JOBS_IN_FLIGHT = Metric(
     "caliper_jobs_in_flight",
     Type.GAUGE,
-    "Jobs that the stage has taken and not settled",
+    "Jobs that the stage has taken and not finished",
     ("stage",),
 )
 LAG = Metric(
     "caliper_consumer_lag",
     Type.GAUGE,
-    "Messages of a partition that the stage has still to settle, as far as it knows",
+    "Messages of a partition that the stage has not finished, as far as it knows",
     ("stage", "topic", "partition"),
 )
 GATE_LIMIT = Metric(
     "caliper_gate_limit",
     Type.GAUGE,
-    "Calls that an endpoint's gate lets be in flight; 0 while it is only probed",
+    "Calls that an endpoint's gate allows at once; 0 while it sends only single probes",
     ("endpoint",),
 )
 GATE_IN_FLIGHT = Metric(
-    "caliper_gate_in_flight", Type.GAUGE, "Calls of an endpoint that are in flight", ("endpoint",)
+    "caliper_gate_in_flight", Type.GAUGE, "Calls in flight to an endpoint", ("endpoint",)
 )
 ANCHOR = Metric(
     "caliper_anchor_agreement",
     Type.GAUGE,
-    "Share of the anchors with a verdict that the judge or reader judged as known, 0 to 1",
+    "Share of the judged anchors that got the known verdict, 0 to 1",
     ("judge", "benchmark"),
 )
-BUILD = Metric("caliper_build_info", Type.GAUGE, "1, with the version of Caliper", ("version",))
+BUILD = Metric(
+    "caliper_build_info", Type.GAUGE, "1, with Caliper's version as a label", ("version",)
+)
 CERTIFICATE = Metric(
     "caliper_certificate_expiry_timestamp_seconds",
     Type.GAUGE,
-    "When the TLS certificate ends that the service serves, as read at its start; 0 without one",
+    "When the service's TLS certificate expires, as read at its start; 0 without TLS",
 )
 
 STAGE_METRICS = (

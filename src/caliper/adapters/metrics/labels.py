@@ -27,76 +27,64 @@ LABELS = (
     Label(
         "model",
         (),
-        f"the checkpoint's name, that of its runs (`unnamed` without one); {Scope().models} at "
-        "most, and the one whose latest run started first disappears with all its series when "
-        "another comes",
+        f"the checkpoint's name (`unnamed` without one); {Scope().models} at most: a further model "
+        "replaces the one whose latest run started first",
     ),
     Label("benchmark", NAMES, "", closed=True),
     Label(
         "dimension",
         (),
-        "from the figure's place in report.json: `OCR` of `tasks.OCR.f1`, `average` of "
-        "`average.f1`, `overall` of `s_unified`; `qa_on_image/natural` of questions from the "
-        "media. Categories below a domain are in reports alone",
+        "from the score's path in report.json: `OCR` for `tasks.OCR.f1`, `average` for "
+        "`average.f1`, `overall` for `s_unified`, `qa_on_image/natural` for questions asked on the "
+        "media. Categories below a domain are only in reports",
     ),
     Label(
         "metric",
         (),
-        "the last word of that place: `f1`, `score`, `s_unified`. Counts and spreads over repeats "
-        "are in reports alone",
+        "last part of that path: `f1`, `score`, `s_unified`. Counts and spreads over repeats are "
+        "only in reports",
     ),
     Label("window", tuple(map(str, Window)), "see [below](#windows)", closed=True),
     Label(
         "bound",
         ("low", "high"),
-        "both or neither: there is no interval where media do not tell how much a figure would "
-        "vary, as a single one does not, or a ratio that is the same without any of them",
+        "both or neither: no interval where the media do not show how much the score would vary, "
+        "as with a single one",
         closed=True,
     ),
     Label("state", ("planned", "scored", "unscored"), "", closed=True),
     Label(
         "stage",
         ("gateway", "captioner", "judge", "qa_reader", "aggregator"),
-        "the aggregator takes no jobs: of these metrics it has `caliper_consumer_lag` alone",
+        "the aggregator appears only in `caliper_consumer_lag`",
         closed=True,
     ),
     Label(
         "endpoint",
         (),
-        "the name of the model, with the number of the endpoint where it has several "
-        "(`judge-model/2`); never a URL. Empty for retries of jobs",
+        "the model's name, with a number if it has several endpoints (`judge-model/2`); never a "
+        "URL. Empty for retried jobs",
     ),
-    Label(
-        "judge",
-        (),
-        "the name of the model that judged or read the anchors, however many endpoints it has; "
-        "`lexical-rules` where rules do",
-    ),
+    Label("judge", (), "the model that judged the anchors; `lexical-rules` without a model"),
     Label(
         "outcome",
         ("scored", "unscored", *map(str, JobEnd), "ok"),
-        "the first two of verdicts, the next of jobs; of calls `ok`, or the error, such as "
-        "`backend_timeout`",
+        "two for verdicts, three for jobs; calls have `ok` or an error such as `backend_timeout`",
     ),
     Label(
         "reason",
         tuple(map(str, Reason)),
-        "these of unscored verdicts; of retries and dead letters the error, such as "
-        "`backend_overloaded`; `internal` for defects",
+        "of unscored verdicts; retries and dead letters have an error such as "
+        "`backend_overloaded`, or `internal` for a defect",
     ),
     Label(
         "topic",
         (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS),
-        "of dead letters the topic that the job was on; of lag the one that is read, the last two "
-        "by the aggregator",
+        "dead letters: the job's topic; lag: the topic that is read (the aggregator reads the last "
+        "two)",
         closed=True,
     ),
-    Label(
-        "partition",
-        (),
-        "its number, from 0; as many as the topic has (`caliper topics apply --partitions`), and "
-        "of jobs those that this process has been given",
-    ),
+    Label("partition", (), "its number, from 0; for jobs those assigned to this process"),
     Label("kind", ("prompt", "completion", "cached"), "", closed=True),
-    Label("version", (), "that of the package, as `caliper --version` prints it"),
+    Label("version", (), "as `caliper --version` prints it"),
 )
