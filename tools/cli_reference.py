@@ -175,11 +175,11 @@ def _environment() -> Iterator[str]:
         names = ", ".join(_field(kind, field, field.upper()) for field in own)
         rows.append((f"`{kind.model_config['env_prefix']}`", process, ", ".join(groups), names))
     yield table(("prefix", "process", "groups", "also"), rows)
-    groups = (
+    variables = (
         (name, ", ".join(_field(kind, field, field.upper()) for field in _own(kind)))
         for name, kind in _GROUPS.items()
     )
-    yield table(("group", "variables (defaults)"), groups)
+    yield table(("group", "variables (defaults)"), variables)
     meanings = re.findall(r"CALIPER_([A-Z_]+): ([^;.]+)", CallSettings.__doc__ or "")
     calls = (f"`{name}`: {' '.join(meaning.split())}" for name, meaning in meanings)
     yield f"For calls of models: {'; '.join(calls)}."
