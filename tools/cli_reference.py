@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import typer
+from command_reference import CommandReference, table
 from generated import ROOT, written
-from rich.text import Text
+from pydantic import BaseModel
 
+from caliper.benchmarks.base import Setting
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.cli.app import app
 from caliper.cli.exits import Exit
-from caliper.runtime.endpoint_settings import EndpointSettings
+from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.runtime.models import EMBEDDERS, KINDS, TAGGERS
 from caliper.runtime.service_settings import (
     AggregatorSettings,
@@ -33,30 +34,35 @@ from caliper.runtime.service_settings import (
     StoreSettings,
     StreamSettings,
 )
-from caliper.runtime.settings import (
-    CallSettings,
-    MediaSettings,
-    ModelSettings,
-    Settings,
-    variable,
-)
+from caliper.runtime.settings import CallSettings, MediaSettings, ModelSettings, Settings
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 
-SERVICE_SETTINGS: tuple[type[Settings], ...] = (
-    GatewaySettings,
-    CaptionerSettings,
-    JudgeSettings,
-    QaReaderSettings,
-    AggregatorSettings,
-)
 PAGE = ROOT / "docs" / "cli.md"
+_GROUPS: Mapping[str, type[Settings]] = {
+    "calls": CallSettings,
+    "media": MediaSettings,
+    "server": ServerSettings,
+    "store": StoreSettings,
+    "Kafka": KafkaSettings,
+    "jobs": StreamSettings,
+    "model": EndpointSettings,
+    "anchors": ExaminingSettings,
+}
+_PROCESSES: Mapping[str, type[Settings]] = {
+    "command line": ModelSettings,
+    "command line, for installations": ClientSettings,
+    "gateway": GatewaySettings,
+    "captioner": CaptionerSettings,
+    "judge": JudgeSettings,
+    "reader": QaReaderSettings,
+    "aggregator": AggregatorSettings,
+}
 _INTRODUCTION = """# The command line
 
 <!-- Written by tools/cli_reference.py from the code. Do not edit: run `make docs`. -->
 
-`caliper --help`, and `--help` after every command, say the same on a terminal.
-What the protocol settings mean, and where they come from, is in [fidelity.md](fidelity.md); what a
-run writes is in [report.md](report.md)."""
+`caliper COMMAND --help` prints the same on a terminal. [fidelity.md](fidelity.md) explains the
+protocol settings, [report.md](report.md) the files of a run."""
 _CONFIGURATION = """## A run over several benchmarks
 
 `caliper evaluate --config FILE` reads YAML. Paths in it are relative to the file. Options on the
@@ -67,82 +73,40 @@ name: my-checkpoint
 benchmarks:
   capability: {data: data/capability, captions: captions/capability, judge: "tgi:http://localhost:8080"}
   captionqa: {data: data/captionqa, captions: captions/captionqa.json, set: {max_tokens: 512}}
-```"""
-_ENVIRONMENT = """## Environment
+```
 
-The environment says how endpoints are reached, never what is measured. An unknown variable with
-this prefix is an error."""
+A key means the same as the option of its name, with `_` for `-`."""
 _SETTINGS = """## Protocol settings
 
-`--set KEY=VALUE`, or `set:` in a file. Write `BENCHMARK.KEY=VALUE` for the setting of one benchmark
-among several. Every setting is part of the run and is printed in its report."""
-_DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
-_Row = tuple[str, str, str]
-"""An option, what it means, its default."""
-_Rows = tuple[_Row, ...]
-_TYPES = {"Path": "PATH", "str": "TEXT", "int": "INTEGER", "float": "NUMBER"}
+Pass `--set KEY=VALUE`, or write `set:` in a file. `BENCHMARK.KEY=VALUE` sets one benchmark of
+several. Every setting is part of the run and printed in its report. Defaults are bold."""
+_ENVIRONMENT = """## Environment
+
+The environment says how things are reached, never what is measured. The name of a variable is the
+prefix of a process and a name from one of its groups, as in `CALIPER_JUDGE_MODEL`. An unknown
+variable with such a prefix is an error. [services.md](services.md#settings) explains the variables
+of services and installations, [media.md](media.md#bounds) those of media."""
 
 
 def page() -> str:
     """The whole page."""
-    root = typer.main.get_command(app)
+    declared = typer.main.get_command(app)
+    commands = CommandReference(declared)
     blocks = [
         _INTRODUCTION,
-        *_commands("caliper", root, (), {}),
+        *commands.sections(),
+        "## Names of models",
         _models(),
         _CONFIGURATION,
-        _keys(),
+        *_keys(commands.flags),
         _SETTINGS,
         *_settings(),
         _ENVIRONMENT,
-        _environment(),
-        *_installations(),
+        *_environment(),
         "## Exit codes",
-        _exit_codes(root.epilog or ""),
+        _exit_codes(declared.epilog or ""),
     ]
     return "\n\n".join(blocks) + "\n"
-
-
-def _commands(name: str, command: Any, above: _Rows, known: dict[_Rows, str]) -> Iterator[str]:
-    """The section of a command, then those of its sub-commands, groups first.
-
-    `above` are the options of the group, which are not told again; `known` holds tables of
-    options told before, each with its command: an equal one is referred to.
-    """
-    below: Mapping[str, Any] = getattr(command, "commands", {})
-    arguments = [entry for entry in command.params if entry.param_type_name == "argument"]
-    options = tuple(_option(entry) for entry in command.params if entry not in arguments)
-    usage = [name, *(entry.metavar for entry in arguments), "[OPTIONS]"]
-    yield f"## {name}"
-    yield f"    {' '.join(usage)}" + (" [COMMAND]" if below else "")
-    yield _plain(command.help or "")
-    if arguments:
-        yield _table(("argument", "meaning"), ((a.metavar, _plain(a.help)) for a in arguments))
-    own = tuple(row for row in options if row not in above)
-    told = known.setdefault(own, name)
-    if own and told == name:
-        yield _table(("option", "meaning", "default"), own)
-    elif own:
-        yield f"The same options as [{told}](#{told.replace(' ', '-')})."
-    if shared := [row for row in options if row in above]:
-        group = name.rpartition(" ")[0]
-        absent = ", ".join(row[0] for row in above if row not in shared)
-        yield f"And those of [{group}](#{group.replace(' ', '-')}), except {absent}."
-    for sub, entry in sorted(below.items(), key=lambda found: not hasattr(found[1], "commands")):
-        yield from _commands(f"{name} {sub}", entry, options, known)
-
-
-def _option(entry: Any) -> _Row:
-    value = "" if entry.is_flag else f" {entry.metavar or _TYPES[entry.bare_type()]}"
-    names = ", ".join(f"`{name}{value}`" for name in (*entry.opts, *entry.secondary_opts))
-    meaning = _plain(entry.help or "")
-    in_help = _DEFAULT.search(meaning)
-    default = in_help[1] if in_help else ""
-    if entry.required:
-        default = "required"
-    elif entry.default is not None and not entry.is_flag:
-        default = str(entry.default)
-    return names, _DEFAULT.sub("", meaning), default
 
 
 def _models() -> str:
@@ -153,78 +117,72 @@ def _models() -> str:
         ("embedder", EMBEDDERS),
     )
     known = ((role, ", ".join(f"`{kind}`" for kind in kinds)) for role, kinds in rows)
-    return "## Names of models\n\n" + _table(("what", "known"), known)
+    return table(("what", "known"), known)
 
 
-def _keys() -> str:
-    told = ((RunConfig, "of the run"), (BenchmarkConfig, "of each benchmark"))
-    rows = (
-        (f"`{name}`", where, "required" if field.is_required() else _value(field.default))
-        for model, where in told
-        for name, field in model.model_fields.items()
-    )
-    return _table(("key", "where", "default"), rows)
+def _keys(flags: set[str]) -> Iterator[str]:
+    for where, kind in (("Of the run", RunConfig), ("Of each benchmark", BenchmarkConfig)):
+        options = {f"--{name.replace('_', '-')}" for name in kind.model_fields} - {"--benchmarks"}
+        if unknown := options - flags:
+            raise ValueError(f"no such options explain the keys of a file: {sorted(unknown)}")
+        yield f"{where}: {', '.join(_field(kind, name, name) for name in kind.model_fields)}."
 
 
-def _value(default: Any) -> str:
-    return str(default) if isinstance(default, str | int | float) else ""
+def _field(kind: type[BaseModel], field: str, name: str) -> str:
+    """The name of a field with its default, or that it is required."""
+    declared = kind.model_fields[field]
+    default = "required" if declared.is_required() else declared.default
+    match default:
+        case bool() | str() if default:
+            return f"`{name}` ({default})"
+        case int() | float() if default is not False:
+            return f"`{name}` ({default:.10g})"
+        case _:
+            return f"`{name}`"
 
 
 def _settings() -> Iterator[str]:
+    rows = {
+        name: [(f"`{one.name}`", _values(one), one.help) for one in benchmark(name).settings]
+        for name in NAMES
+    }
+    common = [row for row in rows[NAMES[0]] if all(row in each for each in rows.values())]
+    yield "### All benchmarks"
+    yield table(("setting", "values", "meaning"), common)
     for name in NAMES:
-        chosen = benchmark(name)
-        yield f"### {chosen.title}"
-        rows = (
-            (
-                f"`{setting.name}`",
-                ", ".join(f"`{choice}`" for choice in setting.choices)
-                or " to ".join(f"{bound:.10g}" for bound in setting.range or ()),
-                f"`{setting.default}`",
-                setting.help,
-            )
-            for setting in chosen.settings
+        yield f"### {benchmark(name).title}"
+        own = (row for row in rows[name] if row not in common)
+        yield table(("setting", "values", "meaning"), own)
+
+
+def _values(setting: Setting) -> str:
+    if setting.choices:
+        return ", ".join(
+            f"**`{choice}`**" if choice == setting.default else f"`{choice}`"
+            for choice in setting.choices
         )
-        yield _table(("setting", "values", "default", "meaning"), rows)
-
-
-def _environment() -> str:
-    told = f"{CallSettings.__doc__} {MediaSettings.__doc__}"
-    said = dict(re.findall(r"(?:CALIPER_)?([A-Z_]+): ([^;.]+)", told))
-    rows = []
-    for name, field in ModelSettings.model_fields.items():
-        variable = f"CALIPER_{name.upper()}"
-        rows.append((f"`{variable}`", " ".join(said[name.upper()].split()), _value(field.default)))
-    return _table(("variable", "meaning", "default"), rows)
-
-
-def _installations() -> Iterator[str]:
-    """The variables of the command line for an installation, and those of each service."""
-    kinds: tuple[type[Settings], ...] = (ClientSettings, *SERVICE_SETTINGS)
-    for kind in kinds:
-        name = kind.__name__.removesuffix("Settings")
-        words = re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower()
-        yield f"### Of the {'command line, for an installation' if name == 'Client' else words}"
-        yield " ".join(_plain(kind.__doc__ or "").split())
-        rows = (
-            (
-                f"`{variable(kind, field)}`",
-                "required" if info.is_required() else _value(info.default),
-            )
-            for field, info in kind.model_fields.items()
-        )
-        yield _table(("variable", "default"), rows)
-    yield "### What variables of services have in common"
-    parts: tuple[type[Settings], ...] = (
-        ServerSettings,
-        StoreSettings,
-        KafkaSettings,
-        StreamSettings,
-        EndpointSettings,
-        MediaSettings,
+    return (
+        f"{' to '.join(f'{bound:,.10g}' for bound in setting.range or ())}, **{setting.default}**"
     )
-    for part in parts:
-        names = ", ".join(f"`{field.upper()}`" for field in _own(part))
-        yield f"{names}: {' '.join(_plain(part.__doc__ or '').split())}"
+
+
+def _environment() -> Iterator[str]:
+    rows = []
+    for process, kind in _PROCESSES.items():
+        groups = [name for name, part in _GROUPS.items() if issubclass(kind, part)]
+        shared = {field for name in groups for field in _GROUPS[name].model_fields}
+        own = (field for field in kind.model_fields if field in _own(kind) or field not in shared)
+        names = ", ".join(_field(kind, field, field.upper()) for field in own)
+        rows.append((f"`{kind.model_config['env_prefix']}`", process, ", ".join(groups), names))
+    yield table(("prefix", "process", "groups", "also"), rows)
+    variables = (
+        (name, ", ".join(_field(kind, field, field.upper()) for field in _own(kind)))
+        for name, kind in _GROUPS.items()
+    )
+    yield table(("group", "variables (defaults)"), variables)
+    meanings = re.findall(r"CALIPER_([A-Z_]+): ([^;.]+)", CallSettings.__doc__ or "")
+    calls = (f"`{name}`: {' '.join(meaning.split())}" for name, meaning in meanings)
+    yield f"For calls of models: {'; '.join(calls)}."
 
 
 def _own(kind: type[Settings]) -> list[str]:
@@ -236,25 +194,7 @@ def _exit_codes(epilog: str) -> str:
     found = re.findall(r"(\d+) ([^;]+?)(?:;|\.$)", epilog)
     if {int(code) for code, _ in found} != {int(code) for code in Exit}:
         raise ValueError(f"the epilog of the command tells other exit codes than Exit: {epilog}")
-    return _table(("code", "meaning"), found)
-
-
-def _plain(text: str) -> str:
-    """Help text without markup, its paragraphs on one line each."""
-    paragraphs = Text.from_markup(text).plain.split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *(tuple(map(_cell, row)) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    """A cell in which nothing ends the table; between backticks `<` is no markup."""
-    parts = text.replace("|", "\\|").split("`")
-    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
-    return "`".join(parts)
+    return table(("code", "meaning"), found)
 
 
 if __name__ == "__main__":

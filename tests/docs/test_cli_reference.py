@@ -1,18 +1,47 @@
-"""docs/cli.md is what the code says, whatever the terminal is like."""
+"""docs/cli.md is what the code says, all of it, whatever the terminal is like."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from rich.text import Text
+from tests.docs.pages import ROOT
 from tests.fakes.sources import python_path
 
-ROOT = Path(__file__).parents[2]
+from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.cli.app import app
+from caliper.cli.exits import Exit
+from caliper.runtime.service_settings import (
+    AggregatorSettings,
+    CaptionerSettings,
+    ClientSettings,
+    GatewaySettings,
+    JudgeSettings,
+    QaReaderSettings,
+)
+from caliper.runtime.settings import ModelSettings, Settings, variable
+from caliper.standalone.config import BenchmarkConfig, RunConfig
+
 SCRIPT = Path("tools/cli_reference.py")
+PAGE = (ROOT / "docs" / "cli.md").read_text("utf-8")
+PROCESSES: tuple[type[Settings], ...] = (
+    ModelSettings,
+    ClientSettings,
+    GatewaySettings,
+    CaptionerSettings,
+    JudgeSettings,
+    QaReaderSettings,
+    AggregatorSettings,
+)
 
 
 def run(folder: Path, *arguments: str, **surroundings: str) -> subprocess.CompletedProcess[str]:
@@ -28,7 +57,8 @@ def run(folder: Path, *arguments: str, **surroundings: str) -> subprocess.Comple
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The script with the page that it writes, away from the committed one."""
-    for file in (SCRIPT, SCRIPT.with_name("generated.py"), Path("docs/cli.md")):
+    scripts = [SCRIPT.with_name(name) for name in ("command_reference.py", "generated.py")]
+    for file in (SCRIPT, *scripts, Path("docs/cli.md")):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)
     return tmp_path
@@ -56,3 +86,111 @@ def test_a_stale_page_is_told_and_written_anew(copy: Path) -> None:
 
 def test_an_unknown_option_is_bad_usage(copy: Path) -> None:
     assert run(copy, "--chek").returncode == 2
+
+
+def commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    yield name, command
+    for sub, below in getattr(command, "commands", {}).items():
+        yield from commands(f"{name} {sub}", below)
+
+
+COMMANDS = dict(commands("caliper", typer.main.get_command(app)))
+
+
+def section(name: str) -> str:
+    """What the page says of a command; "" where another command stands for it."""
+    found = re.search(rf"^##+ {name}( [A-Z\[].*)?\n((?:.*\n)*?)(?=^##|\Z)", PAGE, re.MULTILINE)
+    return found[0] if found else ""
+
+
+def taken(name: str) -> set[str]:
+    """The options that the page gives to a command: its own, the shared ones, its group's."""
+    text, group = section(name), name.rpartition(" ")[0]
+    if not text:
+        other, absent = as_another(group)
+        return taken(name.replace(group, other)) - absent
+    if "its commands, without" in text:
+        other, absent = as_another(name)
+        return taken(other) - absent
+    kept, _, rest = text.partition("\nAnd the options of ")
+    own = flags(" ".join(re.findall(r"^(?:\| (?=`-)|Shared: )(.*?)(?: \||$)", kept, re.MULTILINE)))
+    return own | ((taken(group) - flags(rest)) if rest else set())
+
+
+def as_another(group: str) -> tuple[str, set[str]]:
+    """The group whose commands this one has, and the options that it lacks."""
+    line = re.search(rf"^`{group} .*: as \[(.*?)\].*, without (.*)$", section(group), re.MULTILINE)
+    assert line is not None
+    return line[1], flags(line[2])
+
+
+def flags(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
+
+
+def plain(text: str) -> str:
+    return " ".join(Text.from_markup(text).plain.replace("|", "\\|").split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there_with_its_options(name: str) -> None:
+    options = [one for one in COMMANDS[name].params if one.param_type_name == "option"]
+    assert section(name) or f"`{name}`" in PAGE
+    every = {flag for one in options for flag in (*one.opts, *one.secondary_opts)}
+    assert {one.opts[0] for one in options} <= taken(name) <= every
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_text_is_there_once(name: str) -> None:
+    text = PAGE.replace("&lt;", "<")
+    for one in COMMANDS[name].params:
+        assert plain(one.help or "").partition(" [default: ")[0] in text
+    for paragraph in (COMMANDS[name].help or "").split("\n\n"):
+        assert text.count(plain(paragraph)) == 1
+
+
+def test_every_key_of_a_configuration_is_there() -> None:
+    lines = PAGE.partition("\n## A run over several benchmarks\n")[2].partition("\n## ")[0]
+    for where, kind in (("Of the run", RunConfig), ("Of each benchmark", BenchmarkConfig)):
+        (line,) = re.findall(rf"^{where}: (.*)$", lines, re.MULTILINE)
+        assert set(re.findall(r"`(\w+)`", line)) == set(kind.model_fields)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_is_there_with_its_values(name: str) -> None:
+    title = benchmark(name).title
+    for setting in benchmark(name).settings:
+        (row,) = [
+            found
+            for part in ("All benchmarks", title)
+            for found in re.findall(rf"^\| `{setting.name}` \|.*", protocol(part), re.MULTILINE)
+        ]
+        assert setting.help in row
+        assert re.search(rf"\*\*`?{re.escape(str(setting.default))}`?\*\*", row)
+        for choice in setting.choices:
+            assert f"`{choice}`" in row
+
+
+def protocol(title: str) -> str:
+    """The protocol settings below a heading."""
+    part = PAGE.partition("\n## Protocol settings\n")[2].partition("\n## ")[0]
+    return part.partition(f"\n### {title}\n")[2].partition("\n### ")[0]
+
+
+def test_every_environment_variable_is_there() -> None:
+    part = PAGE.partition("\n## Environment\n")[2].partition("\n## ")[0]
+    groups = dict(re.findall(r"^\| ([a-zA-Z]+) \| (`.*) \|$", part, re.MULTILINE))
+    found = {
+        prefix + name
+        for prefix, members, also in re.findall(
+            r"^\| `(CALIPER_\w*)` \| .*? \| (.*?) \| (.*?) \|$", part, re.MULTILINE
+        )
+        for names in (*(groups[each] for each in members.split(", ")), also)
+        for name in re.findall("`([A-Z_]+)`", names)
+    }
+    assert found == {variable(kind, field) for kind in PROCESSES for field in kind.model_fields}
+
+
+def test_every_exit_code_is_there() -> None:
+    codes = re.findall(r"^\| (\d+) \| \w", PAGE.partition("\n## Exit codes\n")[2], re.MULTILINE)
+    assert [int(code) for code in codes] == [int(code) for code in Exit]
