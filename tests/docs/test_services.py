@@ -30,12 +30,16 @@ SERVICES: dict[str, type[Settings]] = {
 
 
 def documented() -> dict[str, set[str]]:
-    """The variables of each service in the table of settings, without their prefix."""
+    """The variables of each service in the tables of settings, without their prefix."""
     found: dict[str, set[str]] = {service: set() for service in SERVICES}
-    table = PAGE.partition("## Settings")[2].partition("The command line, with")[0]
-    for names, services in re.findall(r"^\| (`.*?`) \| (.*?) \| .* \| .* \|$", table, re.MULTILINE):
-        for service in SERVICES if services == "all" else services.split(", "):
-            found[service] |= set(re.findall("[A-Z_]+", names))
+    section = PAGE.partition("## Settings")[2].partition("The command line, with")[0]
+    for title, table in re.findall(
+        r"^\| (.+) \| meaning \(default\) \|\n\|---\|---\|\n((?:\|.*\n)+)", section, re.MULTILINE
+    ):
+        for names, only in re.findall(r"^\| (`.*?`) \| (?:(.*) only: )?", table, re.MULTILINE):
+            services = only or title.removeprefix("all services")
+            for service in services.split(", ") if services else SERVICES:
+                found[service] |= set(re.findall("[A-Z_]+", names))
     return found
 
 
