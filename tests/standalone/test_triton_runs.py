@@ -81,7 +81,7 @@ class Meddler(SilentWatcher):
 
 
 class TellingClock(SystemClock):
-    """Tells when somebody first waits: the run met trouble, and will try again."""
+    """The clock of the models. Tells when one first waits: it met trouble, and is tried again."""
 
     def __init__(self) -> None:
         self.waited = asyncio.Event()
@@ -113,10 +113,9 @@ async def run_of(
 ) -> Finished:
     places = {"out": str(out), "store": f"{out}-store"}
     config = checked({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
-    clock = clock or SystemClock()
-    prepared = await prepare(config, access, clock)
+    prepared = await prepare(config, access, clock or SystemClock())
     try:
-        return await evaluate(prepared, meddler or Meddler(), clock)
+        return await evaluate(prepared, meddler or Meddler(), SystemClock())
     finally:
         await prepared.room.close()
 
