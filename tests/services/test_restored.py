@@ -81,6 +81,8 @@ async def test_the_store_is_enough(
     async with in_mid_run(ground) as (there, meters), after.store() as store:
         run = await there.begin(config)
         await there.asked("judge", MIDDLE + 1)
+        # What it still writes while the store is copied would be asked for again.
+        await there.asked("captioner", MIDDLE + 1)
         known = await more_verdicts(ground.kafka, run, 0)
         if copied:
             # As docs/operations.md says: who writes more than what stands for itself rests.
