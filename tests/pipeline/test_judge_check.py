@@ -7,7 +7,7 @@ from tests.fakes import runs
 from tests.fakes.stores import MemoryStore
 
 from caliper.analysis.drift import Judged, Sitting
-from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.errors import NewerSchema
 from caliper.core.report import BenchmarkReport, Coverage, JudgeCheck, Report
 from caliper.pipeline.judge_check import keep_sitting, read_sittings, with_checks
 
@@ -50,19 +50,23 @@ async def test_a_sitting_in_trouble_is_replaced_in_whatever_order() -> None:
     assert await read_sittings(stores[0], SPEC) == {"captionqa": sittings[1]}
 
 
-@pytest.mark.parametrize(
-    ("written", "error"),
-    [
-        (b'{"schema":1,"verdicts":5}', InvalidInput),
-        (b"no JSON", InvalidInput),
-        (b'{"schema":2}', NewerSchema),
-    ],
-)
-async def test_what_cannot_be_read_is_named(written: bytes, error: type[Exception]) -> None:
-    store = MemoryStore()
-    store.objects[KEY] = written
-    with pytest.raises(error, match=f"^{KEY}"):
+@pytest.mark.parametrize("damaged", [b'{"schema":1,"verdicts":5}', b"no JSON", b""])
+async def test_a_damaged_sitting_costs_no_report_and_is_replaced(damaged: bytes) -> None:
+    store, found = MemoryStore(), sitting("correct", None)
+    store.objects[KEY] = damaged
+    assert await read_sittings(store, SPEC) == {}
+    await keep_sitting(store, "captionqa", found)
+    assert await read_sittings(store, SPEC) == {"captionqa": found}
+
+
+async def test_a_sitting_of_a_newer_release_is_refused_and_kept() -> None:
+    store, newer = MemoryStore(), b'{"schema":2}'
+    store.objects[KEY] = newer
+    with pytest.raises(NewerSchema, match=f"^{KEY}"):
         await read_sittings(store, SPEC)
+    with pytest.raises(NewerSchema):
+        await keep_sitting(store, "captionqa", sitting("correct"))
+    assert store.objects[KEY] == newer
 
 
 def test_only_judged_benchmarks_have_a_check() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from caliper.analysis.drift import Sitting
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.report import JudgeCheck, Report
 from caliper.core.run import RunSpec
 from caliper.pipeline.runs import read_json, write_json
@@ -37,8 +37,7 @@ async def keep_sitting(run: ObjectStore, name: str, sitting: Sitting) -> None:
     """Keep a sitting over a benchmark's anchors. One that is kept already stays, unless this one
     has more verdicts: several processes and redelivered jobs leave one sitting.
 
-    `run` is the run's own part of the store. Raises InvalidInput for a kept sitting that cannot be
-    read, StoreUnavailable or StoreFull.
+    `run` is the run's own part of the store. Raises NewerSchema, StoreUnavailable or StoreFull.
     """
     kept = await _read(run, name)
     if kept is None or kept.scored < sitting.scored:
@@ -48,18 +47,21 @@ async def keep_sitting(run: ObjectStore, name: str, sitting: Sitting) -> None:
 async def read_sittings(run: ObjectStore, spec: RunSpec) -> Sittings:
     """The sittings that are kept of a run; `run` is its own part of the store.
 
-    Raises NewerSchema, InvalidInput for one that cannot be read, StoreUnavailable.
+    Raises NewerSchema, StoreUnavailable.
     """
     found = {part.name: await _read(run, part.name) for part in spec.benchmarks}
     return {name: sitting for name, sitting in found.items() if sitting is not None}
 
 
 async def _read(run: ObjectStore, name: str) -> Sitting | None:
-    written = await read_json(run, _key(name))
     try:
+        written = await read_json(run, _key(name))
         return None if written is None else Sitting.from_json(written)
-    except ValueError as error:
-        raise InvalidInput(str(error), file=_key(name)) from error
+    except NewerSchema:
+        raise
+    except (InvalidInput, ValueError):
+        # A report without its check is better than none: no figure depends on a damaged sitting.
+        return None
 
 
 def _key(name: str) -> str:
