@@ -27,14 +27,14 @@ Anyway = Annotated[
     bool,
     typer.Option(
         "--anyway",
-        help="Go on although judge, prompts, settings or data differ. What differs is named.",
+        help="Compare even if judge, prompts, settings or data differ; differences are listed.",
     ),
 ]
 Partial = Annotated[
     bool,
     typer.Option(
         "--partial",
-        help="Go on although a run is not complete, as far as it has come. Its state is named.",
+        help="Compare runs that are not complete; their state is shown.",
     ),
 ]
 

@@ -102,5 +102,5 @@ def _cost(model: str, spent: Spent) -> str:
 app = benchmark_commands(
     _evaluate,
     Evaluated,
-    "Evaluate captions, or a checkpoint, on one benchmark or on several from a file.",
+    "Evaluate captions or a checkpoint on one benchmark, or on several from a file.",
 )

@@ -35,7 +35,7 @@ else:
     sending = deferred("caliper.standalone.remote")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
-Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
+Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]
 _INTERVAL = 1.0
 
 

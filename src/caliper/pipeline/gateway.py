@@ -178,7 +178,7 @@ class Gateway:
         StoreUnavailable.
         """
         if token and not token.startswith(_INDEX):
-            raise InvalidInput("this is no token of a page", field="page_token")
+            raise InvalidInput("not a valid page token", field="page_token")
         wanted = min(size or _PAGE, _LARGEST_PAGE)
         found: list[Evaluation] = []
         last = ""

@@ -258,7 +258,7 @@ class Runs:
         try:
             spec = RunSpec.from_json(json.loads(written), file=SPEC)
         except ValueError as error:
-            raise InvalidInput(f"this is no run spec: {error}", file=SPEC) from error
+            raise InvalidInput(f"not a run spec: {error}", file=SPEC) from error
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
         return TrackedRun(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
 
@@ -274,4 +274,4 @@ async def _recall_end(found: TrackedRun) -> None:
             if end["outcomes"] == found.ledger.digest():
                 found.reported = found.ledger.changes
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"this is no end of a run: {error!r}", file=END) from error
+            raise InvalidInput(f"not an end of a run: {error!r}", file=END) from error

@@ -61,7 +61,7 @@ class RunDirectory:
         """
         found = await Runs(self.store(spec)).open(spec.run_id, now=0)
         if found is None:
-            raise InvalidInput("the run was not planned to its end", file=str(self.path))
+            raise InvalidInput("the run has no complete plan", file=str(self.path))
         return found
 
     async def captions(self, run: TrackedRun) -> dict[str, dict[str, str]]:
@@ -130,7 +130,7 @@ class RunDirectory:
             )
             if foreign:
                 raise InvalidInput(
-                    f"holds {', '.join(foreign[:10])} and no run; choose a new or an empty "
+                    f"contains {', '.join(foreign[:10])} but no run; choose a new or an empty "
                     "directory with --out",
                     file=str(self.path),
                 )
@@ -172,9 +172,9 @@ class RunDirectory:
         try:
             written = yaml.safe_load(file.read_text("utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise InvalidInput(f"this is no run directory: {error}", file=str(file)) from error
+            raise InvalidInput(f"not a run directory: {error}", file=str(file)) from error
         if not isinstance(written, dict):
-            raise InvalidInput("this is no run.yaml", file=str(file))
+            raise InvalidInput("not a run.yaml", file=str(file))
         refuse_newer(written.get("schema"), str(file))
         return written
 

@@ -76,7 +76,7 @@ class ClusterSecrets:
             return {file: base64.b64decode(text, validate=True) for file, text in held.items()}
         except (ValueError, AttributeError, TypeError, Base64Error):
             # Not `from`: such errors quote what they could not read.
-            raise StoreUnavailable(f"{self._access.url}: this is no Kubernetes API") from None
+            raise StoreUnavailable(f"{self._access.url}: not a Kubernetes API") from None
 
     def create(self, name: str, kind: str, data: Data) -> bool:
         """`kind` is the Secret's type.
