@@ -63,6 +63,8 @@ def test_a_disk_that_is_full_when_reports_are_written(root: Path, run: Path) -> 
 
 
 def test_a_disk_that_is_full_before_anything_is_planned(root: Path, run: Path) -> None:
-    assert "disk full; free some space" in Command(root, file_bytes=100)(*FLAGS, run.name, code=4).err
+    assert (
+        "disk full; free some space" in Command(root, file_bytes=100)(*FLAGS, run.name, code=4).err
+    )
     Command(root)(*FLAGS, run.name, code=0)
     assert_whole(root, run)
