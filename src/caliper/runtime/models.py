@@ -22,7 +22,6 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.core.run import RECORDED
 from caliper.deferred import deferred
-from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
@@ -189,12 +188,10 @@ class ModelRoom:
                 field="triton",
             )
 
-    async def answerer(
-        self, spec: str, name: str, pack: PromptPack, seed: int, allowance: Allowance | None = None
-    ) -> Answerer:
-        """Who answers the questions about captions of benchmark `name` in a run of that seed, as
-        long as there is an allowance. Raises like `chat_model`, and InvalidInput naming file and
-        line of unreadable recordings.
+    async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
+        """Who answers the questions about captions of benchmark `name` in a run of that seed.
+
+        Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
         kind, rest = split_spec(spec)
         if kind == "lexical":
@@ -202,7 +199,7 @@ class ModelRoom:
         if kind == "replay":
             folder, model = split_recording(rest)
             return self.replay(name, folder, Source.CAPTION, model)
-        return PromptingAnswerer(capped(await self.chat_model(spec), allowance), pack, seed)
+        return PromptingAnswerer(await self.chat_model(spec), pack, seed)
 
     @staticmethod
     def replay(name: str, folder: Path, source: Source, model: str = RECORDED) -> Answerer:

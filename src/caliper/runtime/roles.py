@@ -16,7 +16,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.deferred import deferred
-from caliper.pipeline.allowance import Allowance, SharedAllowances, capped
+from caliper.pipeline.allowance import SharedAllowances, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
@@ -71,13 +71,13 @@ class Answering:
             return cls(role, chat, pack)
         return cls(role, chat, pack, room.tagger(language[0]), await room.embedder(language[1]))
 
-    def __call__(self, seed: int, allowance: Allowance | None = None) -> Models:
-        """Who answers when draws start from that seed, as long as there is an allowance."""
+    def __call__(self, seed: int) -> Models:
+        """Who answers when draws start from that seed."""
         answerer: Answerer
         if self.chat is None:
             answerer = lexical_answerer.LexicalAnswerer()
         else:
-            answerer = PromptingAnswerer(capped(self.chat, allowance), self.pack, seed)
+            answerer = PromptingAnswerer(self.chat, self.pack, seed)
         names = [name for name in NAMES if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
         return Models(answerers, self.tagger, self.embedder)
@@ -155,7 +155,7 @@ class Examiners:
         spec = await self.gate.spec(job.run, job.benchmark)
         if spec is None:
             return None
-        models = self.answering(spec.sampling_seed, await self.allowances.of(job))
+        models = self.answering(spec.sampling_seed).within(await self.allowances.of(job))
         if job.items[0].source is Source.MEDIA:
             media = await self.recordings.answerer(spec, job.benchmark)
             models = replace(models, answerers={f"{job.benchmark}/media": media})

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from caliper.benchmarks.registry import NAMES, recipe_names
+from caliper.core.caps import Caps
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
@@ -153,6 +154,11 @@ class RunConfig(_Strict):
         # One order for all, so that the same benchmarks named in another order are one run.
         recipe = info.data.get("recipe")
         return {name: _by_recipe(name, value[name], recipe) for name in NAMES if name in value}
+
+    @property
+    def caps(self) -> Caps:
+        """What one start of the run may spend."""
+        return Caps(self.max_calls, self.max_tokens)
 
     @property
     def with_anchors(self) -> bool:

@@ -23,6 +23,7 @@ from caliper.core.report import Report
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.allowance import SharedAllowances, capped
 from caliper.pipeline.budget import affordable
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
@@ -33,11 +34,11 @@ from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.plan import plan
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
 from caliper.pipeline.report_files import ReportFiles, planned_captions
-from caliper.pipeline.runs import run_store
+from caliper.pipeline.runs import note_start, run_store
 from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import RunEnded
+from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
@@ -78,7 +79,6 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     _take_up(prepared)
     spec, directory = prepared.spec, run_directory(prepared)
     begun, started = clock.monotonic(), clock.now()
-    prepared.allowance.tell = watcher.warned
     with directory.claim(spec):
         store = directory.store(spec, prepared.config.store)
         summary = await plan(spec, prepared.sources, run_store(store, spec.run_id))
@@ -108,7 +108,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "jobs": missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
                 "anchors": {name: sitting.to_json() for name, sitting in run.sittings.items()},
-                "warnings": list(prepared.allowance.warnings.values()),
+                "warnings": run.warnings,
                 **reuse,
                 **_surroundings(),
             }
@@ -155,6 +155,7 @@ class _Run:
         self._end: int | None = None
         self._report: Report | None = None
         self.sittings: Sittings = {}
+        self.warnings: list[str] = []
         self.captions: dict[str, dict[str, str]] = {}
         self.tracked: TrackedRun
 
@@ -184,6 +185,14 @@ class _Run:
     async def work(self, watcher: Watcher, clock: Clock) -> Report:
         """Work until there is no more to do, and write the report."""
         prepared, spec = self._prepared, self._prepared.spec
+
+        def warn(text: str) -> None:
+            self.warnings.append(text)
+            watcher.warned(text)
+
+        caps = prepared.config.caps
+        start = await note_start(self.tracked.store, caps, clock.now())
+        allowances = SharedAllowances(self._store, "local", warn)
         self._directory.begin()
         # What an earlier process wrote may not have been its last file.
         self.tracked.ended = None
@@ -191,13 +200,21 @@ class _Run:
         decoders = Decoders(prepared.decoders)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         media = HeldMedia(self._media(decoders), holding)
+
+        async def examiner_of(job: ExamineJob) -> Examiner:
+            models = prepared.models.within(await allowances.of(job))
+            return Examiner(spec, models, self._store)
+
+        async def captioner_of(job: CaptionJob) -> Captioner:
+            model = capped(prepared.captioners[job.benchmark], await allowances.of(job))
+            return Captioner(spec, model, prepared.pack, media, self._store)
+
+        cap = caps.token_cap(start)
         stages = Stages(
-            publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions),
-            examiner=Examiner(spec, prepared.models, self._store),
-            captioners={
-                name: Captioner(spec, model, prepared.pack, media, self._store)
-                for name, model in prepared.captioners.items()
-            },
+            publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions, cap),
+            examiner_of=examiner_of,
+            captioner_of=captioner_of,
+            used=allowances.tell,
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
             follower=self._follower,
             stream=self._stream,
