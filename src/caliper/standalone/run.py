@@ -14,6 +14,7 @@ from typing import Any
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.models.cost import Cost
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
@@ -41,7 +42,6 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
 from caliper.standalone.anchored import kept_sittings, sit
@@ -67,7 +67,7 @@ class Finished:
     report: Report
     directory: Path
     since: datetime | None = None
-    spent: Mapping[str, Spent] = field(default_factory=dict)
+    spent: Mapping[str, Cost] = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -106,14 +106,14 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
-                "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
+                "models": {name: spent.to_json() for name, spent in prepared.room.costs.items()},
                 "anchors": {name: sitting.to_json() for name, sitting in run.sittings.items()},
                 "warnings": run.warnings,
                 **reuse,
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, None, prepared.room.spent)
+    return Finished(found, directory.path, None, prepared.room.costs)
 
 
 def already(directory: RunDirectory, found: Report) -> Finished:
