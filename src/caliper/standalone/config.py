@@ -25,6 +25,7 @@ from caliper.core.caps import Caps
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
+from caliper.pipeline.judge_check import check_wanted
 from caliper.standalone.recipes import recipe_values
 from caliper.standalone.yamltext import read_yaml
 
@@ -162,12 +163,8 @@ class RunConfig(_Strict):
 
     @property
     def with_anchors(self) -> bool:
-        """Whether anchors are judged: where nothing else is said, in every run without a cap, for
-        what they spend would be taken from what the run may.
-        """
-        if self.anchors is not None:
-            return self.anchors
-        return self.max_calls is None and self.max_tokens is None
+        """Whether anchors are judged beside the run."""
+        return check_wanted(self.caps, asked=self.anchors)
 
     @property
     def label(self) -> str:

@@ -17,6 +17,7 @@ from caliper.adapters.media.frames import MediaFolder
 from caliper.adapters.models.cost import Cost
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
@@ -27,10 +28,9 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances, capped
 from caliper.pipeline.budget import affordable
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner
+from caliper.pipeline.examine import Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia, Holding
-from caliper.pipeline.judge_check import Sittings, with_checks
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.plan import plan
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
@@ -42,13 +42,15 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.telemetry import Watcher
+from caliper.runtime.anchors.judging import REPLAY
+from caliper.runtime.anchors.standing import StandingAnchors
+from caliper.runtime.roles import Examiners
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
-from caliper.standalone.anchored import kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import kept_report
+from caliper.standalone.kept import kept_report, kept_sittings
 from caliper.standalone.prepare import Prepared
 from caliper.standalone.stages import Stages
 
@@ -95,8 +97,8 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
         if missing == 0 and directory.written:
             found = await kept_report(directory, run.tracked, run.captions)
             return already(directory, found)
-        run.sittings = await sit(prepared, watcher)
         found = await run.work(watcher, clock)
+        sittings = await kept_sittings(directory, spec)
         reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
             {
@@ -107,7 +109,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.costs.items()},
-                "anchors": {name: sitting.to_json() for name, sitting in run.sittings.items()},
+                "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
                 "warnings": run.warnings,
                 **reuse,
                 **_surroundings(),
@@ -120,8 +122,7 @@ def already(directory: RunDirectory, found: Report) -> Finished:
     """A run that an earlier process ended, with its report. Raises NewerSchema or InvalidInput."""
     told = directory.read_execution().get("finished")
     since = None if told is None else datetime.fromisoformat(told)
-    found = with_checks(replace(found, reuse=directory.reuse), kept_sittings(directory))
-    return Finished(found, directory.path, since)
+    return Finished(replace(found, reuse=directory.reuse), directory.path, since)
 
 
 def _take_up(prepared: Prepared) -> None:
@@ -154,7 +155,6 @@ class _Run:
         self._follower = Follower(self._board, self._stream, clock, _PACE)
         self._end: int | None = None
         self._report: Report | None = None
-        self.sittings: Sittings = {}
         self.warnings: list[str] = []
         self.captions: dict[str, dict[str, str]] = {}
         self.tracked: TrackedRun
@@ -193,6 +193,7 @@ class _Run:
         caps = prepared.config.caps
         start = await note_start(self.tracked.store, caps, clock.now())
         allowances = SharedAllowances(self._store, "local", warn)
+        anchors = self._anchors(watcher)
         self._directory.begin()
         # What an earlier process wrote may not have been its last file.
         self.tracked.ended = None
@@ -201,20 +202,23 @@ class _Run:
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         media = HeldMedia(self._media(decoders), holding)
 
-        async def examiner_of(job: ExamineJob) -> Examiner:
-            models = prepared.models.within(await allowances.of(job))
-            return Examiner(spec, models, self._store)
+        async def spec_of(_: str, __: str) -> RunSpec:
+            return spec
+
+        async def models_of(_: RunSpec, __: ExamineJob) -> Models:
+            return prepared.models
 
         async def captioner_of(job: CaptionJob) -> Captioner:
             model = capped(prepared.captioners[job.benchmark], await allowances.of(job))
             return Captioner(spec, model, prepared.pack, media, self._store)
 
+        examiners = Examiners(spec_of, models_of, self._store, allowances, anchors)
         cap = caps.token_cap(start)
         stages = Stages(
             publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions, cap),
-            examiner_of=examiner_of,
+            examiner_of=examiners,
             captioner_of=captioner_of,
-            used=allowances.tell,
+            used=examiners.before_publishing,
             asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
             follower=self._follower,
             stream=self._stream,
@@ -229,19 +233,28 @@ class _Run:
         try:
             await stages.work(self.tracked, self._end)
         finally:
+            await anchors.close()
             await decoders.close()
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
         self._directory.write_captions(await self._planned(spec, self.tracked.plan))
         return self._report
 
+    def _anchors(self, watcher: Watcher) -> StandingAnchors:
+        access, asked = self._prepared.room.access, self._prepared.config.anchors
+        for part in self._prepared.spec.benchmarks if asked else ():
+            if part.models[benchmark(part.name).role].kind == REPLAY:
+                watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
+        patience = access.timeout + access.retry_budget
+        return StandingAnchors(self._store, None, patience, asked=asked)
+
     async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
         await keep_written(self._store, self.tracked.run, benchmark, caption)
         self.captions.setdefault(benchmark, {})[caption.sample] = caption.plain
 
     def _complete(self, report: Report) -> Report:
-        self._report = with_checks(report, self.sittings)
-        return self._report
+        self._report = report
+        return report
 
     async def _planned(self, spec: RunSpec, plan: PlanReader) -> Captions:
         known = {part.name: self.captions.get(part.name, {}) for part in spec.benchmarks}
