@@ -20,6 +20,7 @@ from caliper.adapters.models.proving import Proof
 from caliper.adapters.models.replica import Resolving
 from caliper.adapters.models.retrying import PASSING, Budget, Effort
 from caliper.adapters.models.watch import Watch, Watched
+from caliper.core.backoff import Backoff
 from caliper.core.errors import (
     BackendError,
     BackendUnavailable,
@@ -78,8 +79,9 @@ class Replicas(Generic[Served]):
             pace,
             most=share,
             patience=patience,
-            first_wait=min(pace.first_wait, patience / 10),
-            longest_wait=min(pace.longest_wait, patience / 4),
+            backoff=Backoff(
+                min(pace.backoff.first, patience / 10), min(pace.backoff.longest, patience / 4)
+            ),
         )
         self._replicas = tuple(
             _Replica(name, model, Gate(pace), Proof(model.resolve, lambda: self.identity, clock))
