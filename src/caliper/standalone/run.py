@@ -18,6 +18,7 @@ from caliper.adapters.models.cost import Cost
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
@@ -97,7 +98,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
         if missing == 0 and directory.written:
             found = await kept_report(directory, run.tracked, run.captions)
             return already(directory, found)
-        found = await run.work(watcher, clock)
+        found = await run.work(watcher)
         sittings = await kept_sittings(directory, spec)
         reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
@@ -147,6 +148,7 @@ class _Run:
         self, prepared: Prepared, directory: RunDirectory, store: ObjectStore, clock: Clock
     ) -> None:
         self._prepared, self._directory, self._store = prepared, directory, store
+        self._clock = clock
         self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._codec = IdentityCodec()
         files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
@@ -182,25 +184,37 @@ class _Run:
             count += sum(any(map(run.ledger.lacks, members)) for members in jobs(items))
         return count
 
-    async def work(self, watcher: Watcher, clock: Clock) -> Report:
+    async def work(self, watcher: Watcher) -> Report:
         """Work until there is no more to do, and write the report."""
+        prepared, spec = self._prepared, self._prepared.spec
+        caps = prepared.config.caps
+        start = await note_start(self.tracked.store, caps, self._clock.now())
+        self._directory.begin()
+        # What an earlier process wrote may not have been its last file.
+        self.tracked.ended = None
+        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        decoders, anchors = Decoders(prepared.decoders), self._anchors(watcher)
+        holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
+        media = HeldMedia(self._media(decoders), holding)
+        stages = self._stages(caps.token_cap(start), media, anchors, watcher)
+        try:
+            await stages.work(self.tracked, self._end)
+        finally:
+            await anchors.close()
+            await decoders.close()
+        if self._report is None:
+            raise InvalidInput("the run did not end", file=str(self._directory.path))
+        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        return self._report
+
+    def _stages(
+        self, cap: TokenCap | None, media: HeldMedia, anchors: StandingAnchors, watcher: Watcher
+    ) -> Stages:
         prepared, spec = self._prepared, self._prepared.spec
 
         def warn(text: str) -> None:
             self.warnings.append(text)
             watcher.warned(text)
-
-        caps = prepared.config.caps
-        start = await note_start(self.tracked.store, caps, clock.now())
-        allowances = SharedAllowances(self._store, "local", warn)
-        anchors = self._anchors(watcher)
-        self._directory.begin()
-        # What an earlier process wrote may not have been its last file.
-        self.tracked.ended = None
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
-        decoders = Decoders(prepared.decoders)
-        holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
-        media = HeldMedia(self._media(decoders), holding)
 
         async def spec_of(_: str, __: str) -> RunSpec:
             return spec
@@ -212,9 +226,9 @@ class _Run:
             model = capped(prepared.captioners[job.benchmark], await allowances.of(job))
             return Captioner(spec, model, prepared.pack, media, self._store)
 
+        allowances = SharedAllowances(self._store, "local", warn)
         examiners = Examiners(spec_of, models_of, self._store, allowances, anchors)
-        cap = caps.token_cap(start)
-        stages = Stages(
+        return Stages(
             publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions, cap),
             examiner_of=examiners,
             captioner_of=captioner_of,
@@ -224,21 +238,10 @@ class _Run:
             stream=self._stream,
             codec=self._codec,
             watcher=watcher,
-            clock=clock,
-            limits=Limits(
-                in_flight=prepared.config.concurrency, budget=prepared.room.access.retry_budget
-            ),
+            clock=self._clock,
+            limits=Limits(prepared.config.concurrency, prepared.room.access.retry_budget),
             keep_caption=self._keep_caption,
         )
-        try:
-            await stages.work(self.tracked, self._end)
-        finally:
-            await anchors.close()
-            await decoders.close()
-        if self._report is None:
-            raise InvalidInput("the run did not end", file=str(self._directory.path))
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
-        return self._report
 
     def _anchors(self, watcher: Watcher) -> StandingAnchors:
         access, asked = self._prepared.room.access, self._prepared.config.anchors
