@@ -56,7 +56,7 @@ def compared(
         for directory in directories if pictures else ():
             places |= media_of(directory)
         shown = thumbnails_below(places)
-        warn_of_drift(runs)
+        asyncio.run(warn_of_drift(runs))
     else:
         found, shown = asyncio.run(_compared_there(runs, server, wished, pictures=pictures))
     for name, candidate in zip(found.names[1:], found.candidates, strict=True):

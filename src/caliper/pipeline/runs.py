@@ -7,6 +7,7 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -83,6 +84,18 @@ async def last_start(run: ObjectStore) -> tuple[int, Caps]:
     written = await read_json(run, STARTED) or {}
     caps = Caps(written.get("max_calls"), written.get("max_tokens"))
     return int(written.get("starts", 0)), caps
+
+
+async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
+    """Count one more start of a run, which may spend that; returns its number. The time of the
+    first start stays. `run` is its own part of the store. Raises StoreUnavailable or StoreFull.
+    """
+    written = await read_json(run, STARTED) or {"started": now.isoformat(timespec="milliseconds")}
+    number = int(written.get("starts", 0)) + 1
+    spend = {"max_calls": caps.calls, "max_tokens": caps.tokens}
+    given = {name: most for name, most in spend.items() if most is not None}
+    await write_json(run, STARTED, started=written["started"], starts=number, **given)
+    return number
 
 
 async def started_since(run: ObjectStore, start: int) -> bool:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path as File
 
+from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
@@ -20,12 +21,12 @@ from caliper.pipeline.aggregate import (
     verdict_rows,
 )
 from caliper.pipeline.comparing import Differences, differences
-from caliper.pipeline.judge_check import with_checks
+from caliper.pipeline.judge_check import Sittings, read_sittings, with_checks
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.runs import run_store
 from caliper.pipeline.tracked import TrackedRun
 from caliper.runtime.sinks import sinks, thumbnails_below
-from caliper.standalone.anchored import kept_sittings
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
@@ -63,7 +64,24 @@ async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
 async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
     """The report of a run as far as it went. Raises like `read_run`."""
     found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
-    return with_checks(found, kept_sittings(directory))
+    return with_checks(found, await kept_sittings(directory, run.spec))
+
+
+async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
+    """How the anchors were judged beside a run: nothing where none were.
+
+    Raises NewerSchema, StoreUnavailable, InvalidInput for an execution.json that cannot be read.
+    """
+    found = await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
+    if found:
+        return found
+    try:
+        # A release before kept them here alone.
+        written = directory.read_execution().get("anchors", {})
+        return {str(name): Sitting.from_json(sitting) for name, sitting in written.items()}
+    except (ValueError, AttributeError) as error:
+        file = str(directory.path / "execution.json")
+        raise InvalidInput(str(error), file=file, field="anchors") from error
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:
