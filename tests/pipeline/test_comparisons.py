@@ -17,7 +17,7 @@ from caliper.core.report import Coverage
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import MOST_CANDIDATES, Wished
 from caliper.pipeline.comparisons import Comparer
-from caliper.pipeline.runs import STARTED, RunBook, run_store, write_json
+from caliper.pipeline.runs import STARTED, RunBook, refuse, run_store, write_json
 from caliper.pipeline.supplies import put_captions
 from caliper.ports.codec import EventKind
 
@@ -179,6 +179,9 @@ async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Co
     assert found.candidates[0].side.state is RunState.FINISHED
     await write_json(run_store(store, ids[1]), STARTED, started="2026-01-01", starts=2)
     with pytest.raises(NotReady, match="is running"):
+        await comparer.compare(ids, Wished())
+    await refuse(run_store(store, ids[1]), "no rows")
+    with pytest.raises(NotReady, match="is failed"):
         await comparer.compare(ids, Wished())
 
 

@@ -15,7 +15,7 @@ from caliper.core.errors import (
     StoreUnavailable,
 )
 from caliper.core.run import RunState
-from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.run_record import Evaluation
 from caliper.pipeline.runs import refuse, run_store
 
 # Never measured: it only ends a test that would hang.

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from caliper.core.errors import InvalidInput, NotReady
-from caliper.core.run import RunSpec, RunState
+from caliper.core.run import RunSpec
 from caliper.pipeline.aside import RelayedStore, aside
 from caliper.pipeline.comparing import (
     MOST_CANDIDATES,
@@ -20,8 +20,9 @@ from caliper.pipeline.comparing import (
 )
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.runs import RunBook, started_since
-from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.pipeline.run_record import read_record
+from caliper.pipeline.runs import RunBook, run_store
+from caliper.pipeline.tracked import Runs
 from caliper.ports.storage import ObjectStore
 
 PICTURES_A_FLIP = 2
@@ -90,6 +91,7 @@ def _opening(store: ObjectStore, spec: RunSpec) -> Opening:
 
 @asynccontextmanager
 async def _opened(store: ObjectStore, spec: RunSpec) -> AsyncIterator[OpenRun]:
+    record = await read_record(run_store(store, spec.run_id), spec)
     found = await Runs(store).open(spec.run_id, 0.0)
     if found is None:
         raise NotReady(f"run {spec.run_id} ({spec.name}) is not planned yet")
@@ -99,13 +101,5 @@ async def _opened(store: ObjectStore, spec: RunSpec) -> AsyncIterator[OpenRun]:
         found.plan,
         found.ledger,
         partial(captions_of_run, store, found.spec, found.plan),
-        await _state(found),
+        record.status().state,
     )
-
-
-async def _state(run: TrackedRun) -> RunState:
-    """How a run ended, RUNNING while it goes on or goes on once more."""
-    if run.ended is None or not run.settled:
-        return RunState.RUNNING
-    again = run.ended is not RunState.COMPLETE and await started_since(run.store, run.start)
-    return RunState.RUNNING if again else run.ended
