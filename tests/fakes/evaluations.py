@@ -18,11 +18,12 @@ from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
+from caliper.pipeline.aggregate import report, verdict_rows
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.plan import Captions, PlanReader
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.ports.codec import (

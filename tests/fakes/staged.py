@@ -19,7 +19,6 @@ from caliper.core.keys import canonical_json
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
@@ -27,6 +26,7 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.outlets import Outlets, Trouble
+from caliper.pipeline.plan import Captions, PlanReader
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import SPEC, run_store

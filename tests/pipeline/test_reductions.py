@@ -20,9 +20,9 @@ from tests.fakes.stores import MemoryStore
 from caliper.adapters.exports.json import JsonExport
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.plan import Captions, PlanReader
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.tracked import Runs

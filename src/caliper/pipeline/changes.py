@@ -13,8 +13,9 @@ from caliper.core.outcome import Scored
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
 from caliper.core.run import BenchmarkSpec
-from caliper.pipeline.aggregate import Captions, id_of, verdict_rows
+from caliper.pipeline.aggregate import id_of, verdict_rows
 from caliper.pipeline.opened import OpenRun
+from caliper.pipeline.plan import Captions
 
 _Row = tuple[bytes, str, int, float | None]
 

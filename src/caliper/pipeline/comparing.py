@@ -20,10 +20,11 @@ from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Coverage, Figure, Path
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import Captions, standing, suspicious
+from caliper.pipeline.aggregate import standing, suspicious
 from caliper.pipeline.changes import Questions, flips
 from caliper.pipeline.declaration import declared
 from caliper.pipeline.opened import Opening, OpenRun
+from caliper.pipeline.plan import Captions
 
 MOST_CANDIDATES = 20
 MOST_FLIPS = 500

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from caliper.core.plan import PlanSummary
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import Captions, PlanReader, tallies
+from caliper.pipeline.aggregate import tallies
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import Captions, PlanReader
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import OVER, RunSpec, RunState
-from caliper.pipeline.aggregate import Captions, report, verdict_rows
+from caliper.pipeline.aggregate import report, verdict_rows
 from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of, planned_dimensions
 from caliper.pipeline.judge_check import read_sittings, with_checks
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.outputs import write_outputs
-from caliper.pipeline.plan import read_shard
+from caliper.pipeline.plan import Captions, read_shard
 from caliper.pipeline.report_files import captions_of_run
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.run_record import RunRecord, read_record

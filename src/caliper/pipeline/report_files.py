@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.aggregate import Captions, PlanReader, verdict_rows, with_captions
+from caliper.pipeline.aggregate import verdict_rows, with_captions
 from caliper.pipeline.judge_check import read_sittings, with_checks
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.plan import Captions, PlanReader
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.spilled import SpilledTexts

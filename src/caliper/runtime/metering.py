@@ -9,8 +9,9 @@ from typing import Any
 
 from caliper.adapters.models.pool import EmbedderPool
 from caliper.core.question import Decoding, Vector
+from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.models import ChatModel, Completion, Message
 
 
 @dataclass(slots=True)

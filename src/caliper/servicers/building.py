@@ -18,7 +18,6 @@ from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.preparation import Preparation
 from caliper.core.run import RunSpec
 from caliper.deferred import deferred
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances
 from caliper.pipeline.comparisons import Comparer
@@ -28,6 +27,7 @@ from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.holding import Holding
 from caliper.pipeline.lagging import Lagging
 from caliper.pipeline.outlets import NobodyWatches, Outlets
+from caliper.pipeline.plan import Captions, PlanReader
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
 from caliper.pipeline.reading import RunReader

@@ -12,17 +12,12 @@ from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import (
-    Captions,
-    id_of,
-    report,
-    tallies,
-    verdict_rows,
-)
+from caliper.pipeline.aggregate import id_of, report, tallies, verdict_rows
 from caliper.pipeline.comparing import Differences, differences
 from caliper.pipeline.judge_check import with_checks
 from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.tracked import TrackedRun
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.standalone.anchored import kept_sittings

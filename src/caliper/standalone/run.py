@@ -21,7 +21,6 @@ from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.budget import affordable
 from caliper.pipeline.caption import Captioner
@@ -30,7 +29,7 @@ from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.judge_check import Sittings, with_checks
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.plan import plan
+from caliper.pipeline.plan import Captions, PlanReader, plan
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
 from caliper.pipeline.report_files import ReportFiles, planned_captions
 from caliper.pipeline.runs import run_store
