@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,24 +85,16 @@ class Gate:
 
 
 class Gated(MemoryStore):
-    """Whoever asks for a key, or lists below it, goes through the gate that stands there."""
+    """Whoever asks for a key goes through the gate that stands there."""
 
     def __init__(self) -> None:
         super().__init__()
         self.gates: dict[str, Gate] = {}
 
-    async def _pass(self, key: str) -> None:
+    async def get(self, key: str) -> bytes | None:
         for gate in [gate for end, gate in self.gates.items() if key.endswith(end)]:
             await gate()
-
-    async def get(self, key: str) -> bytes | None:
-        await self._pass(key)
         return await super().get(key)
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
-        await self._pass(prefix)
-        async for key in super().list(prefix):
-            yield key
 
 
 class Waiting:
@@ -138,7 +130,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     await board.apply([verdicts_of(run, [verdict(index, 1) for index in range(1, 4)], 1)])
     await board.snapshot()
     house.clock.seconds += 10
-    store.gates["verdicts/"] = later = Gate()
+    store.gates["verdicts/00000001.jsonl.gz"] = later = Gate()
     looking = asyncio.create_task(reader.verdicts(name, Wanted()))
     await later.reached.wait()
     missing.opened.set()
