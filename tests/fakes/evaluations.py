@@ -17,15 +17,16 @@ from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.aggregate import report, verdict_rows
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.plan import Captions, PlanReader
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.codec import (
     EventKind,
     PlanMade,
@@ -44,7 +45,7 @@ SAMPLES, QUESTIONS = 3, 2
 SIZE = SAMPLES * QUESTIONS
 
 
-async def captions(_: RunSpec, __: PlanReader) -> Captions:
+async def captions(_: TrackedRun) -> Captions:
     return CAPTIONS
 
 

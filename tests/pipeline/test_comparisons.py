@@ -14,7 +14,7 @@ from tests.fakes.stuffing import stuffed
 
 from caliper.core.errors import InvalidInput, NotComparable, NotFound, NotReady
 from caliper.core.report import Coverage
-from caliper.core.run import RunState
+from caliper.core.run import BenchmarkSpec, RunState
 from caliper.pipeline.comparing import MOST_CANDIDATES, Wished
 from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.runs import STARTED, RunBook, refuse, run_store, write_json
@@ -62,6 +62,13 @@ async def comparer(store: Watched) -> AsyncIterator[Comparer]:
     await found.close()
 
 
+async def started(store: Watched, name: str, *parts: BenchmarkSpec, **changes: object) -> Planned:
+    """A run that is stored, started once and planned."""
+    run = await stored_run(store, name, *parts, **changes)
+    await write_json(run_store(store, run.spec.run_id), STARTED, started="2026-01-01", starts=1)
+    return run
+
+
 async def ran(
     store: Watched,
     name: str,
@@ -72,7 +79,7 @@ async def ran(
     """A run with these scores of its six questions, that has ended if there are so many."""
     digest = await put_captions(store, captions)
     part = runs.part(captions=digest)
-    run = await stored_run(store, name, part, **changes)
+    run = await started(store, name, part, **changes)
     house = House(store)
     aggregator = await house.aggregator()
     told = [verdict(index, score, f"{name} {index}") for index, score in enumerate(scores)]
@@ -187,7 +194,7 @@ async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Co
 
 async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: Comparer) -> None:
     ended = await ran(store, "ended", [1] * 6)
-    run = await stored_run(store, "cancelled", *ended.spec.benchmarks)
+    run = await started(store, "cancelled", *ended.spec.benchmarks)
     house = House(store)
     aggregator = await house.aggregator()
     records = [verdicts_of(run, [verdict(0, 0)]), event_of(run, EventKind.CANCEL, 5)]

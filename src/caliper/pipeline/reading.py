@@ -6,23 +6,22 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Container, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
-from caliper.core.report import Report, VerdictRow
+from caliper.core.report import VerdictRow
 from caliper.core.run import OVER, RunSpec, RunState
-from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.aggregate import verdict_rows
 from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of, planned_dimensions
-from caliper.pipeline.judge_check import read_sittings, with_checks
 from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.outputs import write_outputs
 from caliper.pipeline.plan import Captions, read_shard
-from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.reuse import with_reuse
+from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.run_record import RunRecord, read_record
 from caliper.pipeline.runs import RunBook, run_store
 from caliper.pipeline.tracked import Runs, TrackedRun
@@ -126,24 +125,15 @@ class RunReader:
         # What others look at grows meanwhile, and may be growing now: a report keeps to one moment.
         async with self._opening:
             self._held.pop(found.run, None)
-        captions = await captions_of_run(self._store, found.spec, found.plan)
-        made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
-        made = await with_reuse(made, found.spec, captions, found.store)
-        made = with_checks(made, await read_sittings(found.store, found.spec))
         async with self._computing:
             with TemporaryDirectory(prefix="caliper-report-") as folder:
-                (file,) = await self._write(found, made, captions, Path(folder, name))
-                return file.read_bytes()
-
-    async def _write(
-        self, found: TrackedRun, made: Report, captions: Captions, file: Path
-    ) -> list[Path]:
-        return await write_outputs(
-            self._sinks(found.spec, captions, file.name),
-            made,
-            lambda: verdict_rows(found.spec, found.plan, found.ledger),
-            file.parent,
-        )
+                files = ReportFiles(
+                    partial(captions_of_run, self._store),
+                    lambda spec, captions: self._sinks(spec, captions, name),
+                    Path(folder),
+                )
+                await files.write(found, RunState.FINISHED, nullcontext())
+                return await asyncio.to_thread(Path(folder, name).read_bytes)
 
     async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +20,10 @@ from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.spilled import SpilledTexts
 from caliper.pipeline.supplies import read_captions, read_written
-from caliper.pipeline.tracked import TrackedRun
+from caliper.pipeline.tracked import CaptionsOf, TrackedRun
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
-
-CaptionsOf = Callable[[RunSpec, PlanReader], Awaitable[Captions]]
-"""Finds the captions of planned samples, in plan order."""
 
 SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 """The sinks of a run's files. The first pass needs nothing but figures: report.json's."""
@@ -62,7 +59,7 @@ class ReportFiles:
         """
         # Captions first: an outcome that is told was not judged by a later one.
         changes = run.ledger.changes
-        captions = await self._captions(run.spec, run.plan)
+        captions = await self._captions(run)
         with ExitStack() as stack:
             async with self.reductions.turn:
                 stack.enter_context(spending)
@@ -109,17 +106,17 @@ async def _digest(files: Sequence[Path]) -> str:
     return ""
 
 
-async def captions_of_run(store: ObjectStore, spec: RunSpec, plan: PlanReader) -> Captions:
+async def captions_of_run(store: ObjectStore, run: TrackedRun) -> Captions:
     """The captions of a run, uploaded or written by its captioner, of its planned samples, in
     plan order.
 
     Raises InvalidInput when they are lost or broken, StoreUnavailable.
     """
     known = {
-        part.name: await _captions(store, spec.run_id, part.name, part.captions)
-        for part in spec.benchmarks
+        part.name: await _captions(store, run.run, part.name, part.captions)
+        for part in run.spec.benchmarks
     }
-    return await planned_captions(known, plan)
+    return await planned_captions(known, run.plan)
 
 
 async def planned_captions(known: Captions, plan: PlanReader) -> Captions:

@@ -29,7 +29,7 @@ from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.judge_check import Sittings, with_checks
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.plan import Captions, PlanReader, plan
+from caliper.pipeline.plan import Captions, plan
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
 from caliper.pipeline.report_files import ReportFiles, planned_captions
 from caliper.pipeline.runs import run_store
@@ -46,7 +46,7 @@ from caliper.standalone.anchored import kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import kept_report
+from caliper.standalone.kept import report_of
 from caliper.standalone.prepare import Prepared
 from caliper.standalone.stages import Stages
 
@@ -92,7 +92,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             watcher.resumed(planned.name, scored + sum(unscored.values()))
         missing = await run.missing()
         if missing == 0 and directory.written:
-            found = await kept_report(directory, run.tracked, run.captions)
+            found = await report_of(directory, run.tracked, run.captions)
             return already(directory, found)
         run.sittings = await sit(prepared, watcher)
         found = await run.work(watcher, clock)
@@ -186,7 +186,7 @@ class _Run:
         self._directory.begin()
         # What an earlier process wrote may not have been its last file.
         self.tracked.ended = None
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        self._directory.write_captions(await self._planned(self.tracked))
         decoders = Decoders(prepared.decoders)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         media = HeldMedia(self._media(decoders), holding)
@@ -214,7 +214,7 @@ class _Run:
             await decoders.close()
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        self._directory.write_captions(await self._planned(self.tracked))
         return self._report
 
     async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
@@ -225,9 +225,9 @@ class _Run:
         self._report = with_checks(report, self.sittings)
         return self._report
 
-    async def _planned(self, spec: RunSpec, plan: PlanReader) -> Captions:
-        known = {part.name: self.captions.get(part.name, {}) for part in spec.benchmarks}
-        return await planned_captions(known, plan)
+    async def _planned(self, run: TrackedRun) -> Captions:
+        known = {part.name: self.captions.get(part.name, {}) for part in run.spec.benchmarks}
+        return await planned_captions(known, run.plan)
 
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._prepared.config.benchmarks
