@@ -1,6 +1,7 @@
 """Runs of a store compared: paired by question, only when they have ended, one at a time."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 
@@ -189,6 +190,17 @@ async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Co
         await comparer.compare(ids, Wished())
     await refuse(run_store(store, ids[1]), "no rows")
     with pytest.raises(NotReady, match="is failed"):
+        await comparer.compare(ids, Wished())
+
+
+async def test_a_complete_run_that_lost_verdicts_is_not_complete(
+    store: Watched, comparer: Comparer
+) -> None:
+    ids = [(await ran(store, name, [1] * 6)).spec.run_id for name in ("whole", "lost")]
+    (segment,) = [key async for key in store.list(f"runs/{ids[1]}/verdicts/")]
+    lines = gzip.decompress(store.objects[segment]).splitlines(keepends=True)
+    store.objects[segment] = gzip.compress(b"".join(lines[:2]))
+    with pytest.raises(NotReady, match=r"lost. is running, not complete .coverage 33\.3%"):
         await comparer.compare(ids, Wished())
 
 

@@ -21,7 +21,7 @@ from caliper.pipeline.comparing import (
 )
 from caliper.pipeline.declaration import declared
 from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import kept_figures
+from caliper.standalone.kept import read_figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _here(runs: Sequence[str], wished: Wished) -> Entrants:
     differing = _alike([declared(spec) for spec in specs], wished)
     reports, totals = [], []
     for directory, spec in zip(directories, specs, strict=True):
-        report, tallies = asyncio.run(kept_figures(directory))
+        report, tallies = asyncio.run(read_figures(directory))
         _refuse_partial(report, spec.run_id, wished)
         reports.append(report)
         totals.append(tallies)

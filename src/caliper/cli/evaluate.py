@@ -27,7 +27,7 @@ from caliper.runtime.clock import SystemClock
 from caliper.runtime.metering import Spent
 from caliper.runtime.settings import access, decoders
 from caliper.standalone.config import RunConfig
-from caliper.standalone.kept import find_kept, kept_report
+from caliper.standalone.kept import find_kept, read_report
 from caliper.standalone.prepare import Prepared, prepare
 from caliper.standalone.run import Finished, already, evaluate
 
@@ -45,7 +45,7 @@ def _evaluate(config: RunConfig, shown: Evaluated) -> int:
             finished = runner.run(_run(config, shown))
         except BackendError:
             directory = find_kept(config)
-            kept = None if directory is None else runner.run(kept_report(directory))
+            kept = None if directory is None else runner.run(read_report(directory))
             if directory is None or kept is None or kept.partial:
                 raise
             finished = already(directory, kept)

@@ -154,7 +154,11 @@ async def _opened(stored: StoredRun, wished: Wished) -> tuple[Side, TrackedRun, 
     by_ledger, coverage = standing(run.spec, run.summary, run.ledger)
     # A run in one process stands as its ledger tells, whenever that was written.
     told = None if record.started else Scores(by_ledger, ())
-    side = Side(run.run, run.spec.name, record.status(told).state, coverage)
+    state = record.status(told).state
+    if state in (RunState.FINISHED, RunState.COMPLETE):
+        # Unless what it rests on was lost since.
+        state = by_ledger
+    side = Side(run.run, run.spec.name, state, coverage)
     if not wished.partial:
         refuse_partial(f"run {side.run} ({side.name})", side.state, side.share)
     captions = await stored.captions(run)

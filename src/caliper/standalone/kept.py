@@ -27,24 +27,24 @@ from caliper.standalone.taxonomy import taxonomy_of
 from caliper.version import __version__
 
 
-async def kept_report(directory: RunDirectory) -> Report:
+async def read_report(directory: RunDirectory) -> Report:
     """The report of a run as far as it went, from its plan and verdicts.
 
     Raises NewerSchema, InvalidInput for what is no run or cannot be read, and NotReady for a run
     without a whole plan.
     """
     run = await directory.stored.open()
-    return await report_of(directory, run, await directory.captions(run))
+    return await kept_report(directory, run, await directory.captions(run))
 
 
-async def report_of(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
+async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
     """The report of a run that is open. Raises InvalidInput when its plan is lost."""
     found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
     return with_checks(found, kept_sittings(directory))
 
 
 async def write_report(directory: RunDirectory) -> Report:
-    """`kept_report`, with its files written anew. Raises StoreFull or StoreUnavailable too."""
+    """`read_report`, with its files written anew. Raises StoreFull or StoreUnavailable too."""
     written: list[Report] = []
 
     def complete(found: Report) -> Report:
@@ -60,10 +60,10 @@ async def write_report(directory: RunDirectory) -> Report:
     return written[0]
 
 
-async def kept_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally]]:
-    """`kept_report`, and the tally of each benchmark."""
+async def read_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally]]:
+    """`read_report`, and the tally of each benchmark."""
     run = await directory.stored.open()
-    found = await report_of(directory, run, await directory.captions(run))
+    found = await kept_report(directory, run, await directory.captions(run))
     return found, await tallies(run.spec, run.plan, run.ledger)
 
 
@@ -74,14 +74,14 @@ def media_of(directory: RunDirectory) -> dict[str, File]:
 
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
-    """One row a verdict that a run has, in plan order. Raises like `kept_report`."""
+    """One row a verdict that a run has, in plan order. Raises like `read_report`."""
     run = await directory.stored.open()
     shards = verdict_rows(run.spec, run.plan, run.ledger)
     return [row async for shard in shards for row in shard]
 
 
 async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
-    """The scores that each question of a run can have, by its id. Raises like `kept_report`."""
+    """The scores that each question of a run can have, by its id. Raises like `read_report`."""
     run = await directory.stored.open()
     found = {}
     async for items in run.plan():

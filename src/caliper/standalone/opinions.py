@@ -12,7 +12,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.report import Estimate, Path, VerdictRow
 from caliper.pipeline.comparing import differences
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import kept_figures, kept_report
+from caliper.standalone.kept import read_figures, read_report
 from caliper.standalone.labels import Labels, Possible, label_of
 
 ALL = "all"
@@ -62,7 +62,7 @@ async def choices(
     runs of some of them over captions that tell nothing.
     """
     specs = [directory.read_spec() for directory in directories]
-    kept = [await kept_figures(directory) for directory in directories]
+    kept = [await read_figures(directory) for directory in directories]
     (first, base), *_ = kept
     empty = await _blank(blank)
     found: dict[str, list[Candidate]] = {part.name: [] for part in first.benchmarks}
@@ -119,7 +119,7 @@ async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str]
                     file=str(directory.path),
                     field="--blank",
                 )
-        for part in (await kept_report(directory)).benchmarks:
+        for part in (await read_report(directory)).benchmarks:
             if _CANNOT in part.estimates:
                 who = part.models[benchmark(part.name).role]
                 found[part.name, who] = part.estimates[_CANNOT]

@@ -46,7 +46,7 @@ from caliper.standalone.anchored import kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import report_of
+from caliper.standalone.kept import kept_report
 from caliper.standalone.prepare import Prepared
 from caliper.standalone.stages import Stages
 
@@ -92,7 +92,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
             watcher.resumed(planned.name, scored + sum(unscored.values()))
         missing = await run.missing()
         if missing == 0 and directory.written:
-            found = await report_of(directory, run.tracked, run.captions)
+            found = await kept_report(directory, run.tracked, run.captions)
             return already(directory, found)
         run.sittings = await sit(prepared, watcher)
         found = await run.work(watcher, clock)

@@ -20,7 +20,7 @@ from caliper.core.question import Item
 from caliper.runtime.models import split_spec
 from caliper.standalone.config import read_config
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import kept_report
+from caliper.standalone.kept import read_report
 from caliper.standalone.prepare import answering_spec
 
 
@@ -65,7 +65,7 @@ def _config(path: Path) -> Valid:
 
 def _run(directory: RunDirectory) -> Valid:
     """Reads the plan and every outcome: what is wrong with them is raised."""
-    found, spec = asyncio.run(kept_report(directory)), directory.read_spec()
+    found, spec = asyncio.run(read_report(directory)), directory.read_spec()
     parts = ", ".join(part.name for part in spec.benchmarks)
     problems = (f"the run is {found.state}, not complete",) if found.partial else ()
     summary = f"run {spec.run_id} ({spec.name}) over {parts}: {found.state}"
