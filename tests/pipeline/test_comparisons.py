@@ -37,12 +37,12 @@ class Watched(MemoryStore):
         self.reached = asyncio.Event()
         self.read: list[str] = []
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         self.read.append(key)
         if self.held and key.startswith(self.held):
             self.reached.set()
             await asyncio.Event().wait()
-        return await super().get(key)
+        return await super().get(key, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         self.read.append(key)

@@ -91,10 +91,10 @@ class Gated(MemoryStore):
         super().__init__()
         self.gates: dict[str, Gate] = {}
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         for gate in [gate for end, gate in self.gates.items() if key.endswith(end)]:
             await gate()
-        return await super().get(key)
+        return await super().get(key, most)
 
 
 class Waiting:

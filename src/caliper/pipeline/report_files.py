@@ -95,7 +95,7 @@ class ReportFiles:
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
     """Keep the files, report.json last."""
     for file in sorted(files, key=lambda file: file.name == REPORT):
-        await store.put_file(f"report/{file.name}", file)
+        await store.put(f"report/{file.name}", file)
 
 
 async def _digest(files: Sequence[Path]) -> str:
