@@ -21,11 +21,11 @@ from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.aggregate import report, verdict_rows
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.plan import Captions
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.runs import run_store
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.codec import (
     EventKind,
@@ -54,7 +54,7 @@ async def stored_run(
 ) -> Planned:
     """A run of CaptionQA that is stored and planned."""
     spec = runs.spec(*parts, name=name, **changes)
-    kept = Narrowed(store, f"runs/{spec.run_id}")
+    kept = run_store(store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
     return await runs.planned(spec, found, kept)

@@ -15,9 +15,8 @@ from tests.fakes.stores import MemoryStore
 from caliper.core.errors import NotReady
 from caliper.core.keys import canonical_json
 from caliper.core.report import Report, VerdictRow
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.reading import RunReader, Wanted
-from caliper.pipeline.runs import RunBook, refuse
+from caliper.pipeline.runs import RunBook, refuse, run_store
 from caliper.pipeline.store_log import SEGMENT_BYTES
 from caliper.ports.codec import EventKind
 from caliper.ports.storage import ReportSink
@@ -146,7 +145,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
 
 async def test_a_report_of_a_failed_run_says_why_there_is_none(house: House) -> None:
     spec = runs.spec()
-    kept = Narrowed(house.store, f"runs/{spec.run_id}")
+    kept = run_store(house.store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     reader = reader_of(house, Waiting())
     with pytest.raises(NotReady, match=r"^the run is not planned yet$"):

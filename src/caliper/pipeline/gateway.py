@@ -18,7 +18,6 @@ from caliper.core.caps import Caps
 from caliper.core.errors import AlreadyExists, InvalidInput, StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.run import OVER, RunSpec, RunState
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.publish import PLAN_JOBS, RUNS
 from caliper.pipeline.resolve import Asked, resolve
 from caliper.pipeline.run_record import Evaluation, read_record
@@ -178,7 +177,7 @@ class Gateway:
             await write_json(self._outside.store, place, run=run)
 
     async def _note_start(
-        self, kept: Narrowed, spec: RunSpec, caps: Caps, *, again: bool
+        self, kept: ObjectStore, spec: RunSpec, caps: Caps, *, again: bool
     ) -> datetime:
         """When the run was first started; noted in the index too. With `again` one start more
         is counted, with its caps: before its plan-job is sent, so that the planner answers this
@@ -198,7 +197,7 @@ class Gateway:
         await write_json(self._outside.store, f"{_INDEX}{left:015}-{spec.run_id}.json")
         return started
 
-    async def _forget_end(self, kept: Narrowed) -> None:
+    async def _forget_end(self, kept: ObjectStore) -> None:
         """What ended the run before no longer holds."""
         await write_json(kept, CANCELLED, cancelled=False)
         await forget_refusal(kept)
