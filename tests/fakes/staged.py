@@ -18,8 +18,6 @@ from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
-from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
@@ -27,6 +25,7 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.outlets import Outlets, Trouble
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import SPEC, run_store
@@ -143,7 +142,7 @@ class Bench:
     async def keep(self, benchmark: str, caption: Caption) -> None:
         self.kept.append((benchmark, caption))
 
-    async def no_captions(self, _: RunSpec, __: PlanReader) -> Captions:
+    async def no_captions(self, _: TrackedRun) -> Captions:
         return {}
 
     async def over(self, event: RunEnded) -> None:

@@ -108,9 +108,14 @@ def run() -> None:
 
 def _code(error: CaliperError) -> Exit:
     match error:
-        case InvalidInput() | MediaMissing() | NotFound() | NotReady() | AlreadyExists():
-            return Exit.BAD_INPUT
-        case NotComparable():
+        case (
+            InvalidInput()
+            | MediaMissing()
+            | NotFound()
+            | NotReady()
+            | NotComparable()
+            | AlreadyExists()
+        ):
             return Exit.BAD_INPUT
         case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
             return Exit.SURROUNDINGS

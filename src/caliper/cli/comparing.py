@@ -17,11 +17,10 @@ from caliper.cli.anchors import warn_of_drift
 from caliper.cli.console import ERR
 from caliper.cli.installation import open_gateway
 from caliper.core.report import Report
-from caliper.pipeline.comparing import Comparison, Wished
-from caliper.pipeline.comparing import compare_runs as compare_opened
+from caliper.pipeline.comparing import Comparison, Wished, compare_runs
 from caliper.runtime.sinks import thumbnails_below
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import media_of, opening
+from caliper.standalone.kept import media_of
 
 Anyway = Annotated[
     bool,
@@ -50,7 +49,7 @@ def compared(
     """
     if server is None:
         directories = [find_run(name) for name in runs]
-        found = asyncio.run(compare_opened([*map(opening, directories)], wished))
+        found = asyncio.run(compare_runs([each.stored for each in directories], wished))
         # What one run cannot show, another may: they are paired on the same media.
         places: dict[str, Path] = {}
         for directory in directories if pictures else ():

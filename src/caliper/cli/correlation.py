@@ -22,7 +22,7 @@ from caliper.cli.flags import Json
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import read_run
+from caliper.standalone.kept import read_report
 from caliper.standalone.people import MODEL, read_scores
 
 Runs = Annotated[
@@ -65,7 +65,7 @@ def correlation(
     score, or all have the same.
     """
     scores = read_scores(people, column)
-    reports = [asyncio.run(read_run(find_run(name))).report for name in runs]
+    reports = [asyncio.run(read_report(find_run(name))) for name in runs]
     names = [report.name for report in reports]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -27,7 +27,7 @@ from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.settings import access, decoders
 from caliper.standalone.config import RunConfig
-from caliper.standalone.kept import find_kept, read_run
+from caliper.standalone.kept import find_kept, read_report
 from caliper.standalone.prepare import Prepared, prepare
 from caliper.standalone.run import Finished, already, evaluate
 
@@ -45,10 +45,10 @@ def _evaluate(config: RunConfig, shown: Evaluated) -> int:
             finished = runner.run(_run(config, shown))
         except BackendError:
             directory = find_kept(config)
-            kept = None if directory is None else runner.run(read_run(directory))
-            if directory is None or kept is None or kept.report.partial:
+            kept = None if directory is None else runner.run(read_report(directory))
+            if directory is None or kept is None or kept.partial:
                 raise
-            finished = already(directory, kept.report)
+            finished = already(directory, kept)
     _tell(finished, shown)
     return Exit.DONE if not finished.report.partial else Exit.NO
 

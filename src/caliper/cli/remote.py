@@ -21,8 +21,8 @@ from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
 from caliper.deferred import deferred
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
+from caliper.pipeline.run_record import Evaluation
 from caliper.standalone.config import RunConfig
 
 if TYPE_CHECKING:

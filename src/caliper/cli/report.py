@@ -19,7 +19,7 @@ from caliper.cli.show import show_place, show_report
 from caliper.core.errors import InvalidInput
 from caliper.deferred import deferred
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import read_run
+from caliper.standalone.kept import write_report
 
 if TYPE_CHECKING:
     from caliper.cli import remote
@@ -56,12 +56,12 @@ def report(
     if out is not None:
         raise InvalidInput("a local run's files stay in its directory", field="--out")
     directory = find_run(run)
-    kept = asyncio.run(read_run(directory, write=True))
+    found = asyncio.run(write_report(directory))
     if json:
-        write_out(report_text(kept.report))
+        write_out(report_text(found))
     elif not quiet:
-        show_report(kept.report, OUT)
+        show_report(found, OUT)
         show_place(directory.path / "report.html", OUT)
-    elif kept.report.partial:
-        write_reason(state(kept.report))
-    return Exit.NO if kept.report.partial else Exit.DONE
+    elif found.partial:
+        write_reason(state(found))
+    return Exit.NO if found.partial else Exit.DONE

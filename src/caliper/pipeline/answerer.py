@@ -10,9 +10,10 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import sampling_seed
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply, Source
+from caliper.core.run import Identity
 from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.rendering import Request, render_ask, with_images
-from caliper.ports.models import ChatModel, Completion, Identity, Image
+from caliper.ports.models import ChatModel, Completion, Image
 from caliper.ports.prompts import PromptPack
 
 REFUSALS = frozenset({"refusal", "content_filter"})

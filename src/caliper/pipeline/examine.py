@@ -24,14 +24,14 @@ from caliper.core.question import (
     Source,
     Vector,
 )
-from caliper.core.run import RunSpec
+from caliper.core.run import Identity, RunSpec
 from caliper.core.untrusted import bounded
 from caliper.pipeline.allowance import Allowance
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
 from caliper.ports.codec import ExamineJob, Verdicts
-from caliper.ports.models import Answerer, Embedder, Identity, NounTagger
+from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, StageTelemetry
 

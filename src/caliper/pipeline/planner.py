@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions
 from caliper.pipeline.budget import affordable
-from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.plan import Captions, Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
 from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
 from caliper.pipeline.supplies import fetch_dataset, read_captions

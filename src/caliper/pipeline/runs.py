@@ -98,13 +98,10 @@ async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
     return number
 
 
-async def started_since(run: ObjectStore, start: int) -> bool:
-    """Whether a run was started again after the start that an aggregator last heard of.
-
-    One that was away when the plan was told knows of no start, 0: that was the first.
-    """
-    starts, _ = await last_start(run)
-    return max(start, 1) < starts
+async def is_cancelled(run: ObjectStore) -> bool:
+    """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
+    marked = await read_json(run, CANCELLED)
+    return bool(marked and marked.get("cancelled"))
 
 
 class RunBook:
@@ -154,8 +151,7 @@ class RunBook:
 
     async def _look(self, run: str) -> bool:
         now = self._clock.monotonic()
-        marked = await read_json(run_store(self._store, run), CANCELLED)
-        told = bool(marked and marked.get("cancelled"))
+        told = await is_cancelled(run_store(self._store, run))
         self._looked[run] = (now, told)
         return told
 

@@ -219,7 +219,7 @@ class StoredMedia:
         return found
 
     async def _fetch(self, key: str, path: str, most: int) -> bytes:
-        data = await self.store.get_within(key, most)
+        data = await self.store.get(key, most)
         if data is None:
             raise _not_pushed(path)
         return data

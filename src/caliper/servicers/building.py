@@ -20,7 +20,6 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.deferred import deferred
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances
 from caliper.pipeline.comparisons import Comparer
@@ -31,6 +30,7 @@ from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.holding import Holding
 from caliper.pipeline.lagging import Lagging
 from caliper.pipeline.outlets import NobodyWatches, Outlets
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
 from caliper.pipeline.reading import RunReader
@@ -237,15 +237,12 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
-    async def captions(spec: RunSpec, plan: PlanReader) -> Captions:
-        return await captions_of_run(ground.store, spec, plan)
-
     index = MediaIndex(ground.store, ground.clock)
 
     def files_of(spec: RunSpec, texts: Captions) -> Sequence[ReportSink]:
         return sinks(texts, StoredPictures(ground.store, index, spec))
 
-    files = ReportFiles(captions, files_of)
+    files = ReportFiles(partial(captions_of_run, ground.store), files_of)
     telemetry = ground.telemetry.scores
     gauges = None if telemetry is None else Gauges(telemetry, ground.clock, _LOG.warning)
     outlets = Outlets(

@@ -28,7 +28,7 @@ from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.supplies import read_written
-from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.pipeline.tracked import StoredRun, TrackedRun
 
 DEFAULT_ROOT = Path("runs")
 
@@ -53,16 +53,11 @@ class RunDirectory:
         """
         return RunStore(self.path, spec, DirectoryStore(shared or self.path.parent / ".store"))
 
-    async def open(self, spec: RunSpec) -> TrackedRun:
-        """The run with all that is known of it.
-
-        Raises NewerSchema, InvalidInput when it was not planned or cannot be read,
-        StoreUnavailable.
-        """
-        found = await Runs(self.store(spec)).open(spec.run_id, now=0)
-        if found is None:
-            raise InvalidInput("the run has no complete plan", file=str(self.path))
-        return found
+    @property
+    def stored(self) -> StoredRun:
+        """The run, to be opened. Raises NewerSchema or InvalidInput where there is none."""
+        spec = self.read_spec()
+        return StoredRun(spec, self.store(spec), self.captions)
 
     async def captions(self, run: TrackedRun) -> dict[str, dict[str, str]]:
         """Caption texts by benchmark and sample, as far as they are known.

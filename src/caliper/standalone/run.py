@@ -24,7 +24,6 @@ from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances, capped
 from caliper.pipeline.budget import affordable
@@ -33,7 +32,7 @@ from caliper.pipeline.examine import Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.plan import plan
+from caliper.pipeline.plan import Captions, plan
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
 from caliper.pipeline.report_files import ReportFiles, planned_captions
 from caliper.pipeline.runs import note_start, run_store
@@ -186,13 +185,13 @@ class _Run:
 
     async def work(self, watcher: Watcher) -> Report:
         """Work until there is no more to do, and write the report."""
-        prepared, spec = self._prepared, self._prepared.spec
+        prepared = self._prepared
         caps = prepared.config.caps
         start = await note_start(self.tracked.store, caps, self._clock.now())
         self._directory.begin()
         # What an earlier process wrote may not have been its last file.
         self.tracked.ended = None
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        self._directory.write_captions(await self._planned(self.tracked))
         decoders, anchors = Decoders(prepared.decoders), self._anchors(watcher)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         media = HeldMedia(self._media(decoders), holding)
@@ -204,7 +203,7 @@ class _Run:
             await decoders.close()
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        self._directory.write_captions(await self._planned(self.tracked))
         return self._report
 
     def _stages(
@@ -259,9 +258,9 @@ class _Run:
         self._report = report
         return report
 
-    async def _planned(self, spec: RunSpec, plan: PlanReader) -> Captions:
-        known = {part.name: self.captions.get(part.name, {}) for part in spec.benchmarks}
-        return await planned_captions(known, plan)
+    async def _planned(self, run: TrackedRun) -> Captions:
+        known = {part.name: self.captions.get(part.name, {}) for part in run.spec.benchmarks}
+        return await planned_captions(known, run.plan)
 
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._prepared.config.benchmarks

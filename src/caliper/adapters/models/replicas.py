@@ -28,8 +28,8 @@ from caliper.core.errors import (
     InvalidInput,
     ModelChanged,
 )
+from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.models import Identity
 from caliper.ports.telemetry import SILENT, CallTelemetry
 
 Served = TypeVar("Served", bound=Resolving)

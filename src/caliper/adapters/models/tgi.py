@@ -39,7 +39,8 @@ from caliper.core.errors import (
 )
 from caliper.core.keys import canonical_json, digest
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Identity, Message
+from caliper.core.run import Identity
+from caliper.ports.models import Completion, Message
 
 
 class TgiModel:
