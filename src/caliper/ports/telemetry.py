@@ -56,7 +56,7 @@ class Window(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A figure in the paper's unit; `low` and `high` bound it at 95 %, None where nothing does."""
+    """A figure in the paper's unit; `low` and `high` bound it at 95%, None where nothing does."""
 
     value: float
     low: float | None = None
