@@ -16,10 +16,7 @@ from command_reference import CommandReference, table
 from generated import ROOT, written
 from pydantic import BaseModel
 
-from caliper.benchmarks.base import Setting
-from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.cli.app import app
-from caliper.cli.exits import Exit
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.runtime.models import EMBEDDERS, KINDS, TAGGERS
 from caliper.runtime.service_settings import (
@@ -61,8 +58,9 @@ _INTRODUCTION = """# The command line
 
 <!-- Written by tools/cli_reference.py from the code. Do not edit: run `make docs`. -->
 
-`caliper COMMAND --help` prints the same on a terminal. [fidelity.md](fidelity.md) explains the
-protocol settings, [report.md](report.md) the files of a run."""
+Every command and option; `caliper COMMAND --help` says more about a command. [report.md](report.md)
+has the files of a run and the exit codes, [fidelity.md](fidelity.md) the protocol settings: pass
+`--set KEY=VALUE`, or `--set BENCHMARK.KEY=VALUE` for one benchmark of several."""
 _CONFIGURATION = """## A run over several benchmarks
 
 `caliper evaluate --config FILE` reads YAML. Paths in it are relative to the file. Options on the
@@ -76,10 +74,6 @@ benchmarks:
 ```
 
 A key means the same as the option of its name, with `_` for `-`."""
-_SETTINGS = """## Protocol settings
-
-Pass `--set KEY=VALUE`, or write `set:` in a file. `BENCHMARK.KEY=VALUE` sets one benchmark of
-several. Every setting is part of the run and printed in its report. Defaults are bold."""
 _ENVIRONMENT = """## Environment
 
 The environment says how things are reached, never what is measured. The name of a variable is the
@@ -90,8 +84,7 @@ of services and installations, [media.md](media.md#bounds) those of media."""
 
 def page() -> str:
     """The whole page."""
-    declared = typer.main.get_command(app)
-    commands = CommandReference(declared)
+    commands = CommandReference(typer.main.get_command(app))
     blocks = [
         _INTRODUCTION,
         *commands.sections(),
@@ -99,12 +92,8 @@ def page() -> str:
         _models(),
         _CONFIGURATION,
         *_keys(commands.flags),
-        _SETTINGS,
-        *_settings(),
         _ENVIRONMENT,
         *_environment(),
-        "## Exit codes",
-        _exit_codes(declared.epilog or ""),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -141,31 +130,6 @@ def _field(kind: type[BaseModel], field: str, name: str) -> str:
             return f"`{name}`"
 
 
-def _settings() -> Iterator[str]:
-    rows = {
-        name: [(f"`{one.name}`", _values(one), one.help) for one in benchmark(name).settings]
-        for name in NAMES
-    }
-    common = [row for row in rows[NAMES[0]] if all(row in each for each in rows.values())]
-    yield "### All benchmarks"
-    yield table(("setting", "values", "meaning"), common)
-    for name in NAMES:
-        yield f"### {benchmark(name).title}"
-        own = (row for row in rows[name] if row not in common)
-        yield table(("setting", "values", "meaning"), own)
-
-
-def _values(setting: Setting) -> str:
-    if setting.choices:
-        return ", ".join(
-            f"**`{choice}`**" if choice == setting.default else f"`{choice}`"
-            for choice in setting.choices
-        )
-    return (
-        f"{' to '.join(f'{bound:,.10g}' for bound in setting.range or ())}, **{setting.default}**"
-    )
-
-
 def _environment() -> Iterator[str]:
     rows = []
     for process, kind in _PROCESSES.items():
@@ -188,13 +152,6 @@ def _environment() -> Iterator[str]:
 def _own(kind: type[Settings]) -> list[str]:
     """The fields that a class of settings itself declares."""
     return [field for field in kind.model_fields if field in kind.__annotations__]
-
-
-def _exit_codes(epilog: str) -> str:
-    found = re.findall(r"(\d+) ([^;]+?)(?:;|\.$)", epilog)
-    if {int(code) for code, _ in found} != {int(code) for code in Exit}:
-        raise ValueError(f"the epilog of the command tells other exit codes than Exit: {epilog}")
-    return table(("code", "meaning"), found)
 
 
 if __name__ == "__main__":
