@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import typer
 from command_reference import CommandReference, table
@@ -17,43 +17,11 @@ from generated import ROOT, written
 from pydantic import BaseModel
 
 from caliper.cli.app import app
-from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.runtime.models import EMBEDDERS, KINDS, TAGGERS
-from caliper.runtime.service_settings import (
-    AggregatorSettings,
-    CaptionerSettings,
-    ClientSettings,
-    GatewaySettings,
-    JudgeSettings,
-    KafkaSettings,
-    QaReaderSettings,
-    ServerSettings,
-    StoreSettings,
-    StreamSettings,
-)
-from caliper.runtime.settings import CallSettings, MediaSettings, ModelSettings, Settings
+from caliper.runtime.settings import CallSettings
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 
 PAGE = ROOT / "docs" / "cli.md"
-_GROUPS: Mapping[str, type[Settings]] = {
-    "calls": CallSettings,
-    "media": MediaSettings,
-    "server": ServerSettings,
-    "store": StoreSettings,
-    "Kafka": KafkaSettings,
-    "jobs": StreamSettings,
-    "model": EndpointSettings,
-    "anchors": ExaminingSettings,
-}
-_PROCESSES: Mapping[str, type[Settings]] = {
-    "command line": ModelSettings,
-    "command line, for installations": ClientSettings,
-    "gateway": GatewaySettings,
-    "captioner": CaptionerSettings,
-    "judge": JudgeSettings,
-    "reader": QaReaderSettings,
-    "aggregator": AggregatorSettings,
-}
 _INTRODUCTION = """# The command line
 
 <!-- Written by tools/cli_reference.py from the code. Do not edit: run `make docs`. -->
@@ -76,10 +44,9 @@ benchmarks:
 A key means the same as the option of its name, with `_` for `-`."""
 _ENVIRONMENT = """## Environment
 
-The environment says how things are reached, never what is measured. The name of a variable is the
-prefix of a process and a name from one of its groups, as in `CALIPER_JUDGE_MODEL`. An unknown
-variable with such a prefix is an error. [services.md](services.md#settings) explains the variables
-of services and installations, [media.md](media.md#bounds) those of media."""
+The environment says how things are reached, never what is measured.
+[services.md](services.md#settings) has the variables of services and of `--server`, `--kafka` and
+`--store`, [media.md](media.md#bounds) the bounds of media. For calls of models:"""
 
 
 def page() -> str:
@@ -93,7 +60,7 @@ def page() -> str:
         _CONFIGURATION,
         *_keys(commands.flags),
         _ENVIRONMENT,
-        *_environment(),
+        _environment(),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -130,28 +97,18 @@ def _field(kind: type[BaseModel], field: str, name: str) -> str:
             return f"`{name}`"
 
 
-def _environment() -> Iterator[str]:
-    rows = []
-    for process, kind in _PROCESSES.items():
-        groups = [name for name, part in _GROUPS.items() if issubclass(kind, part)]
-        shared = {field for name in groups for field in _GROUPS[name].model_fields}
-        own = (field for field in kind.model_fields if field in _own(kind) or field not in shared)
-        names = ", ".join(_field(kind, field, field.upper()) for field in own)
-        rows.append((f"`{kind.model_config['env_prefix']}`", process, ", ".join(groups), names))
-    yield table(("prefix", "process", "groups", "also"), rows)
-    variables = (
-        (name, ", ".join(_field(kind, field, field.upper()) for field in _own(kind)))
-        for name, kind in _GROUPS.items()
+def _environment() -> str:
+    meanings = dict(re.findall(r"CALIPER_([A-Z_]+): ([^;.]+)", CallSettings.__doc__ or ""))
+    fields = CallSettings.model_fields
+    rows = (
+        (_field(CallSettings, name, f"CALIPER_{name.upper()}"), _one_line(meanings[name.upper()]))
+        for name in fields
     )
-    yield table(("group", "variables (defaults)"), variables)
-    meanings = re.findall(r"CALIPER_([A-Z_]+): ([^;.]+)", CallSettings.__doc__ or "")
-    calls = (f"`{name}`: {' '.join(meaning.split())}" for name, meaning in meanings)
-    yield f"For calls of models: {'; '.join(calls)}."
+    return table(("variable (default)", "meaning"), rows)
 
 
-def _own(kind: type[Settings]) -> list[str]:
-    """The fields that a class of settings itself declares."""
-    return [field for field in kind.model_fields if field in kind.__annotations__]
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 if __name__ == "__main__":

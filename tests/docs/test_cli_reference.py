@@ -18,28 +18,11 @@ from tests.docs.pages import ROOT
 from tests.fakes.sources import python_path
 
 from caliper.cli.app import app
-from caliper.runtime.service_settings import (
-    AggregatorSettings,
-    CaptionerSettings,
-    ClientSettings,
-    GatewaySettings,
-    JudgeSettings,
-    QaReaderSettings,
-)
-from caliper.runtime.settings import ModelSettings, Settings, variable
+from caliper.runtime.settings import CallSettings, MediaSettings, variable
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 
 SCRIPT = Path("tools/cli_reference.py")
 PAGE = (ROOT / "docs" / "cli.md").read_text("utf-8")
-PROCESSES: tuple[type[Settings], ...] = (
-    ModelSettings,
-    ClientSettings,
-    GatewaySettings,
-    CaptionerSettings,
-    JudgeSettings,
-    QaReaderSettings,
-    AggregatorSettings,
-)
 
 
 def run(folder: Path, *arguments: str, **surroundings: str) -> subprocess.CompletedProcess[str]:
@@ -155,15 +138,14 @@ def test_every_key_of_a_configuration_is_there() -> None:
         assert set(re.findall(r"`(\w+)`", line)) == set(kind.model_fields)
 
 
-def test_every_environment_variable_is_there() -> None:
-    part = PAGE.partition("\n## Environment\n")[2].partition("\n## ")[0]
-    groups = dict(re.findall(r"^\| ([a-zA-Z]+) \| (`.*) \|$", part, re.MULTILINE))
-    found = {
-        prefix + name
-        for prefix, members, also in re.findall(
-            r"^\| `(CALIPER_\w*)` \| .*? \| (.*?) \| (.*?) \|$", part, re.MULTILINE
-        )
-        for names in (*(groups[each] for each in members.split(", ")), also)
-        for name in re.findall("`([A-Z_]+)`", names)
-    }
-    assert found == {variable(kind, field) for kind in PROCESSES for field in kind.model_fields}
+def test_every_environment_variable_of_calls_is_there() -> None:
+    part = PAGE.partition("\n## Environment\n")[2]
+    found = re.findall(r"^\| `(CALIPER_\w+)`.* \| \w", part, re.MULTILINE)
+    assert found == [variable(CallSettings, field) for field in CallSettings.model_fields]
+
+
+def test_every_bound_of_media_is_there() -> None:
+    page = (ROOT / "docs" / "media.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(MEDIA_\w+)` \| ([\d,]+) \| \w", page, re.MULTILINE)
+    fields = MediaSettings.model_fields.items()
+    assert rows == [(name.upper(), f"{field.default:,.0f}") for name, field in fields]
