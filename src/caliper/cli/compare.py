@@ -13,8 +13,7 @@ from rich.table import Table
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import Section, render_comparison, sections
-from caliper.adapters.wording import chance, dimensions, number, percent, stuffed_side
-from caliper.analysis.compare import Difference
+from caliper.adapters.wording import chance, dimensions, interval, number, percent, stuffed_side
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparing import Anyway, Partial, compared
@@ -128,18 +127,12 @@ def _table(section: Section, names: tuple[str, str]) -> Table:
             number(found.first),
             number(found.second),
             f"[bold]{number(found.value)}[/bold]" if clear else number(found.value),
-            _interval(found),
+            interval(found),
             chance(found),
             "" if found.detectable is None else number(found.detectable),
             f"{found.paired:,}",
         )
     return table
-
-
-def _interval(found: Difference) -> str:
-    if found.low is None or found.high is None:
-        return ""
-    return f"{number(found.low)} to {number(found.high)}"
 
 
 command = taking(compare, Wanted, help_text=HELP)

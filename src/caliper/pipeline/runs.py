@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
+
+from cachetools import LRUCache
 
 from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, NotFound
@@ -114,17 +115,15 @@ class RunBook:
     def __init__(
         self, store: ObjectStore, clock: Clock, capacity: int = 64, fresh: float = 2.0
     ) -> None:
-        self._store, self._clock = store, clock
-        self._capacity, self._fresh = capacity, fresh
-        self._specs: OrderedDict[str, RunSpec] = OrderedDict()
-        self._looked: dict[str, tuple[float, bool]] = {}
+        self._store, self._clock, self._fresh = store, clock, fresh
+        self._specs: LRUCache[str, RunSpec] = LRUCache(capacity)
+        self._looked: LRUCache[str, tuple[float, bool]] = LRUCache(capacity)
         self._asking: dict[str, asyncio.Future[Any]] = {}
 
     async def spec(self, run: str) -> RunSpec:
         """The spec of a run. Raises NotFound for one that is not stored, StoreUnavailable."""
         if run not in self._specs:
             return await self._together(f"{run}/spec", partial(self._read_spec, run))
-        self._specs.move_to_end(run)
         return self._specs[run]
 
     async def _read_spec(self, run: str) -> RunSpec:
@@ -132,9 +131,6 @@ class RunBook:
         if written is None:
             raise NotFound(f"no run {run}")
         found = self._specs[run] = RunSpec.from_json(written, file=f"runs/{run}/{SPEC}")
-        if len(self._specs) > self._capacity:
-            oldest, _ = self._specs.popitem(last=False)
-            self._looked.pop(oldest, None)
         return found
 
     async def cancelled(self, run: str, *, anew: bool = False) -> bool:

@@ -12,9 +12,10 @@ import asyncio
 import gzip
 import json
 import zlib
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from itertools import groupby, islice
+
+from cachetools import LRUCache
 
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -34,8 +35,9 @@ class SegmentCache:
 
     def __init__(self, store: ObjectStore, capacity: int = SEGMENT_BYTES) -> None:
         self._store = store
-        self._capacity = capacity
-        self._held: OrderedDict[str, bytes] = OrderedDict()
+        self._held: LRUCache[str, bytes] = LRUCache(
+            capacity, lambda lines: min(len(lines), capacity)
+        )
 
     async def get(self, key: str) -> bytes:
         """The lines of a segment. Raises StoreUnavailable, InvalidInput for a lost one."""
@@ -54,11 +56,7 @@ class SegmentCache:
                 self._held[key] = await asyncio.to_thread(gzip.decompress, packed)
             except (OSError, EOFError, zlib.error) as error:
                 raise InvalidInput(f"broken segment: {error}", file=key) from error
-        self._held.move_to_end(key)
-        found = self._held[key]
-        while len(self._held) > 1 and sum(map(len, self._held.values())) > self._capacity:
-            self._held.popitem(last=False)
-        return found
+        return self._held[key]
 
 
 class StoreLog:

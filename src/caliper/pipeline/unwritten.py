@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from pathlib import Path
+
+from cachetools import LRUCache
 
 from caliper.core.errors import StoreUnavailable
 from caliper.ports.storage import ObjectStore
@@ -20,8 +21,8 @@ class Unwritten:
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
-        self._store, self._capacity = store, capacity
-        self._held: OrderedDict[str, bytes] = OrderedDict()
+        self._store = store
+        self._held: LRUCache[str, bytes] = LRUCache(capacity)
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store `data`. Raises StoreUnavailable or StoreFull; bytes are then held."""
@@ -31,8 +32,6 @@ class Unwritten:
             if isinstance(data, Path):
                 raise
             self._held[key] = data
-            if len(self._held) > self._capacity:
-                self._held.popitem(last=False)
             raise
         self._held.pop(key, None)
 

@@ -8,10 +8,11 @@ between them, tries again within a budget, and the proof that all serve the same
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
 from caliper.adapters.models.cost import Cost
@@ -92,7 +93,7 @@ class Replicas(Generic[Served]):
             [Watched(each.name, each.gate, each.proof.look) for each in self._replicas],
             clock,
         )
-        self._homes: OrderedDict[str, int] = OrderedDict()
+        self._homes: LRUCache[str, int] = LRUCache(_HOMES)
         self._identity: Identity | None = None
         self.cost = Cost()
 
@@ -223,9 +224,6 @@ class Replicas(Generic[Served]):
         turn = await self._admission.enter(place, tries)
         if affinity:
             self._homes[affinity] = turn.place
-            self._homes.move_to_end(affinity)
-            if len(self._homes) > _HOMES:
-                self._homes.popitem(last=False)
         return turn
 
     def _last_trouble(self) -> BackendError:
