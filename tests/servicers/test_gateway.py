@@ -15,8 +15,7 @@ from tests.fakes.installation import listening
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
-from caliper.api.types.v1.run_pb2 import TaxonomyOfDomain
-from caliper.core.preparation import Preparation
+from caliper.api.types.v1.run_pb2 import Preparation, TaxonomyOfDomain
 from caliper.pipeline.supplies import push_dataset, put_captions
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.servicers.grounds import memory_ground
