@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from caliper.core.messages import RunEvent
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
 from caliper.pipeline.report_files import ReportFiles
+from caliper.ports.codec import RunEvent
 from caliper.ports.storage import ReportSink
 
 

@@ -16,7 +16,6 @@ from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.keys import canonical_json
-from caliper.core.messages import ExamineJob, RunEnded, Verdicts
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
 from caliper.core.run import RunSpec
@@ -32,6 +31,7 @@ from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import SPEC, run_store
 from caliper.pipeline.tracked import TrackedRun
+from caliper.ports.codec import ExamineJob, RunEnded, Verdicts
 from caliper.ports.models import Image
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits

@@ -16,7 +16,10 @@ from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestio
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
 from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
 from caliper.core.caption import Caption
-from caliper.core.messages import (
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.question import Item, Question, Source
+from caliper.core.run import RunState
+from caliper.ports.codec import (
     CaptionJob,
     ExamineJob,
     PlanJob,
@@ -27,9 +30,6 @@ from caliper.core.messages import (
     StreamMessage,
     Verdicts,
 )
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.question import Item, Question, Source
-from caliper.core.run import RunState
 
 RUN = "0123456789abcdef"
 CHOICE = ChoiceQuestion(

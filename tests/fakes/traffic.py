@@ -6,8 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
 
-from caliper.core.envelopes import Delivery, Message
-from caliper.ports.stream import Consumer, JobStream
+from caliper.ports.stream import Consumer, Delivery, JobStream, Message
 
 # Never measured: it only ends a test whose stream lost a message.
 PATIENCE = 12

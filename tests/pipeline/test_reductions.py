@@ -18,7 +18,6 @@ from tests.fakes.evaluations import (
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.exports.json import JsonExport
-from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
@@ -27,6 +26,7 @@ from caliper.pipeline.outlets import Outlets
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.tracked import Runs
+from caliper.ports.codec import EventKind
 
 
 class SlowExport(JsonExport):

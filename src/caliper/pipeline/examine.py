@@ -12,7 +12,6 @@ from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, JobFate, handling
-from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
 from caliper.core.question import (
     Answer,
@@ -29,6 +28,7 @@ from caliper.core.run import RunSpec
 from caliper.core.untrusted import bounded
 from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
+from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Answerer, Embedder, Identity, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, StageTelemetry

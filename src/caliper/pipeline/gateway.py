@@ -15,10 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from caliper.core.caps import Caps
-from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, InvalidInput, NotFound, StoreUnavailable
 from caliper.core.keys import canonical_json
-from caliper.core.messages import PlanJob, RunCancelled, event_key
 from caliper.core.report import BenchmarkReport, Reuse
 from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.narrowed import Narrowed
@@ -41,10 +39,10 @@ from caliper.pipeline.runs import (
 from caliper.pipeline.supplies import StoredSupplies
 from caliper.pipeline.watching import relayed
 from caliper.ports.clock import Clock
-from caliper.ports.codec import Codec
+from caliper.ports.codec import Codec, PlanJob, RunCancelled, event_key
 from caliper.ports.stages import ScoreBoard, Scores, StageDirectory
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import JobStream
+from caliper.ports.stream import JobStream, Message
 
 _PAGE, _LARGEST_PAGE = 50, 500
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)

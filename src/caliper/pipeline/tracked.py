@@ -11,7 +11,6 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
-from caliper.core.messages import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.core.outcome import Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
@@ -22,6 +21,7 @@ from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import read_plan, read_summary
 from caliper.pipeline.runs import END, SPEC
 from caliper.pipeline.store_log import SegmentCache, StoreLog
+from caliper.ports.codec import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.ports.storage import ObjectStore
 
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}

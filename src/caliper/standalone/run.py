@@ -18,7 +18,6 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
-from caliper.core.messages import RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import RunSpec
@@ -38,6 +37,7 @@ from caliper.pipeline.runs import run_store
 from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
+from caliper.ports.codec import RunEnded
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
-from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.following import Follower
@@ -23,7 +22,7 @@ from caliper.pipeline.publish import (
 )
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import Codec
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.stages import Captioning, Examining
 from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from caliper.core.errors import InvalidInput
-from caliper.core.messages import (
+from caliper.ports.codec import (
     CaptionJob,
     ExamineJob,
     MessageValue,

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import JobFate, handling
-from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.examine import Models
 from caliper.pipeline.judge_check import keep_sitting
 from caliper.pipeline.runs import run_store
+from caliper.ports.codec import CaptionJob, ExamineJob
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import ScoreTelemetry
 from caliper.runtime.anchors.judging import judge_anchors
