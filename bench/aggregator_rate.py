@@ -43,9 +43,9 @@ from caliper.core.sample import Row
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.gauges import Gauges
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
+from caliper.pipeline.runs import run_store
 from caliper.ports.codec import Verdicts
 from caliper.ports.stream import Message, Record
 from caliper.runtime.clock import SystemClock
@@ -165,7 +165,7 @@ async def _prepare(folder: Path, runs: int) -> int:
                 {chosen.role: Identity("tgi", "reader", "1")},
             )
             spec = RunSpec(f"run {number}", "0", "0" * 64, (part,))
-            kept = Narrowed(store, f"runs/{spec.run_id}")
+            kept = run_store(store, spec.run_id)
             await kept.put("spec.json", canonical_json(spec.to_json()))
             summary = await plan(spec, {part.name: Sources(rows, None)}, kept)
             count += summary.questions

@@ -45,9 +45,9 @@ from caliper.core.sample import Row
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gauges import Gauges, Scope
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
+from caliper.pipeline.runs import run_store
 from caliper.ports.codec import PlanMade, Verdicts, event_key
 from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
@@ -184,7 +184,7 @@ class _House:
         models = {chosen.role: Identity("tgi", "reader", "1")}
         part = BenchmarkSpec(chosen.name, rows.digest(chosen.data), None, settings, models)
         spec = RunSpec(name, "0", "0" * 64, (part,))
-        kept = Narrowed(self.store, f"runs/{spec.run_id}")
+        kept = run_store(self.store, spec.run_id)
         await kept.put("spec.json", canonical_json(spec.to_json()))
         summary = await plan(spec, {part.name: Sources(rows, None)}, kept)
         event = PlanMade(spec.run_id, summary.questions)

@@ -12,8 +12,7 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.aggregate import PlanReader
-from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.plan import PlanReader, Sources, plan, read_plan
 from caliper.ports.storage import ObjectStore
 
 JUDGE = Identity("scripted", "scripted", "1", cached=True)

@@ -30,7 +30,7 @@ from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.cli.progress import WarningWatcher
 from caliper.core.run import RunState
 from caliper.pipeline.dead_letters import Which, kept_letters
-from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.run_record import Evaluation
 from caliper.ports.letters import Letter
 from caliper.ports.storage import ObjectStore
 from caliper.standalone.config import RunConfig

@@ -18,8 +18,6 @@ from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
-from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
@@ -27,11 +25,12 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.outlets import Outlets, Trouble
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import SPEC, run_store
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import ExamineJob, RunEnded, Verdicts
+from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded, Verdicts
 from caliper.ports.models import Image
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits
@@ -113,10 +112,21 @@ class Bench:
                 self.store,
             )
         answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
+        models = Models(answerers)
+
+        async def examiner_of(_: ExamineJob) -> Examiner:
+            return Examiner(self.spec, models, self.store)
+
+        async def count_nothing(_: ExamineJob | CaptionJob) -> None: ...
+
+        async def captioner_of(job: CaptionJob) -> Captioner:
+            return captioners[job.benchmark]
+
         stages = Stages(
             publisher=Publisher(self.spec.run_id, stream, codec, self.captions),
-            examiner=Examiner(self.spec, Models(answerers), self.store),
-            captioners=captioners,
+            examiner_of=examiner_of,
+            captioner_of=captioner_of,
+            used=count_nothing,
             asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
             follower=Follower(board, stream, clock, Pace(snapshot=None, patience=None)),
             stream=stream,
@@ -132,7 +142,7 @@ class Bench:
     async def keep(self, benchmark: str, caption: Caption) -> None:
         self.kept.append((benchmark, caption))
 
-    async def no_captions(self, _: RunSpec, __: PlanReader) -> Captions:
+    async def no_captions(self, _: TrackedRun) -> Captions:
         return {}
 
     async def over(self, event: RunEnded) -> None:

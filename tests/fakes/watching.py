@@ -59,10 +59,10 @@ class FallibleStore(MemoryStore):
 
     away = False
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         if self.away and "/plan/0" in key:
             raise StoreUnavailable("away")
-        return await super().get(key)
+        return await super().get(key, most)
 
 
 def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:

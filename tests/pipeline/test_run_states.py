@@ -100,9 +100,9 @@ async def test_scores_cost_a_tenth_of_the_time() -> None:
     aggregator = await house.aggregator()
     get = house.store.get
 
-    async def slow(key: str) -> bytes | None:
+    async def slow(key: str, most: int | None = None) -> bytes | None:
         house.clock.seconds += 2 if "/plan/0" in key else 0
-        return await get(key)
+        return await get(key, most)
 
     house.store.get = slow  # type: ignore[method-assign]
     seen = []
@@ -125,11 +125,11 @@ async def test_scores_that_take_long_keep_nobody_waiting() -> None:
     get, going = house.store.get, asyncio.Event()
     begun = 0
 
-    async def slow(key: str) -> bytes | None:
+    async def slow(key: str, most: int | None = None) -> bytes | None:
         nonlocal begun
         begun += "/plan/0" in key
         await going.wait()
-        return await get(key)
+        return await get(key, most)
 
     house.store.get = slow  # type: ignore[method-assign]
     rolling = RollingScores(house.clock, patience=0.01)

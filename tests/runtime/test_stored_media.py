@@ -21,15 +21,9 @@ DATA = "d" * 64
 class Strict(MemoryStore):
     """Gives no medium without asking how long it may be."""
 
-    async def get(self, key: str) -> bytes | None:
-        assert not key.startswith("media/")
-        return await super().get(key)
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        found = self.objects.get(key)
-        if found is not None and len(found) > most:
-            raise InvalidInput(f"larger than {most} bytes", file=key)
-        return found
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        assert most is not None or not key.startswith("media/")
+        return await super().get(key, most)
 
 
 async def stored(data: bytes, limits: Limits) -> StoredMedia:

@@ -31,6 +31,10 @@ SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
 """A shard is full with so many items, or questions with their repeats."""
 SUMMARY = "plan/summary.json"
 
+PlanReader = Callable[[], AsyncIterator[list[Item]]]
+Captions = Mapping[str, Mapping[str, str]]
+"""Caption texts by benchmark and sample; `CutShort` where a model's limit cut them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:

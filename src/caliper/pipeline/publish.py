@@ -14,9 +14,9 @@ from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption, CutShort
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Item, Source
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.examine import left_unscored
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import Captions, PlanReader
 from caliper.ports.codec import CaptionJob, Codec, ExamineJob, Verdicts
 from caliper.ports.stream import JobStream, Message
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -86,13 +87,22 @@ async def last_start(run: ObjectStore) -> tuple[int, Caps]:
     return int(written.get("starts", 0)), caps
 
 
-async def started_since(run: ObjectStore, start: int) -> bool:
-    """Whether a run was started again after the start that an aggregator last heard of.
-
-    One that was away when the plan was told knows of no start, 0: that was the first.
+async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
+    """Count one more start of a run, which may spend that; returns its number. The time of the
+    first start stays. `run` is its own part of the store. Raises StoreUnavailable or StoreFull.
     """
-    starts, _ = await last_start(run)
-    return max(start, 1) < starts
+    written = await read_json(run, STARTED) or {"started": now.isoformat(timespec="milliseconds")}
+    number = int(written.get("starts", 0)) + 1
+    spend = {"max_calls": caps.calls, "max_tokens": caps.tokens}
+    given = {name: most for name, most in spend.items() if most is not None}
+    await write_json(run, STARTED, started=written["started"], starts=number, **given)
+    return number
+
+
+async def is_cancelled(run: ObjectStore) -> bool:
+    """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
+    marked = await read_json(run, CANCELLED)
+    return bool(marked and marked.get("cancelled"))
 
 
 class RunBook:
@@ -137,8 +147,7 @@ class RunBook:
 
     async def _look(self, run: str) -> bool:
         now = self._clock.monotonic()
-        marked = await read_json(run_store(self._store, run), CANCELLED)
-        told = bool(marked and marked.get("cancelled"))
+        told = await is_cancelled(run_store(self._store, run))
         self._looked[run] = (now, told)
         return told
 

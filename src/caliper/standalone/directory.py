@@ -28,7 +28,7 @@ from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.supplies import read_written
-from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.pipeline.tracked import StoredRun, TrackedRun
 
 DEFAULT_ROOT = Path("runs")
 
@@ -53,16 +53,11 @@ class RunDirectory:
         """
         return RunStore(self.path, spec, DirectoryStore(shared or self.path.parent / ".store"))
 
-    async def open(self, spec: RunSpec) -> TrackedRun:
-        """The run with all that is known of it.
-
-        Raises NewerSchema, InvalidInput when it was not planned or cannot be read,
-        StoreUnavailable.
-        """
-        found = await Runs(self.store(spec)).open(spec.run_id, now=0)
-        if found is None:
-            raise InvalidInput("the run was not planned to its end", file=str(self.path))
-        return found
+    @property
+    def stored(self) -> StoredRun:
+        """The run, to be opened. Raises NewerSchema or InvalidInput where there is none."""
+        spec = self.read_spec()
+        return StoredRun(spec, self.store(spec), self.captions)
 
     async def captions(self, run: TrackedRun) -> dict[str, dict[str, str]]:
         """Caption texts by benchmark and sample, as far as they are known.
@@ -130,7 +125,7 @@ class RunDirectory:
             )
             if foreign:
                 raise InvalidInput(
-                    f"holds {', '.join(foreign[:10])} and no run; choose a new or an empty "
+                    f"contains {', '.join(foreign[:10])} but no run; choose a new or an empty "
                     "directory with --out",
                     file=str(self.path),
                 )
@@ -172,9 +167,9 @@ class RunDirectory:
         try:
             written = yaml.safe_load(file.read_text("utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise InvalidInput(f"this is no run directory: {error}", file=str(file)) from error
+            raise InvalidInput(f"not a run directory: {error}", file=str(file)) from error
         if not isinstance(written, dict):
-            raise InvalidInput("this is no run.yaml", file=str(file))
+            raise InvalidInput("not a run.yaml", file=str(file))
         refuse_newer(written.get("schema"), str(file))
         return written
 

@@ -16,9 +16,9 @@ from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Source
 from caliper.core.run import check_name
 from caliper.core.sample import Row
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.plan import qa_layout
 from caliper.pipeline.resolve import BenchmarkAsked
+from caliper.pipeline.run_record import Evaluation
 from caliper.pipeline.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 from caliper.runtime.models import ModelRoom

@@ -12,9 +12,9 @@ from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, 
 from caliper.core.run import OVER, RunState
 from caliper.pipeline.declaration import declared
 from caliper.pipeline.facets import Facet
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.gateway import Page as RunsPage
 from caliper.pipeline.reading import FILES, Wanted
+from caliper.pipeline.run_record import Evaluation
 
 RUNS = ("Runs", "/")
 REFRESH = 5
