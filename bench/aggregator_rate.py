@@ -34,9 +34,11 @@ from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
+from caliper.core.envelopes import Message, Record
 from caliper.core.keys import canonical_json
+from caliper.core.layout import Layout
+from caliper.core.messages import Verdicts
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
@@ -46,8 +48,6 @@ from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.pipeline.runs import run_store
-from caliper.ports.codec import Verdicts
-from caliper.ports.stream import Message, Record
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.memory import give_back
 

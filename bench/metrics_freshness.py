@@ -36,9 +36,11 @@ from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
+from caliper.core.envelopes import Message
 from caliper.core.keys import canonical_json, digest
+from caliper.core.layout import Layout
+from caliper.core.messages import PlanMade, Verdicts, event_key
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
@@ -48,8 +50,6 @@ from caliper.pipeline.gauges import Gauges, Scope
 from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.pipeline.runs import run_store
-from caliper.ports.codec import PlanMade, Verdicts, event_key
-from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
 
 RATE = 2000

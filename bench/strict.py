@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from caliper.core.messages import RunEvent
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
 from caliper.pipeline.plan import Captions
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import RunEvent
 from caliper.ports.storage import ReportSink
 
 

@@ -15,7 +15,18 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 from caliper.adapters.exports.json import JsonExport, report_text
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.core.envelopes import Message, Record
 from caliper.core.keys import canonical_json
+from caliper.core.messages import (
+    EventKind,
+    PlanMade,
+    RunCancelled,
+    RunEnded,
+    RunEvent,
+    RunFailed,
+    Verdicts,
+    event_key,
+)
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.aggregate import report, verdict_rows
@@ -27,17 +38,6 @@ from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import run_store
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import (
-    EventKind,
-    PlanMade,
-    RunCancelled,
-    RunEnded,
-    RunEvent,
-    RunFailed,
-    Verdicts,
-    event_key,
-)
-from caliper.ports.stream import Message, Record
 
 CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
+from caliper.core.layout import Layout
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec

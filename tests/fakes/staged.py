@@ -11,11 +11,13 @@ from tests.fakes.models import OpenPack, Script, ScriptedModel
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
+from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
+from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.keys import canonical_json
+from caliper.core.messages import CaptionJob, ExamineJob, RunEnded, Verdicts
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
 from caliper.pipeline.aggregator import Aggregator
@@ -30,7 +32,6 @@ from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import SPEC, run_store
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded, Verdicts
 from caliper.ports.models import Image
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits

@@ -14,13 +14,13 @@ from tests.fakes.stores import MemoryStore
 from tests.fakes.stuffing import stuffed
 
 from caliper.core.errors import InvalidInput, NotComparable, NotFound, NotReady
+from caliper.core.messages import EventKind
 from caliper.core.report import Coverage
 from caliper.core.run import BenchmarkSpec, RunState
 from caliper.pipeline.comparing import MOST_CANDIDATES, Wished
 from caliper.pipeline.comparisons import Comparer
 from caliper.pipeline.runs import STARTED, RunBook, refuse, run_store, write_json
 from caliper.pipeline.supplies import put_captions
-from caliper.ports.codec import EventKind
 
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60

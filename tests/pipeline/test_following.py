@@ -8,13 +8,13 @@ from tests.fakes.evaluations import House, event_of, scored, standalone, stored_
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.envelopes import Record
 from caliper.core.errors import StoreFull, StoreUnavailable, StreamUnavailable
+from caliper.core.messages import EventKind
 from caliper.core.run import RunState
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.outlets import Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
-from caliper.ports.codec import EventKind
-from caliper.ports.stream import Record
 
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60

@@ -9,11 +9,11 @@ from tests.fakes.boards import Board, Front
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import BackendUnavailable, NotFound
+from caliper.core.messages import RunCancelled
 from caliper.core.run import RunState
 from caliper.pipeline.plan import SUMMARY
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import refuse, run_store, write_json
-from caliper.ports.codec import RunCancelled
 from caliper.ports.stages import Scores
 
 

@@ -10,9 +10,9 @@ from tests.fakes.telemetry import ToldScores, until
 from tests.fakes.watching import NOW, SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
+from caliper.core.messages import EventKind
 from caliper.pipeline.gauges import MOST_HEARD, Scope
 from caliper.pipeline.runs import run_store
-from caliper.ports.codec import EventKind
 from caliper.ports.telemetry import Scored, Window
 
 

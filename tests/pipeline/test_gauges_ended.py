@@ -12,10 +12,10 @@ from tests.fakes.telemetry import ToldScores
 from tests.fakes.watching import SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
+from caliper.core.messages import EventKind
 from caliper.pipeline.gauges import MOST_HEARD
 from caliper.pipeline.plan import SHARD_ITEMS
 from caliper.pipeline.runs import run_store
-from caliper.ports.codec import EventKind
 from caliper.ports.telemetry import Scored, Window
 
 

@@ -12,12 +12,12 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import NotFound
 from caliper.core.keys import canonical_json
+from caliper.core.messages import PlanJob, PlanMade
 from caliper.core.run import RunSpec
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import STARTED, RunBook, refusal_of, run_store, write_json
 from caliper.pipeline.supplies import push_dataset, put_captions
-from caliper.ports.codec import PlanJob, PlanMade
 from caliper.standalone.remote import parcel_at
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "examples" / "captionqa" / "questions.json"

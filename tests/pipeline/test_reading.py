@@ -14,11 +14,11 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import NotReady
 from caliper.core.keys import canonical_json
+from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.pipeline.reading import RunReader, Wanted
 from caliper.pipeline.runs import RunBook, refuse, run_store
 from caliper.pipeline.store_log import SEGMENT_BYTES
-from caliper.ports.codec import EventKind
 from caliper.ports.storage import ReportSink
 
 # Never measured: it only ends a test that would hang.

@@ -18,6 +18,7 @@ from tests.fakes.evaluations import (
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.exports.json import JsonExport
+from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.outlets import Outlets
@@ -25,7 +26,6 @@ from caliper.pipeline.plan import Captions
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.tracked import Runs, TrackedRun
-from caliper.ports.codec import EventKind
 
 
 class SlowExport(JsonExport):

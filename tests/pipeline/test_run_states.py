@@ -16,16 +16,16 @@ from tests.fakes.evaluations import (
 )
 from tests.fakes.runs import Planned
 
+from caliper.core.envelopes import Message, Record
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.rolling import RollingScores
 from caliper.pipeline.tracked import Runs
-from caliper.ports.codec import EventKind, PlanMade
 from caliper.ports.stages import Scores
-from caliper.ports.stream import Message, Record
 
 
 def planned(run: str, start: int, asked: int | None = None) -> Record:

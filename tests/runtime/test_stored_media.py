@@ -6,8 +6,8 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.media.bounds import Limits
-from caliper.adapters.media.decoding import DecoderOptions, Decoders
+from caliper.adapters.media.bounds import DecoderOptions, Limits
+from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation

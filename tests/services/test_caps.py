@@ -18,13 +18,13 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
+from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.pipeline.dead_letters import kept_letters
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.reading import Wanted
 from caliper.pipeline.run_record import Evaluation
-from caliper.ports.letters import DEAD_LETTERS
 from caliper.runtime.anchors.frozen import anchors_of
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.lifecycle import together

@@ -16,12 +16,13 @@ from caliper.cli.apply import Kafka, brokers
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.core.dead_letters import Letter
+from caliper.core.envelopes import bytes_of
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.deferred import deferred
 from caliper.pipeline.dead_letters import Kept, Which, kept_letters, read_job, replay
-from caliper.ports.codec import CaptionJob, ExamineJob
-from caliper.ports.letters import Letter
-from caliper.ports.stream import JobStream, LogReader, bytes_of
+from caliper.ports.stream import JobStream, LogReader
 
 if TYPE_CHECKING:
     from caliper.adapters.streams import kafka as streams

@@ -16,10 +16,10 @@ from weakref import WeakValueDictionary
 
 from caliper.core.caps import TokenCap
 from caliper.core.errors import BudgetSpent
+from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.pipeline.runs import read_json, run_store, write_json
-from caliper.ports.codec import CaptionJob, ExamineJob
 from caliper.ports.models import ChatModel, Completion, Message
 from caliper.ports.storage import ObjectStore
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, JobFate, handling
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
 from caliper.core.question import (
     Answer,
@@ -30,7 +31,6 @@ from caliper.pipeline.allowance import Allowance
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
-from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, StageTelemetry

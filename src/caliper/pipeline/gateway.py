@@ -14,8 +14,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, InvalidInput, StoreUnavailable
 from caliper.core.keys import canonical_json
+from caliper.core.messages import PlanJob, RunCancelled, event_key
 from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.publish import PLAN_JOBS, RUNS
 from caliper.pipeline.resolve import Asked, resolve
@@ -34,10 +36,10 @@ from caliper.pipeline.runs import (
 from caliper.pipeline.supplies import StoredSupplies
 from caliper.pipeline.watching import relayed
 from caliper.ports.clock import Clock
-from caliper.ports.codec import Codec, PlanJob, RunCancelled, event_key
+from caliper.ports.codec import Codec
 from caliper.ports.stages import ScoreBoard, Scores, StageDirectory
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import JobStream
 
 _PAGE, _LARGEST_PAGE = 50, 500
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)

@@ -15,10 +15,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from caliper.benchmarks.base import Layout, PlanRequest
+from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
+from caliper.core.layout import Layout
 from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.question import Item, Source
 from caliper.core.run import BenchmarkSpec, RunSpec

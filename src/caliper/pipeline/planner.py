@@ -14,16 +14,18 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.core.run import RunSpec
 from caliper.pipeline.budget import affordable
 from caliper.pipeline.plan import Captions, Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
 from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
 from caliper.pipeline.supplies import fetch_dataset, read_captions
-from caliper.ports.codec import Codec, PlanJob, PlanMade, RunCancelled, RunEvent, event_key
+from caliper.ports.codec import Codec
 from caliper.ports.storage import Dataset, ObjectStore
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import JobStream
 
 _FOLDER = "caliper-plan-"
 _ON_DISK = re.compile(rf"[^\s'\"]*{_FOLDER}[^/]*/")

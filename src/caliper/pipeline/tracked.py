@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.messages import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.core.outcome import Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
@@ -18,7 +19,6 @@ from caliper.pipeline.ledger import Columns, Ledger
 from caliper.pipeline.plan import Captions, read_plan, read_summary
 from caliper.pipeline.runs import END, SPEC, read_json, run_store, write_json
 from caliper.pipeline.store_log import SegmentCache, StoreLog
-from caliper.ports.codec import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.ports.storage import ObjectStore
 
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}

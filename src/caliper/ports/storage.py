@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from caliper.benchmarks.base import Layout
+from caliper.core.layout import Layout
 from caliper.core.outcome import Verdict
 from caliper.core.report import Report, VerdictRow
 from caliper.core.sample import Row

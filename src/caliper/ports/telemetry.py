@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from caliper.core.errors import CaliperError
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
-from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Usage
 
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
 from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.messages import CaptionJob, ExamineJob, RunFailed, event_key
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
@@ -24,11 +26,11 @@ from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, RunFailed, event_key
+from caliper.ports.codec import Codec
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import JobStream
 from caliper.ports.telemetry import SILENT, StageTelemetry
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec

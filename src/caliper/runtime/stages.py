@@ -9,14 +9,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from caliper.core.caption import Caption
+from caliper.core.envelopes import Message
 from caliper.core.errors import BudgetSpent, InvalidInput, ModelChanged
+from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Source
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, give_up, unscored
 from caliper.pipeline.publish import VERDICTS, Publisher
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, MessageValue, Verdicts
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.codec import Codec
+from caliper.ports.stream import JobStream
 from caliper.runtime.worker import Attempt
 
 ExaminerOf = Callable[[ExamineJob], Awaitable[Examiner | None]]

@@ -14,10 +14,11 @@ from functools import partial
 from typing import TypeVar
 
 from caliper.core.backoff import Backoff
+from caliper.core.envelopes import Delivery
 from caliper.core.errors import CaliperError, JobFate, handling
+from caliper.core.messages import MessageValue
 from caliper.ports.clock import Clock
-from caliper.ports.codec import MessageValue
-from caliper.ports.stream import Consumer, Delivery
+from caliper.ports.stream import Consumer
 from caliper.ports.telemetry import SILENT, JobEnd, StageTelemetry
 
 

@@ -15,7 +15,9 @@ from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, RunEnded, event_key
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
@@ -37,11 +39,9 @@ from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.pipeline.unwritten import Unwritten
-from caliper.ports.codec import CaptionJob, ExamineJob, MessageValue, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ReportSink
-from caliper.ports.stream import Message
 from caliper.runtime.addresses import Address
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings

@@ -9,10 +9,11 @@ from pathlib import Path
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.place import find
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.benchmarks.base import Layout, PlanRequest
+from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.layout import Layout
 from caliper.core.question import Source
 from caliper.core.run import check_name
 from caliper.core.sample import Row

@@ -21,6 +21,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import RunSpec
@@ -39,7 +40,6 @@ from caliper.pipeline.runs import note_start, run_store
 from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.anchors.judging import REPLAY

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
+from caliper.core.messages import CaptionJob
 from caliper.pipeline.following import Follower
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
@@ -20,7 +21,7 @@ from caliper.pipeline.publish import (
 )
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, Codec
+from caliper.ports.codec import Codec
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.stages import CaptionerOf, Captioning, ExaminerOf, Examining, Used
 from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure

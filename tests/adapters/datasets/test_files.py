@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 import pytest
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.benchmarks.base import FileFormat, Layout
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.layout import FileFormat, Layout
 
 TASKS = Layout(FileFormat.JSONL_FOLDER, stems=("scene", "OCR", "event"))
 LINES = Layout(FileFormat.JSONL_FOLDER)

@@ -15,12 +15,12 @@ from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caps import Caps
 from caliper.core.errors import BackendTimeout, ModelChanged, StoreFull
+from caliper.core.messages import ExamineJob
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Models
 from caliper.pipeline.judge_check import Sittings, read_sittings
 from caliper.pipeline.runs import note_start, run_store
-from caliper.ports.codec import ExamineJob
 from caliper.runtime.anchors.frozen import anchors_of
 from caliper.runtime.anchors.judging import judge_anchors
 from caliper.runtime.anchors.standing import StandingAnchors

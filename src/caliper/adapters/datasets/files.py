@@ -10,8 +10,8 @@ from pathlib import Path
 
 from caliper.adapters.datasets import jsonlines, jsonvalues, parquet
 from caliper.adapters.datasets.jsontext import unreadable
-from caliper.benchmarks.base import FileFormat, Layout
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.layout import FileFormat, Layout
 from caliper.core.sample import Row
 from caliper.ports.storage import Dataset
 

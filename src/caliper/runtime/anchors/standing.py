@@ -11,11 +11,11 @@ from typing import NamedTuple
 from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import JobFate, handling
+from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.examine import Models
 from caliper.pipeline.judge_check import check_wanted, keep_sitting
 from caliper.pipeline.runs import last_start, run_store
-from caliper.ports.codec import ExamineJob
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import ScoreTelemetry
