@@ -12,7 +12,7 @@ import time
 
 from caliper.benchmarks.capability.payloads import ElementQuestion
 from caliper.core.question import Ask, Item, Question
-from caliper.lexical.answerer import LexicalAnswerer
+from caliper.adapters.models.lexical import LexicalAnswerer
 
 BOUND = 2000.0
 """The least number of verdicts a second that is acceptable."""

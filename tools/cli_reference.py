@@ -17,7 +17,7 @@ from generated import ROOT, written
 from pydantic import BaseModel
 
 from caliper.benchmarks.base import Setting
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.cli.app import app
 from caliper.cli.exits import Exit
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
@@ -144,12 +144,14 @@ def _field(kind: type[BaseModel], field: str, name: str) -> str:
 def _settings() -> Iterator[str]:
     rows = {
         name: [(f"`{one.name}`", _values(one), one.help) for one in benchmark(name).settings]
-        for name in NAMES
+        for name in BUILT_IN
     }
-    common = [row for row in rows[NAMES[0]] if all(row in each for each in rows.values())]
+    common = [
+        row for row in rows[next(iter(BUILT_IN))] if all(row in each for each in rows.values())
+    ]
     yield "### All benchmarks"
     yield table(("setting", "values", "meaning"), common)
-    for name in NAMES:
+    for name in BUILT_IN:
         yield f"### {benchmark(name).title}"
         own = (row for row in rows[name] if row not in common)
         yield table(("setting", "values", "meaning"), own)

@@ -11,7 +11,8 @@ import pytest
 import yaml
 from tests.docs.pages import ROOT, blocks
 
-from caliper.benchmarks.base import Benchmark, PlanRequest
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.benchmark import Benchmark
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Failure, Item, Reply, Source
@@ -121,7 +122,7 @@ def test_a_broken_row_is_unscored_and_a_broken_file_is_refused(benchmark: Benchm
 
 def test_payloads_come_back_and_newer_ones_are_refused(benchmark: Benchmark) -> None:
     (question, _) = planned(benchmark, row()).questions
-    written = benchmark.encode(question)
+    written = benchmark.encode(question.payload)
     assert benchmark.decode(written) == question.payload
     with pytest.raises(NewerSchema):
         benchmark.decode({**written, "schema": 2})

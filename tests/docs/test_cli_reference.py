@@ -17,7 +17,7 @@ from rich.text import Text
 from tests.docs.pages import ROOT
 from tests.fakes.sources import python_path
 
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.cli.app import app
 from caliper.cli.exits import Exit
 from caliper.runtime.service_settings import (
@@ -156,7 +156,7 @@ def test_every_key_of_a_configuration_is_there() -> None:
         assert set(re.findall(r"`(\w+)`", line)) == set(kind.model_fields)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_every_setting_is_there_with_its_values(name: str) -> None:
     title = benchmark(name).title
     for setting in benchmark(name).settings:

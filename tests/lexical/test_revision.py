@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.sources import python_path
 
-from caliper.lexical.answerer import LexicalAnswerer
+from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.revision import _DERIVED
 from caliper.lexical.tagger import RuleTagger
@@ -22,7 +22,7 @@ TODAY = (
     NgramEmbedder().identity.revision,
 )
 ASK = """
-from caliper.lexical.answerer import LexicalAnswerer
+from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 for model in (LexicalAnswerer(), RuleTagger(), NgramEmbedder()):

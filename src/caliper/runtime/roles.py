@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
@@ -35,9 +35,9 @@ from caliper.runtime.models import ModelRoom, split_spec
 from caliper.runtime.recordings import Recordings
 
 if TYPE_CHECKING:
-    from caliper.lexical import answerer as lexical_answerer
+    from caliper.adapters.models import lexical as lexical_answerer
 else:
-    lexical_answerer = deferred("caliper.lexical.answerer")
+    lexical_answerer = deferred("caliper.adapters.models.lexical")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Answering:
             answerer = lexical_answerer.LexicalAnswerer()
         else:
             answerer = PromptingAnswerer(capped(self.chat, allowance), self.pack, seed)
-        names = [name for name in NAMES if benchmark(name).role == self.role]
+        names = [name for name in benchmark_names() if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
         return Models(answerers, self.tagger, self.embedder)
 

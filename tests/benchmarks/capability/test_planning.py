@@ -159,4 +159,4 @@ def test_repeats_are_part_of_the_questions() -> None:
 def test_payloads_survive_encoding() -> None:
     [item] = plan(row("object_color", {"cup": "red"}))
     [question] = item.questions
-    assert BENCHMARK.decode(BENCHMARK.encode(question)) == question.payload
+    assert BENCHMARK.decode(BENCHMARK.encode(question.payload)) == question.payload

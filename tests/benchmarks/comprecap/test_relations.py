@@ -96,7 +96,7 @@ def test_a_relation_without_a_sentence_is_scored_zero_without_a_call() -> None:
         "dog near tree": "The dog and the hat",
         "bird sees dog": "The dog and the hat. The tree",
     }
-    assert describe(first.payload).question == "The relation is compared with no sentence."
+    assert describe(item, first).question == "The relation is compared with no sentence."
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-from caliper.benchmarks.base import Outcomes
+from caliper.benchmarks.base import Outcomes, Settings
 from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item
@@ -42,12 +42,13 @@ class _Known(NamedTuple):
     joins: tuple[str, int]
 
 
-def reduce(outcomes: Iterable[tuple[Item, Outcomes]]) -> Tally:
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
     """The tally of items with their outcomes, in any order.
 
     A caption and the questions from its media belong to one sample, so tallies of whole
     samples add up to the tally of all.
     """
+    del settings  # They act when replies are read.
     tally = Tally()
     told: dict[tuple[str, int], dict[int, Fraction]] = {}
     known: list[_Known] = []

@@ -21,13 +21,11 @@ READER = "captionqa/reader"
 READER_ON_IMAGE = "captionqa/reader_on_image"
 
 
-def caption_prompt(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-    """The template and fields of a caption prompt. Raises UnknownName with the four.
+def caption_template(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
+    """The template and fields of one of the caption prompts.
 
     Only the taxonomy's words depend on the domain; it raises UnknownName for an unknown one.
     """
-    if prompt not in CAPTION_PROMPTS:
-        raise UnknownName("caption prompt", prompt, CAPTION_PROMPTS)
     if prompt != "taxonomy":
         return f"captionqa/caption_{prompt}", {}
     if domain not in DOMAINS:

@@ -32,12 +32,13 @@ _NOTE = (
 )
 
 
-def reduce(outcomes: Iterable[tuple[Item, Outcomes]]) -> Tally:
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
     """The tally of items with their outcomes.
 
     Repeats of a question are added up, so that a figure is the mean over repeats. An index
     without an outcome yet is left out.
     """
+    del settings  # None changes the sums.
     tally = Tally()
     for item, found in outcomes:
         for question in item.questions:

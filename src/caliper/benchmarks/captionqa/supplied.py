@@ -8,7 +8,7 @@ from typing import Any
 
 from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.core.question import Item, Question
+from caliper.core.question import Item, Question, Source
 from caliper.core.sample import Row
 
 
@@ -28,12 +28,13 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
         yield sample, text
 
 
-def recorded(rows: Iterable[Row]) -> Iterator[tuple[RecordKey, str]]:
+def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Recorded replies `{id: [{question, model_response, ...}]}`, as the released script has them.
 
     Equal question texts of a sample are counted in order, over all files. A null or absent
     reply is left out. Raises InvalidInput for what has another form.
     """
+    del source  # Replies about captions and images have one format.
     seen: Counter[tuple[str, str]] = Counter()
     for row in rows:
         sample, entries = row.text("key"), row.fields.get("value")
@@ -58,11 +59,12 @@ def _reply(row: Row, field: str, entry: Any) -> tuple[str, str | None]:
     return entry["question"].strip(), reply
 
 
-def record_key(item: Item, question: Question[ChoiceQuestion]) -> RecordKey:
+def record_key(item: Item, question: Question[ChoiceQuestion], repeat: int) -> RecordKey:
     """The sample, the question's text, and how many questions before it have the same text.
 
     A recording does not know repeats: it answers each of them.
     """
+    del repeat
     text = question.payload.question.strip()
     nth = sum(
         earlier.payload.question.strip() == text

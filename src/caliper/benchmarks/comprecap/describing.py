@@ -9,19 +9,22 @@ from caliper.benchmarks.comprecap.codec import Payload
 from caliper.benchmarks.comprecap.payloads import MediaQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.scoring import HIGHEST
 from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item, Question
 
 
-def describe(payload: Payload) -> Described:
+def describe(item: Item, question: Question[Payload]) -> Described:
     """The question as people read it: its dimension, its text, the expected answer."""
+    del item
+    payload = question.payload
     if isinstance(payload, SceneMeasure):
-        question = "Which of the annotated categories does the caption mention?"
-        return Described("objects", question, ", ".join(payload.categories))
+        text = "Which of the annotated categories does the caption mention?"
+        return Described("objects", text, ", ".join(payload.categories))
     if isinstance(payload, MediaQuestion):
         return Described(f"compreqa_{payload.kind}", payload.question, payload.answer)
-    question = f"What does the caption say of {', '.join(payload.mentions)}?"
+    text = f"What does the caption say of {', '.join(payload.mentions)}?"
     if not payload.mentions:
-        question = "The relation is compared with no sentence."
-    return Described(payload.kind, question, payload.phrase)
+        text = "The relation is compared with no sentence."
+    return Described(payload.kind, text, payload.phrase)
 
 
 def scores(payload: Payload) -> tuple[Fraction, ...]:
@@ -38,8 +41,9 @@ LABELS = (
 )
 
 
-def label(payload: Payload, outcome: Outcome) -> str:
+def label(question: Question[Payload], outcome: Outcome) -> str:
     """The word for an outcome."""
+    payload = question.payload
     if not isinstance(outcome, Scored):
         return "unscored"
     if isinstance(payload, MediaQuestion):

@@ -1,4 +1,4 @@
-"""CaptionQA's reader: which option does the caption alone support? (captionqa paper 3.4)
+"""The lexical reader: which option does the caption alone support? (paper 3.4)
 
 The question's words find the sentences that matter, the words of each option that the
 other options lack are looked for there, and silence is "Cannot answer from the caption".
@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.core.question import Answer, Ask, Reply
 from caliper.lexical.colours import colours_on
 from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import content, mentions, phrase
 from caliper.lexical.overlap import credits_at, share, wanted
 from caliper.lexical.shades import FAMILIES
-from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.text import Parsed, parse, words_of
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import STOPWORDS, concept, related
 from caliper.lexical.writing import normal
@@ -38,6 +39,12 @@ _FAR = 50
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _COLOUR_QUESTION = re.compile(r"\bcolou?rs?\b|\bshade\b|\bhue\b")
 _COUNT_QUESTION = re.compile(r"\bhow many\b|\bnumber of\b|\bcount of\b|\bquantity\b")
+
+
+def reply_to(ask: Ask) -> Answer:
+    """The letter that the reader would reply."""
+    payload = ask.question.payload
+    return Reply(choose(parse(ask.fields["caption"]), payload.question, payload.shown))
 
 
 def choose(parsed: Parsed, question: str, shown: Sequence[str]) -> str:
