@@ -11,7 +11,7 @@ import random
 import time
 
 from caliper.adapters.models.lexical import LexicalAnswerer
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.question import Ask, Item, Question
 
 BOUND = 2000.0

@@ -26,7 +26,7 @@ from pathlib import Path
 import pytest
 
 from caliper.adapters.models.lexical import reply_to
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.question import Ask, Item, Question, Reply
 
 HERE = Path(__file__).parent

@@ -13,10 +13,10 @@ import pytest
 from tests.fakes.sources import python_path
 
 from caliper.adapters.models.lexical import LexicalAnswerer, reply_to
-from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
-from caliper.benchmarks.captionqa.payloads import CANNOT, ChoiceQuestion
-from caliper.benchmarks.comprecap.payloads import MediaQuestion as CompreQuestion
-from caliper.benchmarks.comprecap.payloads import PhraseQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
+from caliper.benchmarks.captionqa.questions import CANNOT, ChoiceQuestion
+from caliper.benchmarks.comprecap.questions import MediaQuestion as CompreQuestion
+from caliper.benchmarks.comprecap.questions import PhraseQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Ask, Failure, Item, Question, Reply, Source
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.fakes.endless import comes_to_an_end
 
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.benchmarks.capability.rules import _CATEGORY, _OPEN, judge
 from caliper.benchmarks.captionqa.rules import choose
 from caliper.benchmarks.comprecap.rules import rate_phrase

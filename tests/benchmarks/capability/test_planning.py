@@ -6,7 +6,7 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.benchmark import BENCHMARK
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.benchmarks.capability.tasks import NAMES
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason

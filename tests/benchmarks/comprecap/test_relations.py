@@ -12,9 +12,9 @@ import pytest
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.comprecap.describing import describe
 from caliper.benchmarks.comprecap.examining import examine
 from caliper.benchmarks.comprecap.planning import plan
+from caliper.benchmarks.comprecap.questions import describe
 from caliper.benchmarks.comprecap.reporting import mean_of
 from caliper.benchmarks.comprecap.scoring import reduce
 from caliper.core.outcome import Outcome, Scored

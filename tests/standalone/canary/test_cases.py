@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.benchmarks.comprecap.payloads import PhraseQuestion
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
+from caliper.benchmarks.comprecap.questions import PhraseQuestion
 from caliper.benchmarks.registry import BUILT_IN
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.question import Question

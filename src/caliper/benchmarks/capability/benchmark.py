@@ -20,10 +20,10 @@ from caliper.benchmarks.base import (
     Settings,
 )
 from caliper.benchmarks.benchmark import Benchmark, dimension
-from caliper.benchmarks.capability import encoding, examining, planning, reducing, reporting, rows
-from caliper.benchmarks.capability.choices import SETTINGS
-from caliper.benchmarks.capability.payloads import MediaQuestion
+from caliper.benchmarks.capability import examining, planning, questions, reporting, rows, scoring
+from caliper.benchmarks.capability.questions import MediaQuestion
 from caliper.benchmarks.capability.recipes import RECIPES
+from caliper.benchmarks.capability.settings import SETTINGS
 from caliper.benchmarks.capability.tasks import ALTERNATIVES, NAMES, TASKS, Form
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome, Scored
@@ -119,12 +119,12 @@ rows of file_id and caption.
     captions=_FOLDER,
     plan=planning.plan,
     read_captions=rows.read_captions,
-    encode=encoding.encode,
-    decode=encoding.decode,
+    encode=questions.encode,
+    decode=questions.decode,
     examine=examining.examine,
     generation=examining.generation,
     describe=_describe,
-    reduce=reducing.reduce,
+    reduce=scoring.reduce,
     report=reporting.report,
     settings=SETTINGS,
     better={

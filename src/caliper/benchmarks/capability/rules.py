@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply
 from caliper.lexical import (

@@ -18,14 +18,13 @@ from caliper.benchmarks.base import (
 )
 from caliper.benchmarks.benchmark import Benchmark, dimension
 from caliper.benchmarks.captionqa import (
-    codec,
     examining,
     options,
     planning,
-    prompting,
+    questions,
     reporting,
+    rows,
     scoring,
-    supplied,
 )
 from caliper.benchmarks.captionqa.recipes import RECIPES
 from caliper.benchmarks.captionqa.settings import SETTINGS
@@ -89,13 +88,13 @@ from id to text.
     data=Layout(FileFormat.TABLE),
     captions=Layout(FileFormat.OBJECT),
     plan=planning.plan,
-    read_captions=supplied.read_captions,
-    encode=codec.encode,
-    decode=codec.decode,
+    read_captions=rows.read_captions,
+    encode=questions.encode,
+    decode=questions.decode,
     examine=examining.examine,
-    generation=prompting.generation,
+    generation=examining.generation,
     describe=reporting.describe,
-    reduce=reporting.reduce,
+    reduce=scoring.reduce,
     report=reporting.report,
     settings=SETTINGS,
     better={
@@ -111,12 +110,12 @@ from id to text.
     label=lambda _, outcome: scoring.label(outcome),
     scores=lambda question: scoring.scores(question.payload),
     replies=Layout(FileFormat.OBJECT_FOLDER),
-    recorded=supplied.recorded,
-    record_key=supplied.record_key,
+    recorded=rows.recorded,
+    record_key=rows.record_key,
     # Its own questions are asked on the image: there is no other file of them.
     qa_replies=Layout(FileFormat.OBJECT_FOLDER),
-    caption_prompts=prompting.CAPTION_PROMPTS,
-    caption_template=prompting.caption_template,
+    caption_prompts=examining.CAPTION_PROMPTS,
+    caption_template=examining.caption_template,
     rules=_reply_to,
     recipes=RECIPES,
     looks_like=_looks_like,

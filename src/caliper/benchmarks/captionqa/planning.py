@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa import options, settings
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.rows import Entry, RawSample, Stated, gather, read_entry
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.question import Answer, Ask, Reply
 from caliper.lexical.colours import colours_on
 from caliper.lexical.counts import number_of

@@ -16,16 +16,15 @@ from caliper.benchmarks.base import (
 )
 from caliper.benchmarks.benchmark import Benchmark
 from caliper.benchmarks.comprecap import (
-    codec,
-    describing,
     examining,
     planning,
-    records,
+    questions,
     reporting,
+    rows,
     scoring,
 )
 from caliper.benchmarks.comprecap.compreqa import STEMS
-from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.recipes import RECIPES
 from caliper.benchmarks.comprecap.settings import SETTINGS
 from caliper.core.outcome import Outcome, Scored
@@ -63,7 +62,7 @@ def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQues
 
 def _anchor_label(question: Question[Any], outcome: Outcome) -> str:
     if not isinstance(outcome, Scored):
-        return describing.label(question, outcome)
+        return questions.label(question, outcome)
     # Scores as `reading: released` takes them may be any number.
     return _BANDS[min(max(int(outcome.score), 0), len(_BANDS) - 1)]
 
@@ -83,12 +82,12 @@ BENCHMARK = Benchmark(
     data=Layout(FileFormat.TABLE, ("anno",)),
     captions=Layout(FileFormat.OBJECT),
     plan=planning.plan,
-    read_captions=records.read_captions,
-    encode=codec.encode,
-    decode=codec.decode,
+    read_captions=rows.read_captions,
+    encode=questions.encode,
+    decode=questions.decode,
     examine=examining.examine,
     generation=examining.generation,
-    describe=describing.describe,
+    describe=questions.describe,
     reduce=scoring.reduce,
     report=reporting.report,
     settings=SETTINGS,
@@ -100,11 +99,11 @@ BENCHMARK = Benchmark(
         "repeats": Better.NEITHER,
     },
     group=lambda item: "compreqa" if item.source is Source.MEDIA else "pictures",
-    labels=describing.LABELS,
-    label=describing.label,
-    scores=lambda question: describing.scores(question.payload),
-    recorded=records.recorded,
-    record_key=records.record_key,
+    labels=questions.LABELS,
+    label=questions.label,
+    scores=lambda question: questions.scores(question.payload),
+    recorded=rows.recorded,
+    record_key=rows.record_key,
     qa_data=Layout(FileFormat.TABLE, tuple(STEMS)),
     qa_replies=Layout(FileFormat.TABLE, tuple(STEMS)),
     needs_language=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from caliper.benchmarks.comprecap.payloads import MediaQuestion
+from caliper.benchmarks.comprecap.questions import MediaQuestion
 from caliper.benchmarks.comprecap.reading import options
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Reason

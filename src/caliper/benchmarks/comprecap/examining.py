@@ -11,7 +11,7 @@ from caliper.benchmarks.asking import Reader, Reading, ask_and_read
 from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
-from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.questions import MediaQuestion, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter
 from caliper.benchmarks.comprecap.settings import chosen
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict

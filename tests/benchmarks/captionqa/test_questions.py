@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.core.errors import InvalidInput, NewerSchema
 
 PAYLOADS = st.builds(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.comprecap.compreqa import kind_of
-from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion
+from caliper.benchmarks.comprecap.questions import MediaQuestion, PhraseQuestion
 from caliper.core.question import Item, Question, Source
 from caliper.core.sample import Row
 
