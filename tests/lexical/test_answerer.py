@@ -15,8 +15,7 @@ from tests.fakes.sources import python_path
 from caliper.adapters.models.lexical import LexicalAnswerer, reply_to
 from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
 from caliper.benchmarks.captionqa.questions import CANNOT, ChoiceQuestion
-from caliper.benchmarks.comprecap.questions import MediaQuestion as CompreQuestion
-from caliper.benchmarks.comprecap.questions import PhraseQuestion
+from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Ask, Failure, Item, Question, Reply, Source
 
@@ -25,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 _OF = {
     **dict.fromkeys((ElementQuestion, MediaQuestion), "capability"),
     ChoiceQuestion: "captionqa",
-    **dict.fromkeys((PhraseQuestion, CompreQuestion), "comprecap"),
+    **dict.fromkeys((PhraseQuestion, CompreQaQuestion), "comprecap"),
 }
 
 
@@ -84,7 +83,7 @@ def test_silence_about_a_category_is_not_available() -> None:
     ("payload", "source"),
     [
         (MediaQuestion("scene", "Where?", ("A. here",), "A", None), Source.MEDIA),
-        (CompreQuestion("p", "dog", "Is there a dog?", "A"), Source.MEDIA),
+        (CompreQaQuestion("p", "dog", "Is there a dog?", "A"), Source.MEDIA),
         (
             ChoiceQuestion(
                 "natural", "A - B", "Q?", ("a", "b"), 0, has_cannot=False, permutation=(0, 1)

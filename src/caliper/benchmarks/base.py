@@ -178,7 +178,7 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class QuestionText:
     """A question told to people: its dimension, its text, and the expected answer."""
 
     dimension: str

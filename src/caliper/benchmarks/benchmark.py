@@ -18,12 +18,12 @@ from caliper.benchmarks.base import (
     TRUNCATED_CAPTIONS,
     Better,
     CheckQuestion,
-    Described,
     FileFormat,
     Layout,
     Outcomes,
     PlanRequest,
     ProtocolRecipe,
+    QuestionText,
     RecordKey,
     ReportLayout,
     Setting,
@@ -123,7 +123,7 @@ class Benchmark:
     """How questions from a source are asked: their templates, their decoding, and how many times
     each, where the run gives a number of repeats.
     """
-    describe: Callable[[Item, Question[Any]], Described]
+    describe: Callable[[Item, Question[Any]], QuestionText]
     """The question as people read it."""
     reduce: Callable[[Iterable[tuple[Item, Outcomes]], Settings], Tally]
     """The tally of items with their outcomes, in plan order. Merging tallies of whole samples

@@ -11,21 +11,21 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from caliper.benchmarks.asking import UNREADABLE, Reading, ask_and_read
 from caliper.benchmarks.base import (
     BLANK_CAPTION,
     Better,
-    Described,
     FileFormat,
     Layout,
     Outcomes,
     PlanRequest,
+    QuestionText,
     ReportLayout,
     Setting,
     Settings,
     lacks_caption,
 )
 from caliper.benchmarks.benchmark import Benchmark
+from caliper.benchmarks.exchanges import UNREADABLE, Reading, ask_and_read
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Decoding, Examination, Item, Question, Reply, Source
@@ -143,10 +143,10 @@ def reply_to(ask: Ask) -> Answer:
     return Reply("yes" if said else "no")
 
 
-def describe(item: Item, question: Question[ThingQuestion]) -> Described:
+def describe(item: Item, question: Question[ThingQuestion]) -> QuestionText:
     """The question as people read it."""
     thing = question.payload.thing
-    return Described("things", f"Does the caption mention {thing}?", "yes")
+    return QuestionText("things", f"Does the caption mention {thing}?", "yes")
 
 
 def label(question: Question[ThingQuestion], outcome: Outcome) -> str:

@@ -15,31 +15,32 @@ from caliper.lexical import (
     angles,
     colours,
     counts,
+    deeds,
     events,
-    finding,
+    judgements,
     mentions,
     movements,
     names,
-    near,
+    neighbours,
     numbers,
     objects,
+    ocr,
     overlap,
     scenes,
     shades,
     spatial,
     style,
     synonyms,
-    telling,
     text,
     vocabulary,
     words,
-    writing,
 )
 from caliper.lexical.revision import ANSWERER, revision, word_lists
 
 _RULES: tuple[ModuleType, ...] = (
-    angles, colours, counts, events, finding, mentions, movements, names, near, numbers, objects,
-    overlap, scenes, shades, spatial, style, synonyms, telling, text, vocabulary, words, writing,
+    angles, colours, counts, deeds, events, judgements, mentions, movements, names, neighbours,
+    numbers, objects, ocr, overlap, scenes, shades, spatial, style, synonyms, text, vocabulary,
+    words,
 )  # fmt: skip
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from caliper.benchmarks.base import (
     Better,
     CheckQuestion,
-    Described,
     FileFormat,
     Layout,
     PlanRequest,
+    QuestionText,
     RecordKey,
     Settings,
 )
@@ -59,15 +59,15 @@ def _record_key(item: Item, question: Question[Any], repeat: int) -> RecordKey:
     return (task, file_id, str(question.ordinal))
 
 
-def _describe(item: Item, question: Question[Any]) -> Described:
+def _describe(item: Item, question: Question[Any]) -> QuestionText:
     """The task, the question, and the annotation."""
     del item
     payload = question.payload
     if isinstance(payload, MediaQuestion):
         text = " ".join((payload.question, *payload.options))
-        return Described(payload.task, text, payload.answer)
+        return QuestionText(payload.task, text, payload.answer)
     text = TASKS[payload.task].asks.replace("{object}", payload.object)
-    return Described(payload.task, text, payload.element)
+    return QuestionText(payload.task, text, payload.element)
 
 
 def _labels(question: Question[Any]) -> Mapping[int, str]:

@@ -15,15 +15,15 @@ from caliper.lexical import (
     names,
     numbers,
     objects,
+    ocr,
     scenes,
     spatial,
     style,
-    writing,
 )
-from caliper.lexical.finding import Finding, Labels, category_reply, open_reply
-from caliper.lexical.text import Parsed, parse
+from caliper.lexical.judgements import Judgement, Labels, category_reply, open_reply
+from caliper.lexical.text import CaptionText, parse
 
-_OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
+_OPEN: Mapping[str, Callable[[CaptionText, ElementQuestion], Judgement]] = {
     "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
     "object_number": lambda caption, asked: numbers.judge_number(
         caption, asked.element, asked.object
@@ -33,7 +33,7 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     ),
     "spatial_relation": lambda caption, asked: spatial.judge_relation(caption, asked.element),
     "scene": lambda caption, asked: scenes.judge_scene(caption, asked.element),
-    "OCR": lambda caption, asked: writing.judge_text(caption, asked.element),
+    "OCR": lambda caption, asked: ocr.judge_text(caption, asked.element),
     "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
     "dynamic_object_number": lambda caption, asked: numbers.judge_number(
         caption, asked.element, asked.object
@@ -41,7 +41,7 @@ _OPEN: Mapping[str, Callable[[Parsed, ElementQuestion], Finding]] = {
     "action": lambda caption, asked: events.judge_action(caption, asked.element),
     "event": lambda caption, asked: events.judge_event(caption, asked.element),
 }
-_CATEGORY: Mapping[str, Callable[[Parsed], Labels]] = {
+_CATEGORY: Mapping[str, Callable[[CaptionText], Labels]] = {
     "camera_angle": angles.read_angle,
     "style": style.read_style,
     "camera_movement": movements.read_movement,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from caliper.benchmarks.asking import UNREADABLE, Reading, ask_and_read, verdicts_of
 from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.captionqa import settings as choices
 from caliper.benchmarks.captionqa.domains import DOMAINS
@@ -14,6 +13,7 @@ from caliper.benchmarks.captionqa.reading import READERS
 from caliper.benchmarks.captionqa.scoring import WRONG, score
 from caliper.benchmarks.captionqa.settings import TEMPERATURE, max_tokens
 from caliper.benchmarks.captionqa.taxonomy import hints
+from caliper.benchmarks.exchanges import UNREADABLE, Reading, ask_and_read, verdicts_of
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source

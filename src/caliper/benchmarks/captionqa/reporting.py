@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from caliper.benchmarks.base import Described, ReportLayout, Settings
+from caliper.benchmarks.base import QuestionText, ReportLayout, Settings
 from caliper.benchmarks.captionqa import settings as choices
 from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
 from caliper.benchmarks.captionqa.metrics import (
@@ -29,12 +29,12 @@ _NOTE = (
 )
 
 
-def describe(item: Item, question: Question[ChoiceQuestion]) -> Described:
+def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
     """The question as people read it; its dimension is the domain."""
     payload = question.payload
     expected = payload.choices[payload.answer] if payload.answer >= 0 else ""
     on_image = " on the image" if item.source is Source.MEDIA else ""
-    return Described(payload.domain + on_image, payload.question, expected)
+    return QuestionText(payload.domain + on_image, payload.question, expected)
 
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:

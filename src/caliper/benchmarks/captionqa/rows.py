@@ -39,7 +39,7 @@ class RawSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class QuestionFields:
     """A question as somebody stated it. `answer` is the text of a choice, if all is well."""
 
     question: str
@@ -100,7 +100,7 @@ def _path(image: Any) -> str:
     return path if isinstance(path, str) else ""
 
 
-def read_entry(entry: Entry) -> Stated:
+def read_entry(entry: Entry) -> QuestionFields:
     """The question of an entry. Raises InvalidInput naming file, line and field.
 
     An answer that is no choice is not an error here: planning decides about it.
@@ -122,7 +122,7 @@ def read_entry(entry: Entry) -> Stated:
                 entry.field(f"choices[{place}]"), f"expected text, found {choice!r:.60}"
             )
         texts.append(text)
-    return Stated(question, tuple(texts), _plain(raw.get("answer")) or "", _category(raw))
+    return QuestionFields(question, tuple(texts), _plain(raw.get("answer")) or "", _category(raw))
 
 
 def _plain(value: Any) -> str | None:

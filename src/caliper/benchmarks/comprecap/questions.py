@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from caliper.benchmarks.base import Described
+from caliper.benchmarks.base import QuestionText
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item, Question
@@ -51,7 +51,7 @@ class PhraseQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class MediaQuestion:
+class CompreQaQuestion:
     """A CompreQA question, asked on the image itself: kind `p` (presence) or `cap`.
 
     The options stand inside `question`; `answer` is the letter.
@@ -66,11 +66,11 @@ class MediaQuestion:
 HIGHEST = 5
 """The highest score of a phrase (paper Fig. 3)."""
 SCHEMA = 1
-Payload = SceneMeasure | PhraseQuestion | MediaQuestion
+Payload = SceneMeasure | PhraseQuestion | CompreQaQuestion
 _TYPES: dict[str, Callable[..., Payload]] = {
     "objects": SceneMeasure,
     "phrase": PhraseQuestion,
-    "compreqa": MediaQuestion,
+    "compreqa": CompreQaQuestion,
 }
 
 
@@ -103,26 +103,26 @@ def decode(written: Mapping[str, Any]) -> Payload:
         raise InvalidInput(f"this question of CompreCap is broken: {error}") from error
 
 
-def describe(item: Item, question: Question[Payload]) -> Described:
+def describe(item: Item, question: Question[Payload]) -> QuestionText:
     """The question as people read it: its dimension, its text, the expected answer."""
     del item
     payload = question.payload
     if isinstance(payload, SceneMeasure):
         text = "Which of the annotated categories does the caption mention?"
-        return Described("objects", text, ", ".join(payload.categories))
-    if isinstance(payload, MediaQuestion):
-        return Described(f"compreqa_{payload.kind}", payload.question, payload.answer)
+        return QuestionText("objects", text, ", ".join(payload.categories))
+    if isinstance(payload, CompreQaQuestion):
+        return QuestionText(f"compreqa_{payload.kind}", payload.question, payload.answer)
     text = f"What does the caption say of {', '.join(payload.mentions)}?"
     if not payload.mentions:
         text = "The relation is compared with no sentence."
-    return Described(payload.kind, text, payload.phrase)
+    return QuestionText(payload.kind, text, payload.phrase)
 
 
 def scores(payload: Payload) -> tuple[Fraction, ...]:
     """Every score that a judge or a person may give."""
     if isinstance(payload, SceneMeasure):
         return ()
-    most = 1 if isinstance(payload, MediaQuestion) else HIGHEST
+    most = 1 if isinstance(payload, CompreQaQuestion) else HIGHEST
     return tuple(map(Fraction, range(most + 1)))
 
 
@@ -137,7 +137,7 @@ def label(question: Question[Payload], outcome: Outcome) -> str:
     payload = question.payload
     if not isinstance(outcome, Scored):
         return "unscored"
-    if isinstance(payload, MediaQuestion):
+    if isinstance(payload, CompreQaQuestion):
         return "correct" if outcome.score else "wrong"
     if isinstance(payload, SceneMeasure):
         return "mentioned" if outcome.score else "not mentioned"

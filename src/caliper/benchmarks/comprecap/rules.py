@@ -10,7 +10,7 @@ from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import mentions, phrase
 from caliper.lexical.overlap import credits_at, share, wanted
 from caliper.lexical.shades import FAMILIES
-from caliper.lexical.text import Parsed, parse, words_of
+from caliper.lexical.text import CaptionText, parse, words_of
 
 _THRESHOLDS = (0.08, 0.3, 0.5, 0.7, 0.9)
 _CONTRADICTION = 0.2
@@ -21,7 +21,7 @@ def reply_to(ask: Ask) -> Answer:
     return Reply(str(rate_phrase(parse(ask.fields["sentence"]), ask.fields["phrase"])))
 
 
-def rate_phrase(parsed: Parsed, asked: str) -> int:
+def rate_phrase(parsed: CaptionText, asked: str) -> int:
     """An integer from 0 to 5: the share of the phrase's meanings that the sentence has.
 
     Words count once each, telling ones more; a colour or count of the phrase that the
@@ -37,7 +37,7 @@ def rate_phrase(parsed: Parsed, asked: str) -> int:
     return sum(held >= threshold for threshold in _THRESHOLDS)
 
 
-def _contradicted(parsed: Parsed, asked: str) -> bool:
+def _contradicted(parsed: CaptionText, asked: str) -> bool:
     """Whether the sentence has colours, or counts, but none that the phrase has."""
     words = words_of(asked)
     return _replaced(

@@ -13,7 +13,7 @@ from fractions import Fraction
 from caliper.benchmarks.base import Outcomes, Settings
 from caliper.benchmarks.comprecap.questions import (
     HIGHEST,
-    MediaQuestion,
+    CompreQaQuestion,
     PhraseQuestion,
     SceneMeasure,
 )
@@ -55,7 +55,7 @@ def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fr
 
 def _add_answers(tally: Tally, item: Item, found: Outcomes) -> None:
     for question in item.questions:
-        payload: MediaQuestion = question.payload
+        payload: CompreQaQuestion = question.payload
         for repeat in range(question.repeats):
             outcome = found.get((question.ordinal, repeat))
             cell = f"compreqa/{payload.kind}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from caliper.benchmarks.asking import LONGEST, UNREADABLE, Reading, ask_and_read, verdicts_of
+from caliper.benchmarks.exchanges import LONGEST, UNREADABLE, Reading, ask_and_read, verdicts_of
 from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
