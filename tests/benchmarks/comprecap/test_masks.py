@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from caliper.benchmarks.comprecap.masks import PIXEL_LIMIT, Mask, atoms, decode_mask
-from caliper.benchmarks.comprecap.payloads import Atom
+from caliper.benchmarks.comprecap.questions import Atom
 
 
 def encoded(data: bytes) -> str:

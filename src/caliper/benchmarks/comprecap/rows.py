@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.comprecap.compreqa import kind_of
-from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion
+from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion
 from caliper.core.question import Item, Question, Source
 from caliper.core.sample import Row
 
@@ -47,11 +47,11 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
 
 
 def record_key(
-    item: Item, question: Question[PhraseQuestion | MediaQuestion], repeat: int
+    item: Item, question: Question[PhraseQuestion | CompreQaQuestion], repeat: int
 ) -> RecordKey:
     """The key under which `recorded` yields the reply to this question."""
     payload = question.payload
-    if isinstance(payload, MediaQuestion):
+    if isinstance(payload, CompreQaQuestion):
         before = item.questions[: question.ordinal]
         number = sum(1 for other in before if other.payload.kind == payload.kind)
     else:

@@ -1,8 +1,6 @@
 """Mentions, a small but complete benchmark: does the caption mention each annotated thing?
 
 docs/add-a-benchmark.md explains it. A row is {"image": "a.jpg", "things": ["dog", "rug"]}.
-As a part of Caliper it would be src/caliper/benchmarks/mentions/benchmark.py. Run this file to see
-one picture go from its row to its figures.
 """
 
 from __future__ import annotations
@@ -13,25 +11,23 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from caliper.analysis.intervals import estimate_all
-from caliper.benchmarks.asking import UNREADABLE, Reading, ask_and_read
 from caliper.benchmarks.base import (
     BLANK_CAPTION,
-    Benchmark,
-    Described,
+    Better,
     Outcomes,
     PlanRequest,
-    ProtocolRecipe,
-    RecordKey,
+    QuestionText,
     ReportLayout,
     Setting,
     Settings,
     lacks_caption,
 )
-from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
+from caliper.benchmarks.benchmark import Benchmark
+from caliper.benchmarks.exchanges import UNREADABLE, Reading, ask_and_read
+from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
-from caliper.core.question import Ask, Decoding, Examination, Item, Question, Reply, Source
+from caliper.core.question import Answer, Ask, Decoding, Examination, Item, Question, Reply, Source
 from caliper.core.report import Figure, Generation, Kind, Table, TableRow
 from caliper.core.sample import Row
 from caliper.core.tally import Sums, Tally
@@ -88,6 +84,20 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
         yield row.text("key"), caption
 
 
+def encode(payload: ThingQuestion) -> dict[str, Any]:
+    """The question as JSON: what the store and the services keep of it."""
+    return {"schema": SCHEMA, **asdict(payload)}
+
+
+def decode(written: Mapping[str, Any]) -> ThingQuestion:
+    """The question that `encode` wrote."""
+    if not isinstance(written.get("schema"), int) or "thing" not in written:
+        raise InvalidInput("not a question of mentions")
+    if written["schema"] > SCHEMA:
+        raise NewerSchema(f"schema {written['schema']} is newer than {SCHEMA}")
+    return ThingQuestion(str(written["thing"]))
+
+
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     """Ask about each thing, all at once; return one verdict per question and repeat."""
     verdicts: dict[int, Verdict] = {}
@@ -121,7 +131,31 @@ def read(reply: str, *, strict: bool) -> Reading:
     return Reading(Scored(Fraction(int(word == "yes"))), repaired=len(words) > 1)
 
 
-def reduce(outcomes: Iterable[tuple[Item, Outcomes]]) -> Tally:
+def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
+    """What `examine` asks with: every report says so."""
+    return Generation((PROMPT,), DECODING, repeats or 1)
+
+
+def reply_to(ask: Ask) -> Answer:
+    """What the lexical judge replies: whether the caption has the word."""
+    said = ask.fields["thing"].lower() in ask.fields["caption"].lower()
+    return Reply("yes" if said else "no")
+
+
+def describe(item: Item, question: Question[ThingQuestion]) -> QuestionText:
+    """The question as people read it."""
+    thing = question.payload.thing
+    return QuestionText("things", f"Does the caption mention {thing}?", "yes")
+
+
+def label(question: Question[ThingQuestion], outcome: Outcome) -> str:
+    """The outcome as people read it."""
+    if not isinstance(outcome, Scored):
+        return "unscored"
+    return "mentioned" if outcome.score else "not mentioned"
+
+
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
     """Sums per medium: intervals leave out whole media."""
     tally = Tally()
     for item, found in outcomes:
@@ -144,7 +178,7 @@ def count(sums: Mapping[str, Sums]) -> float:
     return float(sums["all"].get("scored", 0))
 
 
-def report() -> ReportLayout:
+def report(tally: Tally, settings: Settings) -> ReportLayout:
     """The figures and the table that shows them."""
     figures = (
         Figure(("mentioned",), ("all",), share, Kind.PROPORTION, ("mentioned", "scored")),
@@ -155,114 +189,25 @@ def report() -> ReportLayout:
     return ReportLayout(("mentioned",), figures, (table,))
 
 
-class Mentions:
-    """Which annotated things a caption mentions."""
-
-    name = NAME
-    title = "Mentions"
-    role = "judge"
-    settings: tuple[Setting, ...] = (READING, BLANK_CAPTION)
-    data = Layout(FileFormat.TABLE)
-    captions = Layout(FileFormat.OBJECT)
-    caption_prompts: tuple[str, ...] = ("simple",)
-    replies = Layout(FileFormat.TABLE)
-    # Nothing is asked of the picture itself.
-    qa_data: Layout | None = None
-    qa_replies: Layout | None = None
-    # It asks for no nouns and no embeddings.
-    needs_language = False
-    labels = ("mentioned", "not mentioned", "unscored")
-    # No names of which one is right, so none that a caption could list.
-    alternatives: tuple[tuple[str, ...], ...] = ()
-    # Nothing was published of it; a paper's figures would get a recipe.
-    recipes: Mapping[str, ProtocolRecipe] = {}
-
-    def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-        return plan(rows, request)
-
-    def group(self, item: Item) -> str:
-        """`--limit` draws that many pictures."""
-        return "pictures"
-
-    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-        return read_captions(rows)
-
-    def caption_may_be_unused(self, sample: str) -> bool:
-        return False
-
-    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-        if prompt not in self.caption_prompts:
-            raise UnknownName("caption prompt of mentions", prompt, self.caption_prompts)
-        return "mentions/caption", {}
-
-    def encode(self, question: Question[Any]) -> dict[str, Any]:
-        return {"schema": SCHEMA, **asdict(question.payload)}
-
-    def decode(self, written: Mapping[str, Any]) -> ThingQuestion:
-        if not isinstance(written.get("schema"), int) or "thing" not in written:
-            raise InvalidInput("not a question of mentions")
-        if written["schema"] > SCHEMA:
-            raise NewerSchema(f"schema {written['schema']} is newer than {SCHEMA}")
-        return ThingQuestion(str(written["thing"]))
-
-    def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
-        return examine(item, caption, settings)
-
-    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
-        """What `examine` asks with: every report says so."""
-        return Generation((PROMPT,), DECODING, repeats or 1)
-
-    def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
-        """Rows {image, thing, response}, for `--judge replay:DIR`."""
-        for row in rows:
-            yield (row.text("image"), row.text("thing")), str(row.fields.get("response") or "")
-
-    def record_key(self, item: Item, question: Question[Any], repeat: int) -> RecordKey:
-        return (item.key, question.payload.thing)
-
-    def describe(self, item: Item, question: Question[Any]) -> Described:
-        thing = question.payload.thing
-        return Described("things", f"Does the caption mention {thing}?", "yes")
-
-    def label(self, question: Question[Any], outcome: Outcome) -> str:
-        if not isinstance(outcome, Scored):
-            return "unscored"
-        return "mentioned" if outcome.score else "not mentioned"
-
-    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
-        """What people may give as well, whose labels `caliper agreement` reads."""
-        return Fraction(0), Fraction(1)
-
-    def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
-        return reduce(outcomes)
-
-    def report(self, tally: Tally, settings: Settings) -> ReportLayout:
-        return report()
-
-
-BENCHMARK: Benchmark = Mentions()
-
-
-def try_it() -> None:
-    """One annotated picture from its row to its figures, driven by hand."""
-    annotated = Row("things.jsonl", 1, {"image": "a.jpg", "things": ["dog", "rug"]})
-    (item,) = BENCHMARK.plan([annotated], PlanRequest(settings={}))
-
-    examination = BENCHMARK.examine(item, "A dog sleeps on the floor.", {})
-    asks = next(examination)
-    assert [ask.fields["thing"] for ask in asks] == ["dog", "rug"]
-    try:
-        examination.send([Reply("Yes."), Reply("No, only a floor.")])
-    except StopIteration as stop:
-        verdicts = stop.value
-
-    places = {index: (question.ordinal, repeat) for index, question, repeat in item.positions()}
-    outcomes = {places[verdict.index]: verdict.outcome for verdict in verdicts}
-    tally = BENCHMARK.reduce([(item, outcomes)], {})
-    estimates = estimate_all(BENCHMARK.report(tally, {}).figures, tally)
-    assert estimates["mentioned",].value == 50.0
-    assert estimates["n_scored",].value == 2
-
-
-if __name__ == "__main__":
-    try_it()
+BENCHMARK = Benchmark(
+    name=NAME,
+    title="Mentions",
+    about="Mentions: does the caption mention each annotated thing?",
+    role="judge",
+    data=Layout(FileFormat.TABLE),
+    captions=Layout(FileFormat.OBJECT),
+    plan=plan,
+    read_captions=read_captions,
+    encode=encode,
+    decode=decode,
+    examine=examine,
+    generation=generation,
+    describe=describe,
+    reduce=reduce,
+    report=report,
+    settings=(READING, BLANK_CAPTION),
+    better={"mentioned": Better.MORE},
+    labels=("mentioned", "not mentioned", "unscored"),
+    label=label,
+    rules=reply_to,
+)

@@ -1,7 +1,7 @@
 """How far a caption tells what an annotated action or event says.
 
 A blend of overlaps (overlap.py) that knows a text's doings from the rest: the first doing
-weighs most, words that are only near in meaning (near.py) count in part, and an action whose
+weighs most, words that are only near in meaning (neighbours.py) count in part, and an action whose
 things all stand far from the doing counts less.
 """
 
@@ -14,9 +14,9 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from caliper.lexical.mentions import content
-from caliper.lexical.overlap import Wanted, blend, credits_at, weight
+from caliper.lexical.overlap import WeighedText, blend, credits_at, weight
 from caliper.lexical.shades import FAMILIES
-from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.text import CaptionText, words_of
 from caliper.lexical.vocabulary import listed, word_set
 from caliper.lexical.words import (
     DEEDS,
@@ -60,7 +60,7 @@ _BEFORE_VERBS = word_set("""
 class Telling:
     """An annotated action or event: what is wanted, and its first doing ("" if it has none)."""
 
-    wanted: Wanted
+    wanted: WeighedText
     main: str
 
 
@@ -111,7 +111,7 @@ def telling(text: str, *, verb_first: bool) -> Telling:
     if main:
         weights[main] = _MAIN
     total = sum(weights.values())
-    return Telling(Wanted(MappingProxyType(weights), MappingProxyType(accepted), total), main)
+    return Telling(WeighedText(MappingProxyType(weights), MappingProxyType(accepted), total), main)
 
 
 def _weight(meaning: str) -> float:
@@ -128,13 +128,13 @@ def _standing_for(meaning: str) -> Mapping[str, float]:
     return MappingProxyType({**near, **related(meaning)})
 
 
-def told_event(parsed: Parsed, text: str) -> float:
+def told_event(parsed: CaptionText, text: str) -> float:
     """How far (0 to 1) the caption tells an annotated sentence."""
     asked = telling(text, verb_first=False).wanted
     return blend(asked, credits_at(parsed, asked))
 
 
-def told_action(parsed: Parsed, text: str) -> float:
+def told_action(parsed: CaptionText, text: str) -> float:
     """How far (0 to 1) the caption tells an annotated action; less if nothing that it is done
     to or done with stands near a word for it.
     """
@@ -143,7 +143,7 @@ def told_action(parsed: Parsed, text: str) -> float:
     return held if _together(parsed, asked) else held * _APART
 
 
-def _together(parsed: Parsed, asked: Telling) -> bool:
+def _together(parsed: CaptionText, asked: Telling) -> bool:
     """Whether a thing of the annotation stands within eight words of its first doing.
 
     True where there is no such thing or no word for the doing.
@@ -161,5 +161,5 @@ def _together(parsed: Parsed, asked: Telling) -> bool:
     return False
 
 
-def _places(parsed: Parsed, asked: Telling, meaning: str) -> list[int]:
+def _places(parsed: CaptionText, asked: Telling, meaning: str) -> list[int]:
     return sorted(at for stated in asked.wanted.accepted[meaning] for at in parsed.stated(stated))

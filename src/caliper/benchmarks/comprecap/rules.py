@@ -1,21 +1,27 @@
-"""CompreCap: how much of a phrase does a sentence hold, 0 to 5? (comprecap paper Fig. 3)
+"""The lexical judge: how much of a phrase does a sentence hold, 0 to 5? (paper Fig. 3)
 
 0 is "completely lacks similar concepts", 5 "extremely has similar concepts".
 """
 
 from __future__ import annotations
 
+from caliper.core.question import Answer, Ask, Reply
 from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import mentions, phrase
 from caliper.lexical.overlap import credits_at, share, wanted
 from caliper.lexical.shades import FAMILIES
-from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.text import CaptionText, parse, words_of
 
 _THRESHOLDS = (0.08, 0.3, 0.5, 0.7, 0.9)
 _CONTRADICTION = 0.2
 
 
-def rate_phrase(parsed: Parsed, asked: str) -> int:
+def reply_to(ask: Ask) -> Answer:
+    """The digit that the judge would reply."""
+    return Reply(str(rate_phrase(parse(ask.fields["sentence"]), ask.fields["phrase"])))
+
+
+def rate_phrase(parsed: CaptionText, asked: str) -> int:
     """An integer from 0 to 5: the share of the phrase's meanings that the sentence has.
 
     Words count once each, telling ones more; a colour or count of the phrase that the
@@ -31,7 +37,7 @@ def rate_phrase(parsed: Parsed, asked: str) -> int:
     return sum(held >= threshold for threshold in _THRESHOLDS)
 
 
-def _contradicted(parsed: Parsed, asked: str) -> bool:
+def _contradicted(parsed: CaptionText, asked: str) -> bool:
     """Whether the sentence has colours, or counts, but none that the phrase has."""
     words = words_of(asked)
     return _replaced(

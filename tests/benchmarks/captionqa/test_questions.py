@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.core.errors import InvalidInput, NewerSchema
-from caliper.core.question import Question
 
 PAYLOADS = st.builds(
     ChoiceQuestion,
@@ -23,18 +22,13 @@ PAYLOADS = st.builds(
     permutation=st.lists(st.integers()).map(tuple),
 )
 WRITTEN = BENCHMARK.encode(
-    Question(
-        0,
-        ChoiceQuestion(
-            "natural", "", "What?", ("a", "b"), 0, has_cannot=True, permutation=(2, 0, 1)
-        ),
-    )
+    ChoiceQuestion("natural", "", "What?", ("a", "b"), 0, has_cannot=True, permutation=(2, 0, 1))
 )
 
 
 @given(PAYLOADS)
 def test_decode_reads_what_encode_wrote(payload: ChoiceQuestion) -> None:
-    written = json.loads(json.dumps(BENCHMARK.encode(Question(0, payload))))
+    written = json.loads(json.dumps(BENCHMARK.encode(payload)))
     assert BENCHMARK.decode(written) == payload
 
 

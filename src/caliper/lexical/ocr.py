@@ -11,8 +11,8 @@ import unicodedata
 
 from rapidfuzz import fuzz
 
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
-from caliper.lexical.text import Parsed, remembered
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
+from caliper.lexical.text import CaptionText, remembered
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import concept
 
@@ -45,7 +45,7 @@ def _whole_word(needle: str, text: str) -> bool:
     return f" {needle} " in f" {text} "
 
 
-def judge_text(parsed: Parsed, element: str) -> Finding:
+def judge_text(parsed: CaptionText, element: str) -> Judgement:
     """Score annotated text against a caption.
 
     The normalised text as a part of the caption is right: as whole words when it is short,
@@ -56,20 +56,20 @@ def judge_text(parsed: Parsed, element: str) -> Finding:
     wanted = normal(element)
     if not wanted:
         stated = element.strip() != "" and element.strip() in parsed.text
-        return Finding(RIGHT if stated else SILENT, f"Looked for {element!r}.")
+        return Judgement(RIGHT if stated else SILENT, f"Looked for {element!r}.")
     said = normal(parsed.text[: 50 * _LONGEST])
     squeezed = wanted.replace(" ", "")
     if _whole_word(wanted, said):
         if _only_words(parsed, wanted):
-            return Finding(SILENT, "The caption uses the word, but not as a text.")
-        return Finding(RIGHT, "The caption gives the text.")
+            return Judgement(SILENT, "The caption uses the word, but not as a text.")
+        return Judgement(RIGHT, "The caption gives the text.")
     free = len(squeezed) >= 5 or (_WIDE.search(squeezed) and len(squeezed) >= 2)
     if free and squeezed in _squeezed(parsed.text[: 50 * _LONGEST]):
-        return Finding(RIGHT, "The caption gives the text with other spaces.")
+        return Judgement(RIGHT, "The caption gives the text with other spaces.")
     return _fuzzy(parsed, wanted, said)
 
 
-def _only_words(parsed: Parsed, wanted: str) -> bool:
+def _only_words(parsed: CaptionText, wanted: str) -> bool:
     """Whether a text of a few words stands in the caption as ordinary words: "an open door".
 
     It does unless it is quoted, begins with a capital inside a sentence, or stands beside
@@ -95,7 +95,7 @@ def _only_words(parsed: Parsed, wanted: str) -> bool:
     return _WRITING.isdisjoint(beside)
 
 
-def _fuzzy(parsed: Parsed, wanted: str, said: str) -> Finding:
+def _fuzzy(parsed: CaptionText, wanted: str, said: str) -> Judgement:
     spans = [span for quote in parsed.quotes if (span := normal(quote))]
     whole = " ".join(spans)
     said = said[:_LONGEST]
@@ -104,20 +104,20 @@ def _fuzzy(parsed: Parsed, wanted: str, said: str) -> Finding:
         same = _SAME_LONG if len(wanted) > _LONG else _SAME
         best = fuzz.partial_ratio(wanted, said) if len(said) >= len(wanted) else 0.0
         if best >= same and _same_digits(wanted, said):
-            return Finding(RIGHT, "The caption gives the text but for a few letters.")
+            return Judgement(RIGHT, "The caption gives the text but for a few letters.")
         kept = _kept(wanted, said)
         if kept >= 0.75 and _same_digits(wanted, said):
-            return Finding(RIGHT, "The caption gives most words of the text.")
+            return Judgement(RIGHT, "The caption gives most words of the text.")
         if kept >= 0.5 and len(wanted.split()) >= 4:
-            return Finding(WRONG, "The caption gives only a part of the text.")
+            return Judgement(WRONG, "The caption gives only a part of the text.")
     like = max((fuzz.ratio(wanted, span) for span in spans), default=0.0)
     if len(wanted) >= 5 and len(whole) >= len(wanted):
         like = max(like, fuzz.partial_ratio(wanted, whole[:_LONGEST]) - 10)
     if like >= _ALIKE + 10 and len(wanted) >= 4:
-        return Finding(WRONG, "The caption gives the text differently.")
+        return Judgement(WRONG, "The caption gives the text differently.")
     if spans:
-        return Finding(SILENT, "The caption quotes other text.")
-    return Finding(SILENT, "The caption does not give the text.")
+        return Judgement(SILENT, "The caption quotes other text.")
+    return Judgement(SILENT, "The caption does not give the text.")
 
 
 def _same_digits(wanted: str, said: str) -> bool:

@@ -10,7 +10,7 @@ NOT_STATED = "N/A"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Judgement:
     """The verdict of an open task: 1 right, -1 wrong, 0 not mentioned (paper 3.2), and why."""
 
     score: int
@@ -25,7 +25,7 @@ class Labels:
     reason: str
 
 
-def open_reply(task: str, annotation: str, finding: Finding) -> str:
+def open_reply(task: str, annotation: str, finding: Judgement) -> str:
     """The JSON of Fig. A3 for an open task: the copied annotation, the score, the reason."""
     return json.dumps({task: annotation, "score": str(finding.score), "reason": finding.reason})
 

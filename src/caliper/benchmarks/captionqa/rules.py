@@ -1,4 +1,4 @@
-"""CaptionQA's reader: which option does the caption alone support? (captionqa paper 3.4)
+"""The lexical reader: which option does the caption alone support? (paper 3.4)
 
 The question's words find the sentences that matter, the words of each option that the
 other options lack are looked for there, and silence is "Cannot answer from the caption".
@@ -11,16 +11,17 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.benchmarks.captionqa.questions import CANNOT
+from caliper.core.question import Answer, Ask, Reply
 from caliper.lexical.colours import colours_on
 from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import content, mentions, phrase
+from caliper.lexical.ocr import normal
 from caliper.lexical.overlap import credits_at, share, wanted
 from caliper.lexical.shades import FAMILIES
-from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.text import CaptionText, parse, words_of
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import STOPWORDS, concept, related
-from caliper.lexical.writing import normal
 
 _ASKING = frozenset(
     concept(word)
@@ -40,7 +41,13 @@ _COLOUR_QUESTION = re.compile(r"\bcolou?rs?\b|\bshade\b|\bhue\b")
 _COUNT_QUESTION = re.compile(r"\bhow many\b|\bnumber of\b|\bcount of\b|\bquantity\b")
 
 
-def choose(parsed: Parsed, question: str, shown: Sequence[str]) -> str:
+def reply_to(ask: Ask) -> Answer:
+    """The letter that the reader would reply."""
+    payload = ask.question.payload
+    return Reply(choose(parse(ask.fields["caption"]), payload.question, payload.shown))
+
+
+def choose(parsed: CaptionText, question: str, shown: Sequence[str]) -> str:
     """The letter of the chosen option (its 1-based number beyond 26 options).
 
     Yes/no options are weighed by whether the caption states what is asked: absence is no.
@@ -53,7 +60,7 @@ def choose(parsed: Parsed, question: str, shown: Sequence[str]) -> str:
     return _LETTERS[place] if place < len(_LETTERS) else str(place + 1)
 
 
-def _yes_or_no(parsed: Parsed, question: str, shown: Sequence[str]) -> int | None:
+def _yes_or_no(parsed: CaptionText, question: str, shown: Sequence[str]) -> int | None:
     firsts = [next(iter(words_of(option)), "") for option in shown]
     if len(shown) > 3 or "yes" not in firsts or "no" not in firsts or CANNOT in shown:
         return None
@@ -71,7 +78,7 @@ def _topic(question: str) -> str:
     return " ".join(word for word in kept if word not in STOPWORDS)
 
 
-def _relevance(parsed: Parsed, question: str) -> Mapping[int, float]:
+def _relevance(parsed: CaptionText, question: str) -> Mapping[int, float]:
     """How much of the question's topic each sentence (or the one before it) has, 0 to 1."""
     asked = wanted(_topic(question))
     earned = credits_at(parsed, asked)
@@ -83,7 +90,7 @@ def _relevance(parsed: Parsed, question: str) -> Mapping[int, float]:
     return found
 
 
-def _best(parsed: Parsed, question: str, shown: Sequence[str]) -> int:
+def _best(parsed: CaptionText, question: str, shown: Sequence[str]) -> int:
     supports = _supports(parsed, question, shown)
     real = [place for place, option in enumerate(shown) if option != CANNOT]
     best = max(real, key=lambda place: (supports[place], -place), default=0)
@@ -94,7 +101,7 @@ def _best(parsed: Parsed, question: str, shown: Sequence[str]) -> int:
     return best if supports[best] >= _ENOUGH and clear else list(shown).index(CANNOT)
 
 
-def _supports(parsed: Parsed, question: str, shown: Sequence[str]) -> list[float]:
+def _supports(parsed: CaptionText, question: str, shown: Sequence[str]) -> list[float]:
     relevance = _relevance(parsed, question)
     lowered = question.lower()
     if _COUNT_QUESTION.search(lowered):
@@ -121,7 +128,7 @@ def _supports(parsed: Parsed, question: str, shown: Sequence[str]) -> list[float
 
 
 def _word_support(
-    parsed: Parsed,
+    parsed: CaptionText,
     meanings: Sequence[str],
     frequency: Mapping[str, int],
     topic: set[str],
@@ -145,7 +152,7 @@ def _word_support(
     return found / total if total else 0.0
 
 
-def _literal_support(parsed: Parsed, option: str) -> float:
+def _literal_support(parsed: CaptionText, option: str) -> float:
     """Full support for an option whose very text, of more than a word's length, is there."""
     sought = normal(option)
     if len(sought) >= 3 and f" {sought} " in f" {normal(parsed.text)} ":
@@ -154,7 +161,7 @@ def _literal_support(parsed: Parsed, option: str) -> float:
 
 
 def _count_support(
-    parsed: Parsed, question: str, option: str, relevance: Mapping[int, float]
+    parsed: CaptionText, question: str, option: str, relevance: Mapping[int, float]
 ) -> float:
     """Support for a count: its number in a sentence about what is counted."""
     values = [value for word in words_of(option) if (value := number_of(word)) is not None]
@@ -169,7 +176,7 @@ def _count_support(
     return best
 
 
-def _distance(parsed: Parsed, question: str, at: int) -> int:
+def _distance(parsed: CaptionText, question: str, at: int) -> int:
     """How many tokens a number stands before the next word of the question's topic."""
     distances = [_FAR]
     for meaning in content(_topic(question)):
@@ -180,7 +187,7 @@ def _distance(parsed: Parsed, question: str, at: int) -> int:
     return min(distances)
 
 
-def _colour_support(parsed: Parsed, question: str, option: str) -> float:
+def _colour_support(parsed: CaptionText, question: str, option: str) -> float:
     """Support for a colour: said of a thing that the question names."""
     colours = [FAMILIES[word] for word in words_of(option) if word in FAMILIES]
     if option == CANNOT or not colours:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from caliper.benchmarks.asking import LONGEST, UNREADABLE, Reading, ask_and_read, verdicts_of
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.exchanges import LONGEST, UNREADABLE, Reading, ask_and_read, verdicts_of
+from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Failure, Item, Question, Reply
@@ -125,7 +125,7 @@ def test_verdicts_pair_indices_with_results() -> None:
         verdicts_of([4], results)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_benchmarks_go_by_their_names(name: str) -> None:
     found = benchmark(name)
     assert found.name == name
@@ -133,7 +133,7 @@ def test_benchmarks_go_by_their_names(name: str) -> None:
     assert benchmark(name) is found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_every_setting_has_a_default_that_it_allows(name: str) -> None:
     for setting in benchmark(name).settings:
         if setting.choices:

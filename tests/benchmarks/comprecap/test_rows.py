@@ -6,7 +6,7 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.comprecap.planning import plan
-from caliper.benchmarks.comprecap.records import read_captions, record_key, recorded
+from caliper.benchmarks.comprecap.rows import read_captions, record_key, recorded
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item, Source
 from caliper.core.sample import Row
