@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from caliper.adapters.pages.page import cut, render
-from caliper.benchmarks.registry import benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
 from caliper.pipeline.declaration import declared
