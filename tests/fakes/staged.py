@@ -30,7 +30,7 @@ from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import SPEC, run_store
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import ExamineJob, RunEnded, Verdicts
+from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded, Verdicts
 from caliper.ports.models import Image
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits
@@ -112,10 +112,21 @@ class Bench:
                 self.store,
             )
         answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
+        models = Models(answerers)
+
+        async def examiner_of(_: ExamineJob) -> Examiner:
+            return Examiner(self.spec, models, self.store)
+
+        async def count_nothing(_: ExamineJob | CaptionJob) -> None: ...
+
+        async def captioner_of(job: CaptionJob) -> Captioner:
+            return captioners[job.benchmark]
+
         stages = Stages(
             publisher=Publisher(self.spec.run_id, stream, codec, self.captions),
-            examiner=Examiner(self.spec, Models(answerers), self.store),
-            captioners=captioners,
+            examiner_of=examiner_of,
+            captioner_of=captioner_of,
+            used=count_nothing,
             asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
             follower=Follower(board, stream, clock, Pace(snapshot=None, patience=None)),
             stream=stream,

@@ -26,14 +26,14 @@ Anyway = Annotated[
     bool,
     typer.Option(
         "--anyway",
-        help="Go on although judge, prompts, settings or data differ. What differs is named.",
+        help="Compare even if judge, prompts, settings or data differ; differences are listed.",
     ),
 ]
 Partial = Annotated[
     bool,
     typer.Option(
         "--partial",
-        help="Go on although a run is not complete, as far as it has come. Its state is named.",
+        help="Compare runs that are not complete; their state is shown.",
     ),
 ]
 
@@ -55,7 +55,7 @@ def compared(
         for directory in directories if pictures else ():
             places |= media_of(directory)
         shown = thumbnails_below(places)
-        warn_of_drift(runs)
+        asyncio.run(warn_of_drift(runs))
     else:
         found, shown = asyncio.run(_compared_there(runs, server, wished, pictures=pictures))
     for name, candidate in zip(found.names[1:], found.candidates, strict=True):

@@ -35,7 +35,7 @@ Run = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="With --server: folder that the report's files are written to."),
+    typer.Option("--out", help="With --server: folder to write the report files to."),
 ]
 
 
@@ -46,16 +46,15 @@ def report(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Show a run's report, and write its files anew from the plan and the verdicts.
+    """Show a run's report and rewrite its files from the plan and the verdicts.
 
-    Nothing is asked of any model. Of a run that was cut short, or that still runs, this is a
-    partial report: exit code 1. With --server it is that of a run of an installation, shown as
-    report.md tells it, and its files are written where --out says.
+    No model is asked. The report of an unfinished run is partial: exit code 1. With --server
+    the run is one of an installation; --out names the folder for its files.
     """
     if server is not None:
         return asyncio.run(remote.report_there(run, server, out, Shown(json=json, quiet=quiet)))
     if out is not None:
-        raise InvalidInput("files of a local run stay in its directory", field="--out")
+        raise InvalidInput("a local run's files stay in its directory", field="--out")
     directory = find_run(run)
     found = asyncio.run(write_report(directory))
     if json:

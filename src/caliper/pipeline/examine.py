@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
@@ -26,6 +26,8 @@ from caliper.core.question import (
 )
 from caliper.core.run import Identity, RunSpec
 from caliper.core.untrusted import bounded
+from caliper.pipeline.allowance import Allowance
+from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
 from caliper.ports.codec import ExamineJob, Verdicts
@@ -41,6 +43,14 @@ class Models:
     answerers: Mapping[str, Answerer]
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
+
+    def within(self, allowance: Allowance | None) -> Models:
+        """The same models, of which chat models are asked as long as there is an allowance."""
+        answerers = {
+            role: one.within(allowance) if isinstance(one, PromptingAnswerer) else one
+            for role, one in self.answerers.items()
+        }
+        return self if allowance is None else replace(self, answerers=answerers)
 
 
 class Examiner:

@@ -14,7 +14,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from caliper.core.caps import Caps
 from caliper.core.errors import AlreadyExists, InvalidInput, StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.run import OVER, RunSpec, RunState
@@ -24,9 +23,9 @@ from caliper.pipeline.run_record import Evaluation, read_record
 from caliper.pipeline.runs import (
     CANCELLED,
     SPEC,
-    STARTED,
     RunBook,
     forget_refusal,
+    note_start,
     read_json,
     run_store,
     write_json,
@@ -90,7 +89,10 @@ class Gateway:
                 await kept.put(SPEC, canonical_json(spec.to_json()))
             state = (await read_record(kept, spec)).status().state
             again = state is not RunState.COMPLETE
-            started = await self._note_start(kept, spec, asked.caps, again=again)
+            if again:
+                # Before its plan-job is sent, so that the planner answers this start.
+                await note_start(kept, asked.caps, self._outside.clock.now())
+            started = await self._index(kept, spec)
             if again:
                 await self._forget_end(kept)
                 await self._send(PLAN_JOBS, f"{spec.run_id}/plan", PlanJob(spec.run_id))
@@ -135,7 +137,7 @@ class Gateway:
         StoreUnavailable.
         """
         if token and not token.startswith(_INDEX):
-            raise InvalidInput("this is no token of a page", field="page_token")
+            raise InvalidInput("not a valid page token", field="page_token")
         wanted = min(size or _PAGE, _LARGEST_PAGE)
         found: list[Evaluation] = []
         last = ""
@@ -176,23 +178,9 @@ class Gateway:
         if taken is None:
             await write_json(self._outside.store, place, run=run)
 
-    async def _note_start(
-        self, kept: ObjectStore, spec: RunSpec, caps: Caps, *, again: bool
-    ) -> datetime:
-        """When the run was first started; noted in the index too. With `again` one start more
-        is counted, with its caps: before its plan-job is sent, so that the planner answers this
-        start.
-        """
-        written = await read_json(kept, STARTED)
-        if written is None:
-            now = self._outside.clock.now()
-            written = {"started": now.isoformat(timespec="milliseconds")}
-        if again:
-            told = {"max_calls": caps.calls, "max_tokens": caps.tokens}
-            given = {name: most for name, most in told.items() if most is not None}
-            starts = written.get("starts", 0) + 1
-            await write_json(kept, STARTED, started=written["started"], starts=starts, **given)
-        started = datetime.fromisoformat(written["started"])
+    async def _index(self, kept: ObjectStore, spec: RunSpec) -> datetime:
+        """Note in the index when the run was first started, and return it."""
+        started = (await read_record(kept, spec)).evaluation().started
         left = round((_LAST - started).total_seconds() * 1000)
         await write_json(self._outside.store, f"{_INDEX}{left:015}-{spec.run_id}.json")
         return started

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from caliper.core.caps import TokenCap
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.pipeline.budget import affordable
@@ -73,8 +72,9 @@ class Planner:
             # Said again, for being planned after it takes a run up anew.
             await self._tell(RunCancelled(job.run))
             return
-        cap = None if caps.tokens is None else TokenCap(start, caps.tokens)
-        publisher = Publisher(spec.run_id, self._stream, self._codec, captions, cap)
+        publisher = Publisher(
+            spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
+        )
         asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
         await publisher.publish(shards, asked, end=end)
 

@@ -265,5 +265,5 @@ def _place(token: str) -> tuple[int, int]:
         return 0, -1
     found = _TOKEN.fullmatch(token)
     if found is None:
-        raise InvalidInput("this is no token of a page", field="page_token")
+        raise InvalidInput("not a valid page token", field="page_token")
     return int(found[1]), int(found[2])

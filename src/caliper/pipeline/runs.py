@@ -7,6 +7,7 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -89,6 +90,18 @@ async def is_cancelled(run: ObjectStore) -> bool:
     """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
     marked = await read_json(run, CANCELLED)
     return bool(marked and marked.get("cancelled"))
+
+
+async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
+    """Count one more start of a run, which may spend that; returns its number. The time of the
+    first start stays. `run` is its own part of the store. Raises StoreUnavailable or StoreFull.
+    """
+    written = await read_json(run, STARTED) or {"started": now.isoformat(timespec="milliseconds")}
+    number = int(written.get("starts", 0)) + 1
+    spend = {"max_calls": caps.calls, "max_tokens": caps.tokens}
+    given = {name: most for name, most in spend.items() if most is not None}
+    await write_json(run, STARTED, started=written["started"], starts=number, **given)
+    return number
 
 
 class RunBook:

@@ -111,7 +111,7 @@ def decode(data: bytes) -> Snapshot:
             runs,
         )
     except (KeyError, TypeError, ValueError, AttributeError, zlib.error) as error:
-        raise InvalidInput(f"this is no snapshot: {error!r}") from error
+        raise InvalidInput(f"not a snapshot: {error!r}") from error
 
 
 def _header(data: bytes) -> tuple[dict[str, Any], memoryview]:

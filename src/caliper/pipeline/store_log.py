@@ -170,7 +170,7 @@ def _number(key: str) -> int:
     try:
         return int(key.rpartition("/")[2].removesuffix(_ENDING))
     except ValueError as error:
-        raise InvalidInput("this is no segment of verdicts", file=key) from error
+        raise InvalidInput("not a segment of verdicts", file=key) from error
 
 
 def _split(place: int) -> tuple[int, int]:

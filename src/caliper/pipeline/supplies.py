@@ -187,7 +187,7 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
         try:
             return await asyncio.to_thread(_texts, packed)
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
+            raise InvalidInput(f"not captions: {error!r}", file=key) from error
 
 
 async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:

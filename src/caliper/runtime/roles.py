@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.deferred import deferred
-from caliper.pipeline.allowance import Allowance, SharedAllowances, capped
+from caliper.pipeline.allowance import SharedAllowances, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
@@ -32,7 +32,6 @@ from caliper.ports.stream import JobStream, Message
 from caliper.ports.telemetry import SILENT, StageTelemetry
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
-from caliper.runtime.recordings import Recordings
 
 if TYPE_CHECKING:
     from caliper.lexical import answerer as lexical_answerer
@@ -71,13 +70,13 @@ class Answering:
             return cls(role, chat, pack)
         return cls(role, chat, pack, room.tagger(language[0]), await room.embedder(language[1]))
 
-    def __call__(self, seed: int, allowance: Allowance | None = None) -> Models:
-        """Who answers when draws start from that seed, as long as there is an allowance."""
+    def __call__(self, seed: int) -> Models:
+        """Who answers when draws start from that seed."""
         answerer: Answerer
         if self.chat is None:
             answerer = lexical_answerer.LexicalAnswerer()
         else:
-            answerer = PromptingAnswerer(capped(self.chat, allowance), self.pack, seed)
+            answerer = PromptingAnswerer(self.chat, self.pack, seed)
         names = [name for name in NAMES if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
         return Models(answerers, self.tagger, self.embedder)
@@ -138,37 +137,37 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Examiners:
-    """The examiner of each job's run; `anchors` are told of every run that is met."""
+    """The examiner of each job's run. `spec_of` gives the spec of a run that a benchmark is part
+    of, None where jobs are acknowledged without work, and `models_of` who answers a job. `anchors`
+    are told of every run that is met.
+    """
 
-    answering: Answering
-    gate: Gate
+    spec_of: Callable[[str, str], Awaitable[RunSpec | None]]
+    models_of: Callable[[RunSpec, ExamineJob], Awaitable[Models]]
     store: ObjectStore
-    recordings: Recordings
     allowances: SharedAllowances
+    anchors: StandingAnchors
     telemetry: StageTelemetry = SILENT
-    anchors: StandingAnchors | None = None
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
-        """None when the job is to be acknowledged without work. Raises what `Gate` and
-        `Recordings` raise.
+        """None when the job is to be acknowledged without work. Raises what `spec_of` and
+        `models_of` raise, StoreUnavailable, StoreFull.
         """
-        spec = await self.gate.spec(job.run, job.benchmark)
+        spec = await self.spec_of(job.run, job.benchmark)
         if spec is None:
             return None
-        models = self.answering(spec.sampling_seed, await self.allowances.of(job))
-        if job.items[0].source is Source.MEDIA:
-            media = await self.recordings.answerer(spec, job.benchmark)
-            models = replace(models, answerers={f"{job.benchmark}/media": media})
-        elif self.anchors is not None:
-            self.anchors.meet(spec, job.benchmark)
+        models = await self.models_of(spec, job)
+        models = models.within(await self.allowances.of(job))
+        if job.items[0].source is not Source.MEDIA:
+            self.anchors.meet(spec, job.benchmark, models)
         return Examiner(spec, models, self.store, self.telemetry)
 
     async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:
-        """Count what a job used, and wait until the anchors of its run are judged. Raises
-        StoreUnavailable or StoreFull.
+        """Count what a job used, and wait until the anchors of its run are judged where verdicts
+        are published. Raises StoreUnavailable or StoreFull.
         """
         await self.allowances.tell(job)
-        if self.anchors is not None:
+        if isinstance(job, ExamineJob):
             await self.anchors.judged(job)
 
 

@@ -22,6 +22,7 @@ from caliper.runtime.worker import Attempt
 ExaminerOf = Callable[[ExamineJob], Awaitable[Examiner | None]]
 CaptionerOf = Callable[[CaptionJob], Awaitable[Captioner | None]]
 Examined = Callable[[ExamineJob, Verdicts], None]
+Used = Callable[[ExamineJob | CaptionJob], Awaitable[None]]
 KeepCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
 
 
@@ -31,10 +32,6 @@ ModelWasChanged = Callable[[str, ModelChanged], Awaitable[None]]
 async def end_all(_: str, error: ModelChanged) -> None:
     """Let the failure of a run end the worker: for a process with one run."""
     raise error
-
-
-async def nobody_counts(_: ExamineJob | CaptionJob) -> None:
-    """Tell nobody what a job used: for a process that counts for itself."""
 
 
 def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
@@ -50,9 +47,9 @@ class Examining:
     stream: JobStream
     codec: Codec
     examiner_of: ExaminerOf
+    used: Used
     examined: Examined = nobody_listens
     changed: ModelWasChanged = end_all
-    used: Callable[[ExamineJob | CaptionJob], Awaitable[None]] = nobody_counts
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job; gives what became Unscored at the last try.

@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,13 @@ from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.preparation import Preparation
+from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.deferred import deferred
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances
 from caliper.pipeline.comparisons import Comparer
+from caliper.pipeline.examine import Models
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.gauges import Gauges
@@ -34,7 +37,7 @@ from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.pipeline.unwritten import Unwritten
-from caliper.ports.codec import CaptionJob, MessageValue, RunEnded, event_key
+from caliper.ports.codec import CaptionJob, ExamineJob, MessageValue, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ReportSink
@@ -93,11 +96,18 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     telemetry = ground.telemetry.stage(_STAGES[role])
     # As long as a job may take.
     patience = settings.timeout + settings.retry_budget
-    anchors = StandingAnchors(answering, ground.store, ground.telemetry.scores, patience)
-    allowances = _allowances(ground)
+    asked = None if settings.anchors else False
+    anchors = StandingAnchors(ground.store, ground.telemetry.scores, patience, asked=asked)
     recordings = Recordings(ground.store)
-    beside = anchors if settings.anchors else None
-    examiners = Examiners(answering, gate, held, recordings, allowances, telemetry, beside)
+
+    async def models_of(spec: RunSpec, job: ExamineJob) -> Models:
+        models = answering(spec.sampling_seed)
+        if job.items[0].source is not Source.MEDIA:
+            return models
+        media = await recordings.answerer(spec, job.benchmark)
+        return replace(models, answerers={f"{job.benchmark}/media": media})
+
+    examiners = Examiners(gate.spec, models_of, held, _allowances(ground), anchors, telemetry)
     stage = Examining(
         ground.stream,
         ground.codec,

@@ -125,7 +125,7 @@ class RunDirectory:
             )
             if foreign:
                 raise InvalidInput(
-                    f"holds {', '.join(foreign[:10])} and no run; choose a new or an empty "
+                    f"contains {', '.join(foreign[:10])} but no run; choose a new or an empty "
                     "directory with --out",
                     file=str(self.path),
                 )
@@ -167,9 +167,9 @@ class RunDirectory:
         try:
             written = yaml.safe_load(file.read_text("utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise InvalidInput(f"this is no run directory: {error}", file=str(file)) from error
+            raise InvalidInput(f"not a run directory: {error}", file=str(file)) from error
         if not isinstance(written, dict):
-            raise InvalidInput("this is no run.yaml", file=str(file))
+            raise InvalidInput("not a run.yaml", file=str(file))
         refuse_newer(written.get("schema"), str(file))
         return written
 

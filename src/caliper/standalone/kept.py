@@ -7,19 +7,20 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path as File
 
+from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import id_of, report, tallies, verdict_rows
-from caliper.pipeline.judge_check import with_checks
+from caliper.pipeline.judge_check import Sittings, read_sittings, with_checks
 from caliper.pipeline.plan import Captions
 from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.runs import run_store
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.storage import ReportSink
 from caliper.runtime.sinks import sinks, thumbnails_below
-from caliper.standalone.anchored import kept_sittings
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
@@ -40,23 +41,41 @@ async def read_report(directory: RunDirectory) -> Report:
 async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
     """The report of a run that is open. Raises InvalidInput when its plan is lost."""
     found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
-    return with_checks(found, kept_sittings(directory))
+    return with_checks(found, await kept_sittings(directory, run.spec))
+
+
+async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
+    """How the anchors were judged beside a run: nothing where none were.
+
+    Raises NewerSchema, StoreUnavailable, InvalidInput for an execution.json that cannot be read.
+    """
+    found = await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
+    if found:
+        return found
+    try:
+        # A release before kept them here alone.
+        written = directory.read_execution().get("anchors", {})
+        return {str(name): Sitting.from_json(sitting) for name, sitting in written.items()}
+    except (ValueError, AttributeError) as error:
+        file = str(directory.path / "execution.json")
+        raise InvalidInput(str(error), file=file, field="anchors") from error
 
 
 async def write_report(directory: RunDirectory) -> Report:
     """`read_report`, with its files written anew. Raises StoreFull or StoreUnavailable too."""
-    written: list[Report] = []
+    run, written = await directory.stored.open(), list[Report]()
+    sittings = await kept_sittings(directory, run.spec)
 
     def complete(found: Report) -> Report:
         told = replace(found, reuse=directory.reuse)
-        written.append(with_checks(told, kept_sittings(directory)))
+        written.append(with_checks(told, sittings))
         return written[0]
 
     def files_of(_: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         return sinks(captions, thumbnails_below(media_of(directory)))
 
     files = ReportFiles(directory.captions, files_of, directory.path, complete)
-    await files.write(await directory.stored.open(), RunState.FINISHED, nullcontext())
+    await files.write(run, RunState.FINISHED, nullcontext())
     return written[0]
 
 

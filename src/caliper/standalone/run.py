@@ -14,39 +14,43 @@ from typing import Any
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.models.cost import Cost
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.allowance import SharedAllowances, capped
 from caliper.pipeline.budget import affordable
 from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner
+from caliper.pipeline.examine import Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia, Holding
-from caliper.pipeline.judge_check import Sittings, with_checks
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.plan import Captions, plan
 from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
 from caliper.pipeline.report_files import ReportFiles, planned_captions
-from caliper.pipeline.runs import run_store
+from caliper.pipeline.runs import note_start, run_store
 from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import RunEnded
+from caliper.ports.codec import CaptionJob, ExamineJob, RunEnded
 from caliper.ports.storage import ObjectStore, ReportSink
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.metering import Spent
+from caliper.runtime.anchors.judging import REPLAY
+from caliper.runtime.anchors.standing import StandingAnchors
+from caliper.runtime.roles import Examiners
 from caliper.runtime.sinks import sinks, thumbnails_below
 from caliper.runtime.worker import Limits
-from caliper.standalone.anchored import kept_sittings, sit
 from caliper.standalone.checks import warnings
 from caliper.standalone.config import as_asked
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import kept_report
+from caliper.standalone.kept import kept_report, kept_sittings
 from caliper.standalone.prepare import Prepared
 from caliper.standalone.stages import Stages
 
@@ -65,7 +69,7 @@ class Finished:
     report: Report
     directory: Path
     since: datetime | None = None
-    spent: Mapping[str, Spent] = field(default_factory=dict)
+    spent: Mapping[str, Cost] = field(default_factory=dict)
 
 
 async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
@@ -77,7 +81,6 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     _take_up(prepared)
     spec, directory = prepared.spec, run_directory(prepared)
     begun, started = clock.monotonic(), clock.now()
-    prepared.allowance.tell = watcher.warned
     with directory.claim(spec):
         store = directory.store(spec, prepared.config.store)
         summary = await plan(spec, prepared.sources, run_store(store, spec.run_id))
@@ -94,8 +97,8 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
         if missing == 0 and directory.written:
             found = await kept_report(directory, run.tracked, run.captions)
             return already(directory, found)
-        run.sittings = await sit(prepared, watcher)
-        found = await run.work(watcher, clock)
+        found = await run.work(watcher)
+        sittings = await kept_sittings(directory, spec)
         reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
             {
@@ -105,22 +108,21 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - begun, 3),
                 "jobs": missing,
-                "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
-                "anchors": {name: sitting.to_json() for name, sitting in run.sittings.items()},
-                "warnings": list(prepared.allowance.warnings.values()),
+                "models": {name: spent.to_json() for name, spent in prepared.room.costs.items()},
+                "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
+                "warnings": run.warnings,
                 **reuse,
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, None, prepared.room.spent)
+    return Finished(found, directory.path, None, prepared.room.costs)
 
 
 def already(directory: RunDirectory, found: Report) -> Finished:
     """A run that an earlier process ended, with its report. Raises NewerSchema or InvalidInput."""
     told = directory.read_execution().get("finished")
     since = None if told is None else datetime.fromisoformat(told)
-    found = with_checks(replace(found, reuse=directory.reuse), kept_sittings(directory))
-    return Finished(found, directory.path, since)
+    return Finished(replace(found, reuse=directory.reuse), directory.path, since)
 
 
 def _take_up(prepared: Prepared) -> None:
@@ -145,6 +147,7 @@ class _Run:
         self, prepared: Prepared, directory: RunDirectory, store: ObjectStore, clock: Clock
     ) -> None:
         self._prepared, self._directory, self._store = prepared, directory, store
+        self._clock = clock
         self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._codec = IdentityCodec()
         files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
@@ -153,7 +156,7 @@ class _Run:
         self._follower = Follower(self._board, self._stream, clock, _PACE)
         self._end: int | None = None
         self._report: Report | None = None
-        self.sittings: Sittings = {}
+        self.warnings: list[str] = []
         self.captions: dict[str, dict[str, str]] = {}
         self.tracked: TrackedRun
 
@@ -180,50 +183,79 @@ class _Run:
             count += sum(any(map(run.ledger.lacks, members)) for members in jobs(items))
         return count
 
-    async def work(self, watcher: Watcher, clock: Clock) -> Report:
+    async def work(self, watcher: Watcher) -> Report:
         """Work until there is no more to do, and write the report."""
-        prepared, spec = self._prepared, self._prepared.spec
+        prepared, caps = self._prepared, self._prepared.config.caps
+        start = await note_start(self.tracked.store, caps, self._clock.now())
         self._directory.begin()
         # What an earlier process wrote may not have been its last file.
-        self.tracked.ended = None
+        self.tracked.start, self.tracked.ended = start, None
         self._directory.write_captions(await self._planned(self.tracked))
-        decoders = Decoders(prepared.decoders)
+        decoders, anchors = Decoders(prepared.decoders), self._anchors(watcher)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         media = HeldMedia(self._media(decoders), holding)
-        stages = Stages(
-            publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions),
-            examiner=Examiner(spec, prepared.models, self._store),
-            captioners={
-                name: Captioner(spec, model, prepared.pack, media, self._store)
-                for name, model in prepared.captioners.items()
-            },
-            asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
-            follower=self._follower,
-            stream=self._stream,
-            codec=self._codec,
-            watcher=watcher,
-            clock=clock,
-            limits=Limits(
-                in_flight=prepared.config.concurrency, budget=prepared.room.access.retry_budget
-            ),
-            keep_caption=self._keep_caption,
-        )
+        stages = self._stages(caps.token_cap(start), media, anchors, watcher)
         try:
             await stages.work(self.tracked, self._end)
         finally:
+            await anchors.close()
             await decoders.close()
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
         self._directory.write_captions(await self._planned(self.tracked))
         return self._report
 
+    def _stages(
+        self, cap: TokenCap | None, media: HeldMedia, anchors: StandingAnchors, watcher: Watcher
+    ) -> Stages:
+        prepared, spec = self._prepared, self._prepared.spec
+
+        def warn(text: str) -> None:
+            self.warnings.append(text)
+            watcher.warned(text)
+
+        async def spec_of(_: str, __: str) -> RunSpec:
+            return spec
+
+        async def models_of(_: RunSpec, __: ExamineJob) -> Models:
+            return prepared.models
+
+        async def captioner_of(job: CaptionJob) -> Captioner:
+            model = capped(prepared.captioners[job.benchmark], await allowances.of(job))
+            return Captioner(spec, model, prepared.pack, media, self._store)
+
+        allowances = SharedAllowances(self._store, "local", warn)
+        examiners = Examiners(spec_of, models_of, self._store, allowances, anchors)
+        return Stages(
+            publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions, cap),
+            examiner_of=examiners,
+            captioner_of=captioner_of,
+            used=examiners.before_publishing,
+            asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
+            follower=self._follower,
+            stream=self._stream,
+            codec=self._codec,
+            watcher=watcher,
+            clock=self._clock,
+            limits=Limits(prepared.config.concurrency, prepared.room.access.retry_budget),
+            keep_caption=self._keep_caption,
+        )
+
+    def _anchors(self, watcher: Watcher) -> StandingAnchors:
+        access, asked = self._prepared.room.access, self._prepared.config.anchors
+        for part in self._prepared.spec.benchmarks if asked else ():
+            if part.models[benchmark(part.name).role].kind == REPLAY:
+                watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
+        patience = access.timeout + access.retry_budget
+        return StandingAnchors(self._store, None, patience, asked=asked)
+
     async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
         await keep_written(self._store, self.tracked.run, benchmark, caption)
         self.captions.setdefault(benchmark, {})[caption.sample] = caption.plain
 
     def _complete(self, report: Report) -> Report:
-        self._report = with_checks(report, self.sittings)
-        return self._report
+        self._report = report
+        return report
 
     async def _planned(self, run: TrackedRun) -> Captions:
         known = {part.name: self.captions.get(part.name, {}) for part in run.spec.benchmarks}

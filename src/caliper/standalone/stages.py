@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
-from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner
 from caliper.pipeline.following import Follower
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
@@ -22,9 +20,9 @@ from caliper.pipeline.publish import (
 )
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob
+from caliper.ports.codec import CaptionJob, Codec
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.stages import Captioning, Examining
+from caliper.runtime.stages import CaptionerOf, Captioning, ExaminerOf, Examining, Used
 from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
 
 
@@ -32,16 +30,18 @@ from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
 class Stages:
     """Publishes the missing jobs of a run and works until none is left.
 
-    `captioners` by benchmark work on what is `asked` of the checkpoint. `follower` reads their
-    verdicts off the stream.
+    `examiner_of` and `captioner_of` give who works on a job, `used` is told of it before what came
+    of it is published. `asked` is what the checkpoint is asked for. `follower` reads the verdicts
+    off the stream.
 
     `keep_caption` is handed the benchmark and the caption of every sample that a captioner
     wrote about, before the caption is examined.
     """
 
     publisher: Publisher
-    examiner: Examiner
-    captioners: dict[str, Captioner]
+    examiner_of: ExaminerOf
+    captioner_of: CaptionerOf
+    used: Used
     asked: Checkpoint
     follower: Follower
     stream: MemoryStream
@@ -79,7 +79,7 @@ class Stages:
             await self.stream.close_topic(topic)
 
     async def _captioning(self) -> None:
-        stage = Captioning(self._examining(), self._captioner, self._keep)
+        stage = Captioning(self._examining(), self.captioner_of, self._keep)
         await self._worker(CAPTION_JOBS, stage.handle, stage.give_up)
         for topic in (JUDGE_JOBS, QA_JOBS):
             await self.stream.close_topic(topic)
@@ -89,13 +89,8 @@ class Stages:
         await Worker(consumer, handle, give_up, self.clock, self.limits).run()
 
     def _examining(self) -> Examining:
-        return Examining(self.stream, self.codec, self._examiner, self.watcher.examined)
-
-    async def _examiner(self, _: ExamineJob) -> Examiner:
-        return self.examiner
-
-    async def _captioner(self, job: CaptionJob) -> Captioner:
-        return self.captioners[job.benchmark]
+        examined = self.watcher.examined
+        return Examining(self.stream, self.codec, self.examiner_of, self.used, examined)
 
     async def _keep(self, job: CaptionJob, caption: Caption) -> None:
         await self.keep_caption(job.benchmark, caption)

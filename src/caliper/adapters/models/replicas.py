@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
+from caliper.adapters.models.cost import Cost
 from caliper.adapters.models.gate import Gate, Pace
 from caliper.adapters.models.proving import Proof
 from caliper.adapters.models.replica import Resolving
 from caliper.adapters.models.retrying import PASSING, Budget, Effort
 from caliper.adapters.models.watch import Watch, Watched
+from caliper.core.backoff import Backoff
 from caliper.core.errors import (
     BackendError,
     BackendUnavailable,
@@ -56,7 +58,7 @@ class Replicas(Generic[Served]):
     """A model. `resolve` must be awaited once before anything else, `close` at the end.
 
     `endpoints` are pairs of a name for people and an adapter, at least one. `in_flight` calls
-    at most are made at once, shared out evenly among the endpoints.
+    at most are made at once, shared out evenly among the endpoints. `cost` is what calls cost.
     """
 
     def __init__(
@@ -77,8 +79,9 @@ class Replicas(Generic[Served]):
             pace,
             most=share,
             patience=patience,
-            first_wait=min(pace.first_wait, patience / 10),
-            longest_wait=min(pace.longest_wait, patience / 4),
+            backoff=Backoff(
+                min(pace.backoff.first, patience / 10), min(pace.backoff.longest, patience / 4)
+            ),
         )
         self._replicas = tuple(
             _Replica(name, model, Gate(pace), Proof(model.resolve, lambda: self.identity, clock))
@@ -91,6 +94,7 @@ class Replicas(Generic[Served]):
         )
         self._homes: OrderedDict[str, int] = OrderedDict()
         self._identity: Identity | None = None
+        self.cost = Cost()
 
     @property
     def identity(self) -> Identity:
@@ -155,10 +159,11 @@ class Replicas(Generic[Served]):
                 failed.append((self._label(self._replicas[turn.place]), failure))
                 raise
 
-        try:
-            return await effort.retried(attempt, elsewhere)
-        except EndpointsLost:
-            raise self._last_trouble() from None
+        with self.cost.call(self._clock):
+            try:
+                return await effort.retried(attempt, elsewhere)
+            except EndpointsLost:
+                raise self._last_trouble() from None
 
     async def _tried(self, turn: Turn, effort: Effort, ask: Ask[Served, Reply]) -> Reply:
         """One try in its turn; the endpoint's gate, and who watches, are told of its end."""

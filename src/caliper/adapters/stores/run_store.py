@@ -17,7 +17,7 @@ from caliper.pipeline.runs import SPEC
 from caliper.pipeline.store_log import segment_key
 from caliper.ports.storage import ObjectStore
 
-_NAMELESS = ("captions", "verdicts")
+_NAMELESS = ("anchors", "captions", "verdicts")
 """What does not say whose it is lies below the run's id: a directory may have been another's."""
 
 
