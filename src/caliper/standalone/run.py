@@ -185,12 +185,11 @@ class _Run:
 
     async def work(self, watcher: Watcher) -> Report:
         """Work until there is no more to do, and write the report."""
-        prepared = self._prepared
-        caps = prepared.config.caps
+        prepared, caps = self._prepared, self._prepared.config.caps
         start = await note_start(self.tracked.store, caps, self._clock.now())
         self._directory.begin()
         # What an earlier process wrote may not have been its last file.
-        self.tracked.ended = None
+        self.tracked.start, self.tracked.ended = start, None
         self._directory.write_captions(await self._planned(self.tracked))
         decoders, anchors = Decoders(prepared.decoders), self._anchors(watcher)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
