@@ -160,7 +160,10 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
                 case Embed(texts):
                     answers = await outside.embed(texts)
                 case asks:
-                    answers = await asyncio.gather(*(outside.answer(ask) for ask in asks))
+                    if len(asks) == 1:
+                        answers = [await outside.answer(asks[0])]
+                    else:
+                        answers = await asyncio.gather(*map(outside.answer, asks))
                     outside.raise_fatal()
             batch = examination.send(answers)
     except StopIteration as stop:
