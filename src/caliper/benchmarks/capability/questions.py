@@ -59,12 +59,13 @@ def decode(written: Mapping[str, Any]) -> Payload:
     Raises NewerSchema for a schema of a later release, InvalidInput for anything else.
     """
     try:
-        if int(written["schema"]) > SCHEMA:
-            raise NewerSchema(f"schema {written['schema']} is newer than {SCHEMA}", field="schema")
-        fields = {name: value for name, value in written.items() if name not in ("schema", "kind")}
-        if written["kind"] == "element":
+        fields = dict(written)
+        schema, kind = fields.pop("schema"), fields.pop("kind")
+        if int(schema) > SCHEMA:
+            raise NewerSchema(f"schema {schema} is newer than {SCHEMA}", field="schema")
+        if kind == "element":
             return ElementQuestion(**fields)
-        if written["kind"] == "media":
+        if kind == "media":
             joins = fields["joins"]
             fields |= {
                 "options": tuple(fields["options"]),
@@ -73,4 +74,4 @@ def decode(written: Mapping[str, Any]) -> Payload:
             return MediaQuestion(**fields)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InvalidInput(f"not a question of CAPability: {error!r}") from error
-    raise InvalidInput(f"unknown kind {written['kind']!r}", field="kind")
+    raise InvalidInput(f"unknown kind {kind!r}", field="kind")
