@@ -12,10 +12,10 @@ from tests.fakes.sources import ROOT
 
 # Tests of both kinds, on memory and on Kafka, simulated and not.
 SOME = (
-    "tests/adapters/streams",
+    "tests/adapters/streams/test_kafka_log.py",
     "tests/analysis/test_gate.py",
     "tests/analysis/test_simulated_gate.py",
-    "tests/services/test_anchors.py",
+    "tests/services/test_blank_captions.py",
     "tests/services/test_faults_full.py",
 )
 
