@@ -14,7 +14,7 @@ from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, PlanReader, verdict_rows, with_captions
 from caliper.pipeline.judge_check import read_sittings, with_checks
-from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.outputs import Shards, kept, write_outputs
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.spilled import SpilledTexts
@@ -23,6 +23,8 @@ from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
+_FEW_QUESTIONS = 15_000
+"""A run of so many questions has room in memory for all its verdicts: about 25 MiB."""
 
 CaptionsOf = Callable[[RunSpec, PlanReader], Awaitable[Captions]]
 """Finds the captions of planned samples, in plan order."""
@@ -86,12 +88,12 @@ class ReportFiles:
     async def _write_local(
         self, run: TrackedRun, found: Report, captions: Captions, folder: Path
     ) -> list[Path]:
-        return await write_outputs(
-            self._sinks(run.spec, captions),
-            found,
-            lambda: verdict_rows(run.spec, run.plan, run.ledger),
-            folder,
-        )
+        def rows() -> Shards:
+            return verdict_rows(run.spec, run.plan, run.ledger)
+
+        few = run.summary.questions <= _FEW_QUESTIONS
+        sinks = self._sinks(run.spec, captions)
+        return await write_outputs(sinks, found, kept(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
