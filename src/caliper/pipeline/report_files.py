@@ -14,7 +14,7 @@ from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import verdict_rows, with_captions
 from caliper.pipeline.judge_check import read_sittings, with_checks
-from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.outputs import Shards, kept, write_outputs
 from caliper.pipeline.plan import Captions, PlanReader
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.reuse import with_reuse
@@ -24,6 +24,8 @@ from caliper.pipeline.tracked import CaptionsOf, TrackedRun
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
+_FEW_QUESTIONS = 15_000
+"""A run of so many questions has room in memory for all its verdicts: about 25 MiB."""
 
 SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 """The sinks of a run's files. The first pass needs nothing but figures: report.json's."""
@@ -84,12 +86,12 @@ class ReportFiles:
     async def _write_local(
         self, run: TrackedRun, found: Report, captions: Captions, folder: Path
     ) -> list[Path]:
-        return await write_outputs(
-            self._sinks(run.spec, captions),
-            found,
-            lambda: verdict_rows(run.spec, run.plan, run.ledger),
-            folder,
-        )
+        def rows() -> Shards:
+            return verdict_rows(run.spec, run.plan, run.ledger)
+
+        few = run.summary.questions <= _FEW_QUESTIONS
+        sinks = self._sinks(run.spec, captions)
+        return await write_outputs(sinks, found, kept(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
