@@ -235,10 +235,10 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     whole = (await _Log(folder, _nothing).ends(VERDICTS))[0]
     files = report_files(JsonExport(), ParquetExport())
     scores = PrometheusScores(Metrics(CollectorRegistry()))
-    gauges = Gauges(scores, clock, complain) if shown else None
+    aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets())
+    gauges = Gauges(aggregator.live, scores, clock, complain) if shown else None
     stop = round(whole * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
-    aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets(gauges))
     follower = Follower(aggregator, log, clock, Pace(conclude=3600, snapshot=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())

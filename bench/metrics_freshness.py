@@ -172,10 +172,10 @@ class _House:
             self.stream, self.log = KafkaStream(access), KafkaLog(access)
         self.metrics = Metrics(CollectorRegistry())
         self.telemetry = _Watched(self.metrics)
-        self.gauges = Gauges(self.telemetry, self.clock, complain) if shown else None
-        self.board = Aggregator(
-            self.store, self.codec, self.clock, report_files(), outlets(self.gauges)
-        )
+        self.board = Aggregator(self.store, self.codec, self.clock, report_files(), outlets())
+        self.gauges = None
+        if shown:
+            self.gauges = Gauges(self.board.live, self.telemetry, self.clock, complain)
 
     async def planned(self, name: str, samples: int) -> list[Message]:
         """A run of that checkpoint, planned and told of; its verdicts as messages."""

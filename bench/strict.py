@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregate import Captions, PlanReader
-from caliper.pipeline.gauges import Gauges
-from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
+from caliper.pipeline.outlets import Outlets, Trouble
 from caliper.pipeline.report_files import ReportFiles
 from caliper.ports.codec import RunEvent
 from caliper.ports.storage import ReportSink
 
 
-def outlets(gauges: Gauges | None) -> Outlets:
-    """Where the aggregator tells what it found; without gauges nobody watches."""
-    return Outlets(_announce, _warn, gauges or NobodyWatches())
+def outlets() -> Outlets:
+    """Where the aggregator tells what it found."""
+    return Outlets(_announce, _warn)
 
 
 def report_files(*sinks: ReportSink) -> ReportFiles:

@@ -17,7 +17,7 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.gauges import Gauges, Scope
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.live_scores import label_of
-from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.outlets import Bounds, Outlets
 from caliper.pipeline.publish import VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.ports.codec import Verdicts
@@ -37,15 +37,21 @@ class Watching:
     clock: FakeClock = field(default_factory=FakeClock)
     told: ToldScores = field(default_factory=ToldScores)
     scope: Scope = field(default_factory=Scope)
+    bounds: Bounds = field(default_factory=Bounds)
     warned: list[str] = field(default_factory=list)
 
     async def begin(self) -> Aggregator:
-        self.gauges = Gauges(self.told, self.clock, self.warned.append, self.scope)
         files = ReportFiles(evaluations.captions, lambda _, __: [])
-        outlets = Outlets(House().announce, lambda *_: None, self.gauges)
-        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets)
+        outlets = Outlets(House().announce, lambda *_: None)
+        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
+        live, warn = self.board.live, self.warned.append
+        self.gauges = Gauges(live, self.told, self.clock, warn, self.scope)
         await self.board.resume()
         return self.board
+
+    def follows(self, run: Planned) -> bool:
+        """Whether the sums of a run are kept up."""
+        return self.board.live.follows(self.board._runs[run.spec.run_id])
 
     def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
         return self.told.scores.get((model, "captionqa", window), {})

@@ -10,8 +10,9 @@ from tests.fakes.telemetry import ToldScores, until
 from tests.fakes.watching import NOW, SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
-from caliper.pipeline.gauges import MOST_HEARD, Scope
+from caliper.pipeline.gauges import Scope
 from caliper.pipeline.narrowed import Narrowed
+from caliper.pipeline.outlets import Bounds
 from caliper.ports.codec import EventKind
 from caliper.ports.telemetry import Scored, Window
 
@@ -187,9 +188,9 @@ async def test_a_defect_of_telemetry_does_not_end_the_aggregator() -> None:
 
 
 async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
-    watching = Watching()
+    samples = 11
+    watching = Watching(bounds=Bounds(changes=samples - 1))
     await watching.begin()
-    samples = MOST_HEARD + 1
     spec = runs.spec(name="ours")
     kept = Narrowed(watching.store, f"runs/{spec.run_id}")
     await kept.put("spec.json", canonical_json(spec.to_json()))

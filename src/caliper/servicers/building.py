@@ -27,7 +27,7 @@ from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.holding import Holding
 from caliper.pipeline.lagging import Lagging
-from caliper.pipeline.outlets import NobodyWatches, Outlets
+from caliper.pipeline.outlets import Outlets
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
 from caliper.pipeline.reading import RunReader
@@ -237,16 +237,12 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
 
     files = ReportFiles(captions, files_of)
     telemetry = ground.telemetry.scores
-    gauges = None if telemetry is None else Gauges(telemetry, ground.clock, _LOG.warning)
-    outlets = Outlets(
-        announce,
-        lambda kind, text: _LOG.warning("%s: %s", kind, text),
-        gauges or NobodyWatches(),
-    )
+    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text))
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock)
     tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
-    if telemetry is not None and gauges is not None:
+    if telemetry is not None:
+        gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)
         tasks += [gauges.run, Lagging(board, ground.logs, ground.clock, telemetry).run]
     parts = Parts(
         services=(aggregator.service(aggregator.AggregatorServicer(board)),),
