@@ -28,7 +28,7 @@ from tests.servers.choosing import KAFKA
 from tests.servers.fetch import Missing
 
 from bench.strict import complain, outlets, report_files
-from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
+from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -50,6 +50,7 @@ from caliper.pipeline.plan import Sources, plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.ports.codec import PlanMade, Verdicts, event_key
 from caliper.ports.stream import Message
+from caliper.ports.telemetry import Event, VerdictShown
 from caliper.runtime.clock import SystemClock
 
 RATE = 2000
@@ -143,7 +144,7 @@ class _Rows:
         return digest(["rows", self._samples])
 
 
-class _Watched(PrometheusScores):
+class _Watched(PrometheusTelemetry):
     """Remembers how fresh each verdict was; `all_shown` once there were so many as `wanted`."""
 
     def __init__(self, metrics: Metrics) -> None:
@@ -152,9 +153,10 @@ class _Watched(PrometheusScores):
         self.wanted = 0
         self.all_shown = asyncio.Event()
 
-    def fresh(self, seconds: float) -> None:
-        super().fresh(seconds)
-        self.seconds.append(seconds)
+    def record(self, event: Event) -> None:
+        super().record(event)
+        if isinstance(event, VerdictShown):
+            self.seconds.append(event.seconds)
         if len(self.seconds) == self.wanted:
             self.all_shown.set()
 

@@ -8,7 +8,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CODEC, House, verdict
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
-from tests.fakes.telemetry import ToldScores
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.core.errors import StoreUnavailable
 from caliper.core.outcome import Verdict
@@ -35,14 +35,14 @@ class Watching:
 
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
-    told: ToldScores = field(default_factory=ToldScores)
+    told: RecordedTelemetry = field(default_factory=RecordedTelemetry)
     scope: Scope = field(default_factory=Scope)
     bounds: Bounds = field(default_factory=Bounds)
     warned: list[str] = field(default_factory=list)
 
     async def begin(self) -> Aggregator:
         files = ReportFiles(evaluations.captions, lambda _, __: [])
-        outlets = Outlets(House().announce, lambda *_: None)
+        outlets = Outlets(House().announce, lambda *_: None, self.told)
         self.board = Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
         live, warn = self.board.live, self.warned.append
         self.gauges = Gauges(live, self.told, self.clock, warn, self.scope)

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
 from tests.fakes.stores import MemoryStore
-from tests.fakes.telemetry import ToldScores
+from tests.fakes.telemetry import RecordedTelemetry
 from tests.fakes.watching import SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
@@ -16,7 +16,7 @@ from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.outlets import Bounds
 from caliper.pipeline.plan import SHARD_ITEMS
 from caliper.ports.codec import EventKind
-from caliper.ports.telemetry import Scored, Window
+from caliper.ports.telemetry import Event, ScoresComputed
 
 
 @pytest.fixture
@@ -162,10 +162,11 @@ async def test_the_sums_of_one_run_at_a_time_are_held_of_those_that_ended() -> N
     await watching.board.snapshot()
     alone: list[bool] = []
 
-    class Counting(ToldScores):
-        def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
-            alone.append(later.board.live.turn.locked() and not any(map(later.follows, ended)))
-            super().scored(model, benchmark, window, scores)
+    class Counting(RecordedTelemetry):
+        def record(self, event: Event) -> None:
+            if isinstance(event, ScoresComputed):
+                alone.append(later.board.live.turn.locked() and not any(map(later.follows, ended)))
+            super().record(event)
 
     later = Watching(watching.store, watching.clock, Counting())
     await later.begin()

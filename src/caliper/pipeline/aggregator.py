@@ -28,6 +28,7 @@ from caliper.ports.codec import Codec, RunEnded, Verdicts
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Record
+from caliper.ports.telemetry import SnapshotKept
 
 _UNKNOWN_RUNS = 1024
 _ANNOUNCED_RUNS = 4096
@@ -271,8 +272,7 @@ class Aggregator:
             data = await asyncio.to_thread(encode, snapshot)
             await save(self._store, self._number, data)
             self._number += 1
-        if self.live.watcher is not None:
-            self.live.watcher.snapshot_kept()
+        self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, patient: bool = False) -> Scores | None:
         """Where a run stands, with its figures so far; None for a run that nobody stored. With

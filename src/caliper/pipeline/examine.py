@@ -31,7 +31,7 @@ from caliper.pipeline.reuse import VERDICTS, note_reuse
 from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Answerer, Embedder, Identity, NounTagger
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Examiner:
         spec: RunSpec,
         models: Models,
         store: ObjectStore | None = None,
-        telemetry: StageTelemetry = SILENT,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._telemetry = telemetry
         self._spec = spec
@@ -180,7 +180,7 @@ class _Outside:
         models: Models,
         named: Mapping[str, Identity],
         book: ReplyBook,
-        telemetry: StageTelemetry,
+        telemetry: Telemetry,
     ) -> None:
         self._telemetry = telemetry
         self._role, self._answerer = answerer
@@ -202,7 +202,7 @@ class _Outside:
         identity = self._named.get(self._role, self._answerer.identity)
         key = self._book.key_of_ask(identity, ask, self._answerer.request(ask))
         kept = self._book.reply(key)
-        self._telemetry.replied(cached=kept is not None)
+        self._telemetry.record(ReplyReceived(cached=kept is not None))
         if kept is not None:
             if self._book.reused(key):
                 self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))

@@ -23,7 +23,18 @@ from caliper.pipeline.tracked import TrackedRun
 from caliper.pipeline.windows import Judged, Place, RollingWindow
 from caliper.ports.clock import Clock
 from caliper.ports.codec import EventKind, Verdicts
-from caliper.ports.telemetry import Scored, ScoreTelemetry, Window
+from caliper.ports.telemetry import (
+    ModelForgotten,
+    QuestionsCounted,
+    RecordsApplied,
+    RunStarted,
+    ScoresComputed,
+    ScoreTable,
+    Telemetry,
+    VerdictsEntered,
+    VerdictShown,
+    Window,
+)
 
 _HOUR_MS = 3_600_000
 
@@ -90,7 +101,7 @@ class Gauges:
     def __init__(
         self,
         live: LiveTallies,
-        telemetry: ScoreTelemetry,
+        telemetry: Telemetry,
         clock: Clock,
         warn: Callable[[str], None],
         scope: Scope | None = None,
@@ -120,7 +131,7 @@ class Gauges:
         if not changes or model is None or name not in (part.name for part in run.spec.benchmarks):
             return False
         scored, unscored = counted(change.now for change in changes)
-        self._telemetry.entered(_name(run), name, scored, unscored)
+        self._telemetry.record(VerdictsEntered(_name(run), name, scored, unscored))
         if model.run is run:
             model.changed.add((name, Window.RUN))
         return True
@@ -165,10 +176,6 @@ class Gauges:
             if model.run is not None and model.run.run == run:
                 model.forget()
 
-    def snapshot_kept(self) -> None:
-        """The aggregator kept a snapshot."""
-        self._telemetry.kept(self._clock.now().timestamp())
-
     def _watch(self, run: TrackedRun, started: int) -> None:
         name = _name(run)
         model = self._models.get(name)
@@ -183,14 +190,14 @@ class Gauges:
             if self._models[oldest].started >= started:
                 return
             del self._models[oldest]
-            self._telemetry.forgotten(oldest)
+            self._telemetry.record(ModelForgotten(oldest))
         found = _Model.of(run, started)
         if model is not None:
             found.windows, found.settings = model.windows, model.settings
             for part in () if again else model.spec.benchmarks:
-                self._telemetry.scored(name, part.name, Window.RUN, {})
+                self._telemetry.record(ScoresComputed(name, part.name, Window.RUN, {}))
         self._models[name] = found
-        self._telemetry.started(name, started / 1000)
+        self._telemetry.record(RunStarted(name, started / 1000))
 
     async def run(self) -> None:
         """Look again and again, one every `pace` seconds, for half of the time at most."""
@@ -214,7 +221,7 @@ class Gauges:
                 await self._live.catch_up(run)
         unshown, self._unshown = self._unshown, []
         if self._newest:
-            self._telemetry.applied(self._newest / 1000)
+            self._telemetry.record(RecordsApplied(self._newest / 1000))
         self._showing = True
         try:
             await self._show_all()
@@ -223,7 +230,7 @@ class Gauges:
             self._take_in()
         shown = self._now()
         for timestamp in unshown:
-            self._telemetry.fresh(max(0, shown - timestamp) / 1000)
+            self._telemetry.record(VerdictShown(max(0, shown - timestamp) / 1000))
         self._live.rest({run.run for run in busy})
 
     def _now(self) -> int:
@@ -262,7 +269,7 @@ class Gauges:
                     "scored": scored,
                     "unscored": sum(reasons.values()),
                 }
-                self._telemetry.progressed(name, planned.name, told)
+                self._telemetry.record(QuestionsCounted(name, planned.name, told))
 
     @asynccontextmanager
     async def _totals(
@@ -285,7 +292,7 @@ class Gauges:
         totals: Mapping[str, Tally],
         changed: Collection[tuple[str, Window]],
     ) -> None:
-        shown: list[tuple[Tally, Scored]] = []
+        shown: list[tuple[Tally, ScoreTable]] = []
         for kind in (kind for kind in Window if (benchmark, kind) in changed):
             whole = kind is Window.RUN
             tally = totals.get(benchmark) if whole else model.windows[benchmark, kind].tally
@@ -303,7 +310,7 @@ class Gauges:
                 scores = await asyncio.to_thread(scores_of, benchmark, tally, settings)
             shown.append((tally, scores))
             if self._models.get(name) is model:
-                self._telemetry.scored(name, benchmark, kind, scores)
+                self._telemetry.record(ScoresComputed(name, benchmark, kind, scores))
 
 
 def _name(run: TrackedRun) -> str:

@@ -55,10 +55,6 @@ class LedgerWatcher(Protocol):
         """A run is no longer held."""
         ...
 
-    def snapshot_kept(self) -> None:
-        """A snapshot was kept."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from caliper.ports.codec import RunEnded
+from caliper.ports.telemetry import SILENT, Telemetry
 
 MOST_CHANGES = 100_000
 
@@ -23,11 +24,12 @@ class Trouble(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Outlets:
     """Where the aggregator turns to. `announce` publishes the end of a run; `warn` tells
-    people and must neither wait nor raise.
+    people and must neither wait nor raise; `telemetry` takes its events.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
     warn: Callable[[Trouble, str], None]
+    telemetry: Telemetry = SILENT
 
 
 @dataclass(frozen=True, slots=True)

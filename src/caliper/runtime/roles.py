@@ -29,7 +29,7 @@ from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagge
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, Message
-from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
 from caliper.runtime.recordings import Recordings
@@ -145,7 +145,7 @@ class Examiners:
     store: ObjectStore
     recordings: Recordings
     allowances: SharedAllowances
-    telemetry: StageTelemetry = SILENT
+    telemetry: Telemetry = SILENT
     anchors: StandingAnchors | None = None
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
@@ -184,7 +184,7 @@ class Captioners:
     decoders: Decoders
     holding: Holding
     allowances: SharedAllowances
-    telemetry: StageTelemetry = SILENT
+    telemetry: Telemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""

@@ -39,6 +39,7 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.stream import Message
+from caliper.ports.telemetry import SILENT
 from caliper.runtime.addresses import Address
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
@@ -93,7 +94,7 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     telemetry = ground.telemetry.stage(_STAGES[role])
     # As long as a job may take.
     patience = settings.timeout + settings.retry_budget
-    anchors = StandingAnchors(answering, ground.store, ground.telemetry.scores, patience)
+    anchors = StandingAnchors(answering, ground.store, ground.telemetry, patience)
     allowances = _allowances(ground)
     recordings = Recordings(ground.store)
     beside = anchors if settings.anchors else None
@@ -236,12 +237,12 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
         return sinks(texts, StoredPictures(ground.store, index, spec))
 
     files = ReportFiles(captions, files_of)
-    telemetry = ground.telemetry.scores
-    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text))
+    telemetry = ground.telemetry
+    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock)
     tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
-    if telemetry is not None:
+    if telemetry is not SILENT:
         gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)
         tasks += [gauges.run, Lagging(board, ground.logs, ground.clock, telemetry).run]
     parts = Parts(

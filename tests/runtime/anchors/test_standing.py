@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from tests.fakes.models import HeldModel, ScriptedModel
 from tests.fakes.stores import MemoryStore
-from tests.fakes.telemetry import ToldScores
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.settings import resolved_settings
@@ -19,6 +19,7 @@ from caliper.pipeline.examine import Models
 from caliper.pipeline.judge_check import Sittings, read_sittings
 from caliper.pipeline.runs import run_store
 from caliper.ports.codec import ExamineJob
+from caliper.ports.telemetry import SILENT, AnchorsJudged, Telemetry
 from caliper.runtime.anchors.frozen import anchors_of
 from caliper.runtime.anchors.judging import judge_anchors
 from caliper.runtime.anchors.standing import StandingAnchors
@@ -31,17 +32,6 @@ ANCHORS = len(anchors_of("captionqa", PART.settings))
 PATIENCE = 60
 
 
-class AgreementTelemetry(ToldScores):
-    """Telemetry that keeps every agreement it is told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.told: list[tuple[str, str, float]] = []
-
-    def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
-        self.told.append((judge, benchmark, agreement))
-
-
 def answering(model: ScriptedModel, seed: int = 0) -> Models:
     return Models({"captionqa/reader": PromptingAnswerer(model, PACK, seed)})
 
@@ -50,9 +40,7 @@ def job(spec: RunSpec) -> ExamineJob:
     return ExamineJob(spec.run_id, "captionqa", "sample", None, ())
 
 
-def anchors(
-    model: ScriptedModel, telemetry: ToldScores | None, store: MemoryStore
-) -> StandingAnchors:
+def anchors(model: ScriptedModel, telemetry: Telemetry, store: MemoryStore) -> StandingAnchors:
     return StandingAnchors(partial(answering, model), store, telemetry, PATIENCE)
 
 
@@ -60,9 +48,9 @@ async def kept(store: MemoryStore, spec: RunSpec) -> Sittings:
     return await read_sittings(run_store(store, spec.run_id), spec)
 
 
-async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> AgreementTelemetry:
+async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> RecordedTelemetry:
     """Meet jobs of these runs, one after the other."""
-    telemetry = AgreementTelemetry()
+    telemetry = RecordedTelemetry()
     standing = anchors(model, telemetry, MemoryStore())
     for spec in met:
         standing.meet(spec, "captionqa")
@@ -75,8 +63,9 @@ async def test_each_run_has_one_sitting_however_many_jobs_it_has() -> None:
     other = replace(SPEC, replicate=1)
     telemetry = await sit(model, [SPEC, SPEC, other, SPEC, other])
     assert len(model.calls) == 2 * ANCHORS
-    assert [told[:2] for told in telemetry.told] == [("scripted", "captionqa")] * 2
-    assert 0 < telemetry.told[0][2] < 1
+    judged = telemetry.of(AnchorsJudged)
+    assert [(one.judge, one.benchmark) for one in judged] == [("scripted", "captionqa")] * 2
+    assert 0 < judged[0].agreement < 1
 
 
 @pytest.mark.parametrize("error", [ModelChanged("another"), BackendTimeout("silent")])
@@ -85,7 +74,7 @@ async def test_trouble_tells_nothing_and_the_next_run_is_judged(error: Exception
         return error if before == 0 else "A"
 
     telemetry = await sit(ScriptedModel(troubled), [SPEC, replace(SPEC, replicate=1)])
-    assert len(telemetry.told) == 1
+    assert len(telemetry.of(AnchorsJudged)) == 1
 
 
 async def test_few_verdicts_tell_nothing_of_a_judge() -> None:
@@ -100,7 +89,7 @@ async def test_few_verdicts_tell_nothing_of_a_judge() -> None:
     telemetry = await sit(model, [SPEC, replace(SPEC, replicate=1)])
     # The first sitting had three verdicts, the second all.
     assert len(model.calls) == 2 * ANCHORS
-    assert len(telemetry.told) == 1
+    assert len(telemetry.of(AnchorsJudged)) == 1
 
 
 async def test_a_sitting_is_that_of_a_local_run() -> None:
@@ -108,7 +97,7 @@ async def test_a_sitting_is_that_of_a_local_run() -> None:
     here, there = (ScriptedModel(lambda text, before: "A") for _ in range(2))
     # As standalone.prepare has it.
     expected = await judge_anchors(spec, answering(here, spec.sampling_seed), "captionqa")
-    standing = anchors(there, None, store)
+    standing = anchors(there, SILENT, store)
     standing.meet(spec, "captionqa")
     await standing.judged(job(spec))
     assert await kept(store, spec) == {"captionqa": expected}
@@ -122,7 +111,7 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
     first, later = (ScriptedModel(lambda text, before, reply=reply: reply) for reply in "AB")
     told = []
     for model in (first, later):
-        standing = anchors(model, None, store)
+        standing = anchors(model, SILENT, store)
         standing.meet(SPEC, "captionqa")
         await standing.judged(job(SPEC))
         told.append(dict(store.objects))
@@ -132,7 +121,7 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
 
 async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = anchors(model, None, store)
+    standing = anchors(model, SILENT, store)
     store.full = True
     standing.meet(SPEC, "captionqa")
     with pytest.raises(StoreFull):
@@ -146,7 +135,7 @@ async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
 
 async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = anchors(model, None, store)
+    standing = anchors(model, SILENT, store)
     standing.meet(SPEC, "captionqa")
     await standing.close()
     assert store.objects == {}
@@ -171,5 +160,5 @@ async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
 
 async def test_a_job_without_a_sitting_waits_for_none() -> None:
     model = ScriptedModel(lambda text, before: "A")
-    await anchors(model, None, MemoryStore()).judged(job(SPEC))
+    await anchors(model, SILENT, MemoryStore()).judged(job(SPEC))
     assert model.calls == []

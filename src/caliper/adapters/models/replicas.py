@@ -28,7 +28,7 @@ from caliper.core.errors import (
 )
 from caliper.ports.clock import Clock
 from caliper.ports.models import Identity
-from caliper.ports.telemetry import SILENT, CallTelemetry
+from caliper.ports.telemetry import SILENT, CallEnded, GateBuilt, Telemetry, TriedAgain
 
 Served = TypeVar("Served", bound=Resolving)
 Reply = TypeVar("Reply")
@@ -66,7 +66,7 @@ class Replicas(Generic[Served]):
         in_flight: int = 64,
         budget: Budget | None = None,
         pace: Pace | None = None,
-        telemetry: CallTelemetry = SILENT,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._clock, self._budget, self.telemetry = clock, budget or Budget(), telemetry
         share = -(-in_flight // len(endpoints))
@@ -122,7 +122,7 @@ class Replicas(Generic[Served]):
             )
         self._identity = identities[0]
         for replica in self._replicas:
-            self.telemetry.gated(self._label(replica), replica.gate)
+            self.telemetry.record(GateBuilt(self._label(replica), replica.gate))
         return self._identity
 
     async def call(self, ask: Ask[Served, Reply], affinity: str = "") -> Reply:
@@ -137,14 +137,14 @@ class Replicas(Generic[Served]):
         """
         effort = Effort(self._budget, self._clock)
         tried: set[int] = set()
-        failed: list[tuple[str, BaseException]] = []
+        failed: list[TriedAgain] = []
 
         def elsewhere() -> bool:
             return len(tried) < len(self._replicas) and self._admission.healthy(tried)
 
         async def attempt() -> Reply:
             if failed:
-                self.telemetry.asked_again(*failed.pop())
+                self.telemetry.record(failed.pop())
             if not elsewhere():
                 tried.clear()
             turn = await self._turn(affinity, tried, effort.tries)
@@ -152,7 +152,7 @@ class Replicas(Generic[Served]):
             try:
                 return await self._tried(turn, effort, ask)
             except BaseException as failure:
-                failed.append((self._label(self._replicas[turn.place]), failure))
+                failed.append(TriedAgain(failure, self._label(self._replicas[turn.place])))
                 raise
 
         try:
@@ -176,7 +176,8 @@ class Replicas(Generic[Served]):
         finally:
             self._admission.leave(turn, error)
             if not isinstance(error, asyncio.CancelledError):
-                self.telemetry.called(label, error, self._clock.monotonic() - begun)
+                seconds = self._clock.monotonic() - begun
+                self.telemetry.record(CallEnded(label, error, seconds))
 
     async def check(self) -> None:
         """Raises BackendUnavailable while no endpoint is there, at once and without a call."""

@@ -18,7 +18,7 @@ from caliper.pipeline.judge_check import keep_sitting
 from caliper.pipeline.runs import run_store
 from caliper.ports.codec import CaptionJob, ExamineJob
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import ScoreTelemetry
+from caliper.ports.telemetry import AnchorsJudged, Telemetry
 from caliper.runtime.anchors.judging import judge_anchors
 
 _LOG = logging.getLogger(__name__)
@@ -47,10 +47,10 @@ class StandingAnchors:
         self,
         models_of: Callable[[int], Models],
         store: ObjectStore,
-        scores: ScoreTelemetry | None,
+        telemetry: Telemetry,
         patience: float,
     ) -> None:
-        self._models_of, self._store, self._scores = models_of, store, scores
+        self._models_of, self._store, self._telemetry = models_of, store, telemetry
         self._patience = patience
         self._begun: OrderedDict[_Key, _Begun] = OrderedDict()
 
@@ -104,8 +104,8 @@ class StandingAnchors:
         self._tell(models.answerers[f"{name}/{benchmark(name).role}"].identity.name, name, sitting)
 
     def _tell(self, judge: str, name: str, sitting: Sitting) -> None:
-        if self._scores is None or sitting.agreement is None:
+        if sitting.agreement is None:
             return
         # A few verdicts beside an endpoint in trouble would look like a judge that changed.
         if 2 * sitting.scored >= len(sitting.verdicts):
-            self._scores.anchored(judge, name, sitting.agreement)
+            self._telemetry.record(AnchorsJudged(judge, name, sitting.agreement))
