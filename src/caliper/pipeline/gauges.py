@@ -110,10 +110,7 @@ class Gauges:
         self._scope = scope or Scope()
         self._cells = ScoreCells()
         self._models: dict[str, _Model] = {}
-        # What is judged while scores are computed, in a thread, enters the windows after that.
         self._judged: list[_Sample] = []
-        self._showing = False
-        self._unshown: list[int] = []
         self._newest = 0
         live.watcher = self
 
@@ -139,24 +136,22 @@ class Gauges:
     def judged(
         self, run: TrackedRun, item: Item, places: Collection[Place], now: tuple[Tally, int]
     ) -> None:
-        """The item's sample changed at these places: it enters the windows at the last of them."""
+        """The item's sample changed at these places: at the next look it enters the windows, at
+        the last of them.
+        """
+        if _name(run) not in self._models:
+            return
         tally, scored = now
         settings = run.spec.benchmark(item.benchmark).settings
         judged = Judged(max(places), scored, self._cells.of(item.benchmark, tally, settings))
         self._judged.append(_Sample(run, item.benchmark, item.sample, places, judged))
-        if not self._showing:
-            self._take_in()
 
-    def _take_in(self) -> None:
-        judged, self._judged = self._judged, []
+    def _take_in(self, judged: Collection[_Sample]) -> None:
         for one in judged:
             model = self._models.get(_name(one.run))
             if model is None:
                 continue
-            self._unshown += [timestamp for timestamp, _, _ in one.places]
             model.settings[one.benchmark] = one.run.spec.benchmark(one.benchmark).settings
-            if model.run is one.run:
-                model.changed.add((one.benchmark, Window.RUN))
             for kind in (Window.LAST, Window.HOUR):
                 window = self._window(model, one.benchmark, kind)
                 window.put((one.run.run, one.sample), one.judged)
@@ -219,17 +214,13 @@ class Gauges:
             # What cannot be read is told where the run is shown.
             with suppress(CaliperError):
                 await self._live.catch_up(run)
-        unshown, self._unshown = self._unshown, []
+        judged, self._judged = self._judged, []
+        self._take_in(judged)
         if self._newest:
             self._telemetry.record(RecordsApplied(self._newest / 1000))
-        self._showing = True
-        try:
-            await self._show_all()
-        finally:
-            self._showing = False
-            self._take_in()
+        await self._show_all()
         shown = self._now()
-        for timestamp in unshown:
+        for timestamp, _, _ in (place for one in judged for place in one.places):
             self._telemetry.record(VerdictShown(max(0, shown - timestamp) / 1000))
         self._live.rest({run.run for run in busy})
 
@@ -243,12 +234,11 @@ class Gauges:
             changed, model.changed = model.changed, set()
             try:
                 await self._show(name, model, changed)
-            except CaliperError as error:
+            except Exception as error:
+                model.changed |= changed
+                if not isinstance(error, CaliperError):
+                    raise
                 self._warn(f"scores are behind: {error}")
-                model.changed |= changed
-            except BaseException:
-                model.changed |= changed
-                raise
             run = model.run
             if run is not None and not model.held and not model.behind:
                 model.run = None
