@@ -75,12 +75,6 @@ class _Model:
         """Whether the scores of its run have changed."""
         return any(window is Window.RUN for _, window in self.changed)
 
-    def forget(self) -> None:
-        """Its run is held no longer, and let go once its scores are shown."""
-        self.held = False
-        if not self.behind:
-            self.run = None
-
 
 class _Sample(NamedTuple):
     """A sample of a run whose outcomes changed at these places of the log."""
@@ -166,10 +160,11 @@ class Gauges:
         return model.windows[name, kind]
 
     def forget(self, run: str) -> None:
-        """A run that is no longer held: its last scores stay."""
+        """A run that is no longer held: its last scores stay, once they are shown."""
         for model in self._models.values():
             if model.run is not None and model.run.run == run:
-                model.forget()
+                model.held = False
+                model.run = model.run if model.behind else None
 
     def _watch(self, run: TrackedRun, started: int) -> None:
         name = _name(run)
@@ -245,21 +240,18 @@ class Gauges:
                 self._live.drop(run)
 
     async def _show(self, name: str, model: _Model, changed: set[tuple[str, Window]]) -> None:
-        run = model.run
         if not changed:
             return
+        run = model.run
         async with self._totals(run, changed) as totals:
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
                 await self._show_windows(name, model, benchmark, totals, changed)
         if run is not None and self._models.get(name) is model:
             for planned in run.summary.benchmarks:
                 scored, reasons = run.ledger.count(planned.first, planned.questions)
-                told = {
-                    "planned": planned.questions,
-                    "scored": scored,
-                    "unscored": sum(reasons.values()),
-                }
-                self._telemetry.record(QuestionsCounted(name, planned.name, told))
+                counts = {"scored": scored, "unscored": sum(reasons.values())}
+                counts["planned"] = planned.questions
+                self._telemetry.record(QuestionsCounted(name, planned.name, counts))
 
     @asynccontextmanager
     async def _totals(

@@ -93,12 +93,18 @@ class GateState(Protocol):
     def in_flight(self) -> int: ...
 
 
+class Event:
+    """Something that happened, for those who count it."""
+
+    __slots__ = ()
+
+
 # Of calls to models. An endpoint is a model's configured name, with the number of the endpoint
 # where it has several; never a URL.
 
 
 @dataclass(frozen=True, slots=True)
-class CallEnded:
+class CallEnded(Event):
     """A try at a call ended, well or with that error."""
 
     endpoint: str
@@ -107,7 +113,7 @@ class CallEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class TriedAgain:
+class TriedAgain(Event):
     """A call is tried again, or a job where no endpoint is named."""
 
     error: BaseException
@@ -115,7 +121,7 @@ class TriedAgain:
 
 
 @dataclass(frozen=True, slots=True)
-class TokensUsed:
+class TokensUsed(Event):
     """What a call cost."""
 
     endpoint: str
@@ -123,7 +129,7 @@ class TokensUsed:
 
 
 @dataclass(frozen=True, slots=True)
-class GateBuilt:
+class GateBuilt(Event):
     """From now on calls of the endpoint pass this gate."""
 
     endpoint: str
@@ -134,12 +140,12 @@ class GateBuilt:
 
 
 @dataclass(frozen=True, slots=True)
-class JobTaken:
+class JobTaken(Event):
     """A job was taken off its topic."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobLeft:
+class JobLeft(Event):
     """A try at a job ended, so many seconds after it was taken; None: it was broken off."""
 
     end: JobEnd | None
@@ -147,7 +153,7 @@ class JobLeft:
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetterSent:
+class DeadLetterSent(Event):
     """A job of that topic was put aside."""
 
     topic: str
@@ -155,14 +161,14 @@ class DeadLetterSent:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyReceived:
+class ReplyReceived(Event):
     """A reply was found in the store (`cached`), or a model gave it."""
 
     cached: bool
 
 
 @dataclass(frozen=True, slots=True)
-class GroupJoined:
+class GroupJoined(Event):
     """From now on the stage takes jobs off that topic as this member."""
 
     topic: str
@@ -173,7 +179,7 @@ class GroupJoined:
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictsEntered:
+class VerdictsEntered(Event):
     """So many outcomes are new: scores, and others by their reason."""
 
     model: str
@@ -183,7 +189,7 @@ class VerdictsEntered:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionsCounted:
+class QuestionsCounted(Event):
     """How many questions of a model's latest run are planned, scored and unscored."""
 
     model: str
@@ -192,7 +198,7 @@ class QuestionsCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(Event):
     """A model's latest run started."""
 
     model: str
@@ -200,7 +206,7 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoresComputed:
+class ScoresComputed(Event):
     """The scores of a window, all there are."""
 
     model: str
@@ -210,21 +216,21 @@ class ScoresComputed:
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictShown:
+class VerdictShown(Event):
     """The scores show a verdict, so many seconds after the stream had it."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class RecordsApplied:
+class RecordsApplied(Event):
     """The newest record that was entered was published then."""
 
     time: float
 
 
 @dataclass(frozen=True, slots=True)
-class RecordsWaiting:
+class RecordsWaiting(Event):
     """So many records of each partition of a topic are still to be entered."""
 
     topic: str
@@ -232,7 +238,7 @@ class RecordsWaiting:
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorsJudged:
+class AnchorsJudged(Event):
     """A judge agrees with that share of its anchor set, 0 to 1."""
 
     judge: str
@@ -241,40 +247,17 @@ class AnchorsJudged:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotKept:
+class SnapshotKept(Event):
     """A snapshot was kept."""
 
     time: float
 
 
 @dataclass(frozen=True, slots=True)
-class ModelForgotten:
+class ModelForgotten(Event):
     """A model is watched no longer: nothing more is recorded of it."""
 
     model: str
-
-
-Event = (
-    CallEnded
-    | TriedAgain
-    | TokensUsed
-    | GateBuilt
-    | JobTaken
-    | JobLeft
-    | DeadLetterSent
-    | ReplyReceived
-    | GroupJoined
-    | VerdictsEntered
-    | QuestionsCounted
-    | RunStarted
-    | ScoresComputed
-    | VerdictShown
-    | RecordsApplied
-    | RecordsWaiting
-    | AnchorsJudged
-    | SnapshotKept
-    | ModelForgotten
-)
 
 
 class Telemetry(Protocol):
