@@ -133,7 +133,7 @@ class RunReader:
                     lambda spec, captions: self._sinks(spec, captions, name),
                     Path(folder),
                 )
-                await files.write(found, RunState.FINISHED, nullcontext())
+                await files.write(found, RunState.FINISHED, LiveTallies(), nullcontext())
                 return await asyncio.to_thread(Path(folder, name).read_bytes)
 
     async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:

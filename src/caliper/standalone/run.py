@@ -41,7 +41,7 @@ from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
-from caliper.ports.telemetry import Watcher
+from caliper.ports.telemetry import SILENT, Watcher
 from caliper.runtime.anchors.judging import REPLAY
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.roles import Examiners
@@ -247,7 +247,7 @@ class _Run:
             if part.models[benchmark(part.name).role].kind == REPLAY:
                 watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
         patience = access.timeout + access.retry_budget
-        return StandingAnchors(self._store, None, patience, asked=asked)
+        return StandingAnchors(self._store, SILENT, patience, asked=asked)
 
     async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
         await keep_written(self._store, self.tracked.run, benchmark, caption)
