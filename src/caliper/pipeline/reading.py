@@ -21,6 +21,7 @@ from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.aggregate import verdict_rows
 from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of, planned_dimensions
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.live_tallies import LiveTallies
 from caliper.pipeline.plan import Captions, read_shard
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.run_record import RunRecord, read_record
