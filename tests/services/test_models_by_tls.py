@@ -79,5 +79,5 @@ async def test_a_service_does_not_start_on_a_certificate_that_it_does_not_trust(
         assert chat.model_requests == 0
         monkeypatch.setenv(f"CALIPER_{stage}_MODEL", chat.url.replace("https", "tgi:http"))
         monkeypatch.setenv(f"CALIPER_{stage}_MODEL_CA", str(tmp_path / "tls" / "ca.pem"))
-        with pytest.raises(InvalidInput, match=f"CALIPER_{stage}_MODEL_CA: of no use"):
+        with pytest.raises(InvalidInput, match=f"CALIPER_{stage}_MODEL_CA: has no effect"):
             await started()

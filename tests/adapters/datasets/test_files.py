@@ -99,7 +99,7 @@ def test_a_missing_path_says_what_was_expected_and_what_is_there(tmp_path: Path)
     message = str(refused(tmp_path / "caption.json", OBJECT))
     assert f"{tmp_path} contains captions.json" in message
     assert str(FileFormat.OBJECT) in message
-    assert "no folder" in refused(tmp_path / "no" / "where", TASKS).message
+    assert "nor does the folder" in refused(tmp_path / "no" / "where", TASKS).message
     assert "named scene, OCR, event" in refused(tmp_path / "no" / "where", TASKS).message
 
 

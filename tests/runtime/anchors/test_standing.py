@@ -144,7 +144,7 @@ async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped:
         (False, [Caps(), capped], 0),
     ):
         model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-        standing = StandingAnchors(store, None, PATIENCE, asked=asked)
+        standing = StandingAnchors(store, SILENT, PATIENCE, asked=asked)
         for each in caps:
             await note_start(run_store(store, SPEC.run_id), each, NOON)
             standing.meet(SPEC, "captionqa", answering(model))
@@ -154,7 +154,7 @@ async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped:
 
 async def test_recorded_replies_hold_none_to_the_anchors() -> None:
     store, recorded = MemoryStore(), ReplayAnswerer({})
-    standing = StandingAnchors(store, None, PATIENCE)
+    standing = StandingAnchors(store, SILENT, PATIENCE)
     standing.meet(SPEC, "captionqa", Models({"captionqa/reader": recorded}))
     await standing.judged(job(SPEC))
     assert store.objects == {}
@@ -172,7 +172,7 @@ async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
 
 async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
     model, store = HeldModel(lambda text, before: "A", held=lambda _: True), MemoryStore()
-    standing = StandingAnchors(store, None, patience=0)
+    standing = StandingAnchors(store, SILENT, patience=0)
     standing.meet(SPEC, "captionqa", answering(model))
     async with asyncio.timeout(PATIENCE):
         await standing.judged(job(SPEC))
