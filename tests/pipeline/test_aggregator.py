@@ -1,5 +1,6 @@
 """The aggregator: exactly once, whatever befalls it."""
 
+import asyncio
 import itertools
 import json
 from dataclasses import replace
@@ -45,7 +46,7 @@ def lives(draw: st.DrawFn) -> tuple[list[tuple[int, list[int]]], list[str]]:
             max_size=10,
         )
     )
-    fates = st.sampled_from(["", "snapshot", "conclude", "crash", "idle", "torn snapshot"])
+    fates = st.sampled_from(["", "look", "snapshot", "conclude", "crash", "idle", "torn snapshot"])
     return told, draw(st.lists(fates, max_size=len(told) + 6))
 
 
@@ -71,7 +72,10 @@ async def test_whatever_befalls_it_the_report_is_that_of_one_process(
         position += 1
         fate = fates[position - 1]
         fates[position - 1] = ""
-        if fate == "snapshot":
+        if fate == "look":
+            # From here on its sums are kept up, and its report is made of them.
+            await asyncio.gather(*(aggregator.scores(run.spec.run_id) for run in both))
+        elif fate == "snapshot":
             await aggregator.snapshot()
         elif fate == "conclude":
             await aggregator.conclude()
