@@ -1,6 +1,6 @@
 """Messages between releases: what a release wrote stays readable, and what this one writes is
 readable to the one before. tests/golden/stream has what each release wrote, captured once by
-`python -m tests.fakes.stream_messages write FOLDER`.
+`python -m tests.fakes.stream_messages FOLDER`.
 """
 
 import os
@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.fakes.message_files import read_all, write
 from tests.fakes.releases import PREVIOUS, ROOT, THIS, Release, code, previous
-from tests.fakes.stream_messages import MESSAGES, kept, write
+from tests.fakes.stream_messages import MESSAGES
 from tests.servers.summary import RELEASES
 
 from caliper.core.caps import TokenCap
@@ -48,7 +49,7 @@ def as_before(message: StreamMessage) -> StreamMessage:
 
 @pytest.mark.parametrize("folder", sorted(GOLDEN.iterdir()), ids=lambda folder: folder.name)
 def test_what_a_release_wrote_has_the_values_that_it_had(folder: Path) -> None:
-    assert kept(folder) == MESSAGES
+    assert read_all(folder) == MESSAGES
 
 
 def test_the_release_before_is_among_them() -> None:
@@ -64,8 +65,8 @@ def test_the_release_before_reads_what_this_one_writes(
     newer = {name: with_all_that_is_new(message) for name, message in MESSAGES.items()}
     assert newer != MESSAGES
     write(ours, newer)
-    run(before, "-m", "tests.fakes.stream_messages", "rewrite", ours, theirs)
-    understood = kept(theirs)
+    run(before, "-m", "tests.fakes.message_files", ours, theirs)
+    understood = read_all(theirs)
     assert {name: as_before(message) for name, message in understood.items()} == MESSAGES
 
 

@@ -1,17 +1,16 @@
 """One message of every kind on the topics, as the release of whoever runs this writes it.
 
-    python -m tests.fakes.stream_messages write FOLDER
-    python -m tests.fakes.stream_messages rewrite FOLDER OTHER
+    python -m tests.fakes.stream_messages FOLDER
 
-The second reads the files of a folder and writes what it understood. Of the messages only what
-every release since the first of tests/golden/stream knows is used here.
+Only what every release since the first of tests/golden/stream knows of the messages is used here.
 """
 
 import sys
 from fractions import Fraction
 from pathlib import Path
 
-from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from tests.fakes.message_files import write
+
 from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
@@ -106,35 +105,6 @@ MESSAGES: dict[str, StreamMessage] = {
     "run_event_failed": RunFailed(RUN, "the judge is another"),
     "run_event_ended": RunEnded(RUN, RunState.COMPLETE, "", 64 * "a"),
 }
-KINDS = ("plan_job", "caption_job", "examine_job", "verdicts", "run_event")
-
-
-def read(name: str, data: bytes) -> StreamMessage:
-    """The message in a file of that name."""
-    (kind,) = (kind for kind in KINDS if name.startswith(kind))
-    found: StreamMessage = getattr(ProtobufCodec(), f"read_{kind}")(data)
-    return found
-
-
-def write(folder: Path, messages: dict[str, StreamMessage]) -> None:
-    """One file a message."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, message in messages.items():
-        (folder / f"{name}.bin").write_bytes(ProtobufCodec().write(message))
-
-
-def kept(folder: Path) -> dict[str, StreamMessage]:
-    """The messages in the files of a folder, by their names."""
-    return {file.stem: read(file.stem, file.read_bytes()) for file in sorted(folder.glob("*.bin"))}
-
-
-def main(what: str, folder: Path, *others: Path) -> None:
-    """Do what the command line says."""
-    if what == "write":
-        write(folder, MESSAGES)
-    else:
-        write(others[0], kept(folder))
-
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(Path, sys.argv[2:]))
+    write(Path(sys.argv[1]), MESSAGES)
