@@ -44,9 +44,10 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.ports.codec import Verdicts
+from caliper.ports.storage import Sources
 from caliper.ports.stream import Message, Record
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.memory import give_back

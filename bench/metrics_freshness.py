@@ -46,9 +46,10 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gauges import Gauges, Scope
 from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.ports.codec import PlanMade, Verdicts, event_key
+from caliper.ports.storage import Sources
 from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
 

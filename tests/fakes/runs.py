@@ -13,8 +13,8 @@ from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.aggregate import PlanReader
-from caliper.pipeline.plan import Sources, plan, read_plan
-from caliper.ports.storage import ObjectStore
+from caliper.pipeline.plan import plan, read_plan
+from caliper.ports.storage import ObjectStore, Sources
 
 JUDGE = Identity("scripted", "scripted", "1", cached=True)
 COLOURS = ("red", "green", "blue")

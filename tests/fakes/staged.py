@@ -27,15 +27,18 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.outlets import Outlets, Trouble
-from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
+from caliper.pipeline.planner import Planner, Resumption
+from caliper.pipeline.publish import PLAN_JOBS, RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.runs import SPEC, run_store
+from caliper.pipeline.runs import SPEC, RunBook, run_store
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import ExamineJob, RunEnded, Verdicts
+from caliper.ports.codec import ExamineJob, PlanJob, RunEnded, Verdicts
 from caliper.ports.models import Image
+from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits
 from caliper.standalone.stages import Stages
+from caliper.standalone.supplies import FileSupplies
 
 SAMPLES, QUESTIONS = 8, 3
 SIZE = SAMPLES * QUESTIONS
@@ -78,7 +81,7 @@ class Bench:
         captions = None if captioning else "c" * 64
         self.spec = runs.spec(runs.part(models=models, captions=captions))
         texts = None if captioning else {f"nat_{n:03}": "it is green" for n in range(SAMPLES)}
-        self.captions = {} if texts is None else {"captionqa": texts}
+        self.captions = texts or {}
         self.found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), texts)}
         self.store, self.clock, self.notes = MemoryStore(), FakeClock(), Notes()
         self.reader = ScriptedModel(right)
@@ -96,13 +99,19 @@ class Bench:
         """One process: a stream of its own, too small for all messages at once."""
         if planned is None:
             await self.planned()
+        run = self.spec.run_id
         stream = MemoryStream(capacity=4, logs=(VERDICTS, RUNS), once=True)
         # Looks that are taken every so often would let the time of the others run away.
         codec, clock = IdentityCodec(), SystemClock()
         files = ReportFiles(self.no_captions, lambda _, __: [])
         board = Aggregator(self.store, codec, clock, files, Outlets(self.over, self.refuse))
-        run = self.run = await board.find(self.spec.run_id)
-        assert run is not None
+        tracked = self.run = await board.find(run)
+        assert tracked is not None
+
+        async def resume(_: str, __: int | None) -> Resumption:
+            return Resumption(tracked.ledger)
+
+        book = RunBook(self.store, clock)
         captioners = {}
         if self.captioner is not None:
             captioners["captionqa"] = Captioner(
@@ -114,10 +123,9 @@ class Bench:
             )
         answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
         stages = Stages(
-            publisher=Publisher(self.spec.run_id, stream, codec, self.captions),
+            planner=Planner(self.store, stream, codec, book, FileSupplies(self.found), resume),
             examiner=Examiner(self.spec, Models(answerers), self.store),
             captioners=captioners,
-            asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
             follower=Follower(board, stream, clock, Pace(snapshot=None, patience=None)),
             stream=stream,
             codec=codec,
@@ -126,7 +134,8 @@ class Bench:
             limits=Limits(in_flight=3, budget=budget),
             keep_caption=self.keep,
         )
-        await stages.work(run)
+        await stream.publish(Message(PLAN_JOBS, run, PlanJob(run)))
+        await stages.work()
         return stream
 
     async def keep(self, benchmark: str, caption: Caption) -> None:

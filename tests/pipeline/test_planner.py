@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.runs import part, spec
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import MemoryStore, supplies
 
-from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import NotFound
@@ -36,7 +35,7 @@ def stream() -> MemoryStream:
 
 @pytest.fixture
 def planner(store: MemoryStore, stream: MemoryStream) -> Planner:
-    return Planner(store, stream, CODEC, RunBook(store, FakeClock()), open_dataset)
+    return Planner(store, stream, CODEC, RunBook(store, FakeClock()), supplies(store))
 
 
 async def stored(store: MemoryStore, *, captions: str | None = None) -> RunSpec:

@@ -17,8 +17,9 @@ from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caption import Caption
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.examine import Examiner
-from caliper.pipeline.plan import Sources, plan_items
+from caliper.pipeline.plan import plan_items
 from caliper.ports.codec import ExamineJob
+from caliper.ports.storage import Sources
 from caliper.servicers.qa_reader import QaReaderServicer, service
 
 QUESTION = {"question": "Which colour?", "choices": ["red", "green"], "answer": "red"}

@@ -6,7 +6,7 @@ import platform
 import resource
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,25 +20,25 @@ from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
-from caliper.core.run import RunSpec
+from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.budget import affordable
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.following import Follower, Pace
+from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.judge_check import Sittings, with_checks
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.plan import plan
-from caliper.pipeline.publish import RUNS, VERDICTS, Publisher, before, jobs
+from caliper.pipeline.planner import Planner, Resumption
+from caliper.pipeline.publish import RUNS, VERDICTS, before, jobs
 from caliper.pipeline.report_files import ReportFiles, planned_captions
-from caliper.pipeline.runs import run_store
+from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.codec import RunEnded
-from caliper.ports.storage import ObjectStore, ReportSink
+from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.metering import Spent
 from caliper.runtime.sinks import sinks, thumbnails_below
@@ -80,23 +80,10 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
     begun, started = clock.monotonic(), clock.now()
     prepared.allowance.tell = watcher.warned
     with directory.claim(spec):
-        store = directory.store(spec, prepared.config.store)
-        summary = await plan(spec, prepared.sources, run_store(store, spec.run_id))
-        # Only now: rows that cannot be planned will be mended, and then it is another run.
-        directory.keep_spec(spec, as_asked(prepared.config))
-        watcher.planned(summary)
-        run = await _Run.open(prepared, directory, store, clock)
-        for text in await warnings(spec, prepared.captions, run.tracked.plan):
-            watcher.warned(text)
-        for planned in summary.benchmarks:
-            scored, unscored = run.tracked.ledger.count(planned.first, planned.questions)
-            watcher.resumed(planned.name, scored + sum(unscored.values()))
-        missing = await run.missing()
-        if missing == 0 and directory.written:
-            found = await kept_report(directory, run.tracked, run.captions)
+        run = _Run(prepared, directory, watcher, clock)
+        found = await run.work()
+        if run.known:
             return already(directory, found)
-        run.sittings = await sit(prepared, watcher)
-        found = await run.work(watcher, clock)
         reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
         directory.write_execution(
             {
@@ -105,7 +92,7 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 "started": started.isoformat(timespec="seconds"),
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - begun, 3),
-                "jobs": missing,
+                "jobs": run.missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.spent.items()},
                 "anchors": {name: sitting.to_json() for name, sitting in run.sittings.items()},
                 "warnings": list(prepared.allowance.warnings.values()),
@@ -140,94 +127,132 @@ def run_directory(prepared: Prepared) -> RunDirectory:
 
 
 class _Run:
-    """One planned run, with its aggregator."""
+    """One run, with the gateway, the planner, the workers and the aggregator of its process.
+
+    `known` says that an earlier process left nothing to do; `missing` counts the jobs that this
+    one had.
+    """
 
     def __init__(
-        self, prepared: Prepared, directory: RunDirectory, store: ObjectStore, clock: Clock
+        self, prepared: Prepared, directory: RunDirectory, watcher: Watcher, clock: Clock
     ) -> None:
-        self._prepared, self._directory, self._store = prepared, directory, store
+        self._prepared, self._directory = prepared, directory
+        self._watcher, self._clock = watcher, clock
+        self._store = directory.store(prepared.spec, prepared.config.store)
         self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._codec = IdentityCodec()
-        files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
+        self._files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
         outlets, bounds = Outlets(_nobody_hears, _refuse), Bounds(verdicts=_MOST_WAITING)
-        self._board = Aggregator(store, self._codec, clock, files, outlets, bounds)
-        self._follower = Follower(self._board, self._stream, clock, _PACE)
-        self._end: int | None = None
+        self._board = Aggregator(self._store, self._codec, clock, self._files, outlets, bounds)
         self._report: Report | None = None
+        self._written: dict[str, dict[str, str]] = {}
         self.sittings: Sittings = {}
-        self.captions: dict[str, dict[str, str]] = {}
-        self.tracked: TrackedRun
+        self.missing, self.known = 0, False
 
-    @classmethod
-    async def open(
-        cls, prepared: Prepared, directory: RunDirectory, store: ObjectStore, clock: Clock
-    ) -> _Run:
-        """The run with all that is known of it. Raises InvalidInput, StoreUnavailable."""
-        self = cls(prepared, directory, store, clock)
-        tracked = await self._board.find(prepared.spec.run_id)
-        if tracked is None:
-            raise InvalidInput("the run cannot be read", file=str(directory.path))
-        self.tracked = tracked
-        kept = await directory.captions(tracked) if prepared.captioners else {}
-        self.captions = {**kept, **prepared.captions}
-        return self
-
-    async def missing(self) -> int:
-        """How many jobs that the cap on calls leaves lack an outcome."""
-        run, calls, count = self.tracked, self._prepared.config.max_calls, 0
-        if calls is not None:
-            self._end = await affordable(run.spec, run.plan, calls)
-        async for items in before(run.plan, self._end)():
-            count += sum(any(map(run.ledger.lacks, members)) for members in jobs(items))
-        return count
-
-    async def work(self, watcher: Watcher, clock: Clock) -> Report:
+    async def work(self) -> Report:
         """Work until there is no more to do, and write the report."""
-        prepared, spec = self._prepared, self._prepared.spec
-        self._directory.begin()
+        prepared, run = self._prepared, self._prepared.spec.run_id
+        runs = RunBook(self._store, self._clock)
+        outside = Outside(
+            self._store,
+            self._stream,
+            self._codec,
+            self._clock,
+            prepared.supplies,
+            prepared.stages,
+            self._board,
+        )
+        begun, _ = await Gateway(outside, runs).start(prepared.asked)
+        if begun.state is RunState.COMPLETE:
+            await self._resume(run, None)
+            if self.known:
+                return await kept_report(self._directory, await self._tracked(run), self._captions)
+            await self._files.write(await self._tracked(run), RunState.FINISHED, nullcontext())
+        else:
+            planner = Planner(
+                self._store, self._stream, self._codec, runs, prepared.supplies, self._resume
+            )
+            await self._work(planner)
+        if self._report is None:
+            raise InvalidInput("the run did not end", file=str(self._directory.path))
+        tracked = await self._tracked(run)
+        self._directory.write_captions(await self._planned(prepared.spec, tracked.plan))
+        return self._report
+
+    async def _tracked(self, run: str) -> TrackedRun:
+        found = await self._board.find(run)
+        if found is None:
+            raise InvalidInput("the run cannot be read", file=str(self._directory.path))
+        return found
+
+    async def _resume(self, run: str, end: int | None) -> Resumption:
+        """Tell where the planned run stands, and make ready for what is missing of it."""
+        prepared, directory, watcher = self._prepared, self._directory, self._watcher
+        tracked = await self._tracked(run)
+        # Only now: rows that cannot be planned will be mended, and then it is another run.
+        directory.keep_spec(tracked.spec, as_asked(prepared.config))
+        watcher.planned(tracked.summary)
+        supplied = prepared.supplies.captions
+        for text in await warnings(tracked.spec, supplied, tracked.plan):
+            watcher.warned(text)
+        for planned in tracked.summary.benchmarks:
+            scored, unscored = tracked.ledger.count(planned.first, planned.questions)
+            watcher.resumed(planned.name, scored + sum(unscored.values()))
+        self._written = await directory.captions(tracked) if prepared.captioners else {}
+        async for items in before(tracked.plan, end)():
+            self.missing += sum(any(map(tracked.ledger.lacks, job)) for job in jobs(items))
+        self.known = self.missing == 0 and directory.written
+        if self.known:
+            self.sittings = kept_sittings(directory)
+        else:
+            self.sittings = await sit(prepared, watcher)
+            directory.begin()
+            directory.write_captions(await self._planned(tracked.spec, tracked.plan))
         # What an earlier process wrote may not have been its last file.
-        self.tracked.ended = None
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
+        tracked.ended = None
+        return Resumption(tracked.ledger, self._written)
+
+    async def _work(self, planner: Planner) -> None:
+        prepared, spec = self._prepared, self._prepared.spec
         decoders = Decoders(prepared.decoders)
         holding = Holding(prepared.decoders.held_bytes, prepared.decoders.workers)
         media = HeldMedia(self._media(decoders), holding)
         stages = Stages(
-            publisher=Publisher(spec.run_id, self._stream, self._codec, self.captions),
+            planner=planner,
             examiner=Examiner(spec, prepared.models, self._store),
             captioners={
                 name: Captioner(spec, model, prepared.pack, media, self._store)
                 for name, model in prepared.captioners.items()
             },
-            asked={part.name: part.asked_of_checkpoint for part in spec.benchmarks},
-            follower=self._follower,
+            follower=Follower(self._board, self._stream, self._clock, _PACE),
             stream=self._stream,
             codec=self._codec,
-            watcher=watcher,
-            clock=clock,
+            watcher=self._watcher,
+            clock=self._clock,
             limits=Limits(
                 in_flight=prepared.config.concurrency, budget=prepared.room.access.retry_budget
             ),
             keep_caption=self._keep_caption,
         )
         try:
-            await stages.work(self.tracked, self._end)
+            await stages.work()
         finally:
             await decoders.close()
-        if self._report is None:
-            raise InvalidInput("the run did not end", file=str(self._directory.path))
-        self._directory.write_captions(await self._planned(spec, self.tracked.plan))
-        return self._report
 
     async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
-        await keep_written(self._store, self.tracked.run, benchmark, caption)
-        self.captions.setdefault(benchmark, {})[caption.sample] = caption.plain
+        await keep_written(self._store, self._prepared.spec.run_id, benchmark, caption)
+        self._written.setdefault(benchmark, {})[caption.sample] = caption.plain
+
+    @property
+    def _captions(self) -> Captions:
+        return {**self._written, **self._prepared.supplies.captions}
 
     def _complete(self, report: Report) -> Report:
         self._report = with_checks(report, self.sittings)
         return self._report
 
     async def _planned(self, spec: RunSpec, plan: PlanReader) -> Captions:
-        known = {part.name: self.captions.get(part.name, {}) for part in spec.benchmarks}
+        known = {part.name: self._captions.get(part.name, {}) for part in spec.benchmarks}
         return await planned_captions(known, plan)
 
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:

@@ -11,38 +11,36 @@ from caliper.core.caption import Caption
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.following import Follower
+from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
     JUDGE_JOBS,
+    PLAN_JOBS,
     QA_JOBS,
     RUNS,
     VERDICTS,
-    Checkpoint,
-    Publisher,
 )
-from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob
+from caliper.ports.codec import CaptionJob, Codec, ExamineJob, MessageValue
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.stages import Captioning, Examining
-from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
+from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
 
 
 @dataclass(slots=True)
 class Stages:
-    """Publishes the missing jobs of a run and works until none is left.
+    """Works on the run whose plan-job is on the stream, until nothing of it is left.
 
-    `captioners` by benchmark work on what is `asked` of the checkpoint. `follower` reads their
-    verdicts off the stream.
+    `planner` publishes its jobs. `captioners` by benchmark work on what is asked of the
+    checkpoint. `follower` reads their verdicts off the stream.
 
     `keep_caption` is handed the benchmark and the caption of every sample that a captioner
     wrote about, before the caption is examined.
     """
 
-    publisher: Publisher
+    planner: Planner
     examiner: Examiner
     captioners: dict[str, Captioner]
-    asked: Checkpoint
     follower: Follower
     stream: MemoryStream
     codec: Codec
@@ -51,22 +49,32 @@ class Stages:
     limits: Limits
     keep_caption: Callable[[str, Caption], Awaitable[None]]
 
-    async def work(self, run: TrackedRun, end: int | None = None) -> None:
-        """Work the run to its end, up to that dense index where a cap on calls gives one.
+    async def work(self) -> None:
+        """Work the run to its end.
 
         Raises ModelChanged or StoreUnavailable as soon as a stage meets one; what is done
-        by then is kept.
+        by then is kept. Raises InvalidInput when the run cannot be planned.
         """
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._publish(run, end))
+                group.create_task(self._plan())
                 group.create_task(self._caption_then_examine())
                 group.create_task(self.follower.run())
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
 
-    async def _publish(self, run: TrackedRun, end: int | None) -> None:
-        await self.publisher.publish(run.plan, self.asked, run.ledger, end)
+    async def _plan(self) -> None:
+        async def plan(attempt: Attempt) -> None:
+            job = self.codec.read_plan_job(attempt.data)
+            refusal = await self.planner.plan(job)
+            if refusal is not None:
+                raise refusal
+
+        async def end(_: MessageValue, error: BaseException) -> None:
+            raise error
+
+        await self.stream.close_topic(PLAN_JOBS)
+        await self._worker(PLAN_JOBS, plan, end)
         await self.stream.close_topic(CAPTION_JOBS)
 
     async def _caption_then_examine(self) -> None:
