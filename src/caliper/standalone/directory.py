@@ -27,7 +27,7 @@ from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.runs import CANCELLED, REFUSED, STARTED
+from caliper.pipeline.runs import CANCELLED, END, REFUSED, STARTED
 from caliper.pipeline.supplies import read_written
 from caliper.pipeline.tracked import Runs, TrackedRun
 
@@ -227,7 +227,8 @@ class RunDirectory:
 
     def begin(self) -> None:
         """Until its last file is there anew, the run has not ended."""
-        (self.path / "execution.json").unlink(missing_ok=True)
+        for file in (self.path / "execution.json", self.path / "state" / END):
+            file.unlink(missing_ok=True)
 
     @property
     def written(self) -> bool:

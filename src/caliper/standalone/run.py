@@ -6,7 +6,7 @@ import platform
 import resource
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -30,10 +30,11 @@ from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.judge_check import Sittings, with_checks
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.plan import read_summary
 from caliper.pipeline.planner import Planner, Resumption
 from caliper.pipeline.publish import RUNS, VERDICTS, before, jobs
 from caliper.pipeline.report_files import ReportFiles, planned_captions
-from caliper.pipeline.runs import RunBook
+from caliper.pipeline.runs import RunBook, run_store
 from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
@@ -141,9 +142,9 @@ class _Run:
         self._store = directory.store(prepared.spec, prepared.config.store)
         self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._codec = IdentityCodec()
-        self._files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
+        files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
         outlets, bounds = Outlets(_nobody_hears, _refuse), Bounds(verdicts=_MOST_WAITING)
-        self._board = Aggregator(self._store, self._codec, clock, self._files, outlets, bounds)
+        self._board = Aggregator(self._store, self._codec, clock, files, outlets, bounds)
         self._report: Report | None = None
         self._written: dict[str, dict[str, str]] = {}
         self.sittings: Sittings = {}
@@ -162,22 +163,31 @@ class _Run:
             prepared.stages,
             self._board,
         )
+        if not await self._whole(run):
+            self._directory.begin()
         begun, _ = await Gateway(outside, runs).start(prepared.asked)
         if begun.state is RunState.COMPLETE:
             await self._resume(run, None)
-            if self.known:
-                return await kept_report(self._directory, await self._tracked(run), self._captions)
-            await self._files.write(await self._tracked(run), RunState.FINISHED, nullcontext())
-        else:
-            planner = Planner(
-                self._store, self._stream, self._codec, runs, prepared.supplies, self._resume
-            )
-            await self._work(planner)
+            return await kept_report(self._directory, await self._tracked(run), self._captions)
+        planner = Planner(
+            self._store, self._stream, self._codec, runs, prepared.supplies, self._resume
+        )
+        await self._work(planner)
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
         tracked = await self._tracked(run)
         self._directory.write_captions(await self._planned(prepared.spec, tracked.plan))
         return self._report
+
+    async def _whole(self, run: str) -> bool:
+        """Whether an earlier process got as far as the last file, and all is there that it tells
+        of.
+        """
+        planned = self._directory.written and await read_summary(run_store(self._store, run))
+        if not planned:
+            return False
+        tracked = await self._tracked(run)
+        return tracked.ended is None or tracked.reported == tracked.ledger.changes
 
     async def _tracked(self, run: str) -> TrackedRun:
         found = await self._board.find(run)
@@ -201,7 +211,8 @@ class _Run:
         self._written = await directory.captions(tracked) if prepared.captioners else {}
         async for items in before(tracked.plan, end)():
             self.missing += sum(any(map(tracked.ledger.lacks, job)) for job in jobs(items))
-        self.known = self.missing == 0 and directory.written
+        complete = tracked.settled and tracked.ended is RunState.COMPLETE
+        self.known = directory.written and (complete or self.missing == 0)
         if self.known:
             self.sittings = kept_sittings(directory)
         else:
