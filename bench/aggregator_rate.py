@@ -240,7 +240,7 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     stop = round(whole * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
     aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets(gauges))
-    follower = Follower(aggregator, log, clock, Pace(conclude=3600, snapshot=5))
+    follower = Follower(aggregator, log, clock, Pace(conclude=3600, keep=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())
     if how != "before":

@@ -1,5 +1,6 @@
 """All stages of a run of CaptionQA in one process, with scripted models."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -87,7 +88,6 @@ class Bench:
         self.reader = ScriptedModel(right)
         self.captioner = ScriptedModel(lambda text, before: "it is green") if captioning else None
         self.run: TrackedRun | None = None
-        self.ended: list[RunEnded] = []
         self.kept: list[tuple[str, Caption]] = []
 
     async def planned(self) -> Planned:
@@ -104,14 +104,21 @@ class Bench:
         # Looks that are taken every so often would let the time of the others run away.
         codec, clock = IdentityCodec(), SystemClock()
         files = ReportFiles(self.no_captions, lambda _, __: [])
-        board = Aggregator(self.store, codec, clock, files, Outlets(self.over, self.refuse))
+        over = asyncio.Event()
+
+        async def end(_: RunEnded) -> None:
+            over.set()
+
+        board = Aggregator(self.store, codec, clock, files, Outlets(end, self.refuse))
         tracked = self.run = await board.find(run)
         assert tracked is not None
 
-        async def resume(_: str, __: int | None) -> Resumption:
+        async def resume(_: str, end: int | None) -> Resumption:
+            tracked.try_again(end)
             return Resumption(tracked.ledger)
 
         book = RunBook(self.store, clock)
+        pace = Pace(conclude=0.001, patience=None, snapshots=False)
         captioners = {}
         if self.captioner is not None:
             captioners["captionqa"] = Captioner(
@@ -126,13 +133,14 @@ class Bench:
             planner=Planner(self.store, stream, codec, book, FileSupplies(self.found), resume),
             examiner=Examiner(self.spec, Models(answerers), self.store),
             captioners=captioners,
-            follower=Follower(board, stream, clock, Pace(snapshot=None, patience=None)),
+            follower=Follower(board, stream, clock, pace),
             stream=stream,
             codec=codec,
             watcher=self.notes,
             clock=self.clock,
             limits=Limits(in_flight=3, budget=budget),
             keep_caption=self.keep,
+            over=over,
         )
         await stream.publish(Message(PLAN_JOBS, run, PlanJob(run)))
         await stages.work()
@@ -143,9 +151,6 @@ class Bench:
 
     async def no_captions(self, _: RunSpec, __: PlanReader) -> Captions:
         return {}
-
-    async def over(self, event: RunEnded) -> None:
-        self.ended.append(event)
 
     def refuse(self, _: Trouble, text: str) -> None:
         raise InvalidInput(text)

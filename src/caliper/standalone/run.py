@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import resource
 import sys
@@ -54,7 +55,7 @@ from caliper.standalone.stages import Stages
 
 _MOST_WAITING = 500
 """Verdicts that wait at most until they are on the disk."""
-_PACE = Pace(conclude=2.0, snapshot=None, patience=None)
+_PACE = Pace(conclude=0.05, keep=2.0, patience=None, snapshots=False)
 """A run in one process: verdicts wait two seconds at most, and a disk that fails ends it."""
 
 
@@ -143,8 +144,9 @@ class _Run:
         self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._codec = IdentityCodec()
         files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
-        outlets, bounds = Outlets(_nobody_hears, _refuse), Bounds(verdicts=_MOST_WAITING)
+        outlets, bounds = Outlets(self._hear, _refuse), Bounds(verdicts=_MOST_WAITING)
         self._board = Aggregator(self._store, self._codec, clock, files, outlets, bounds)
+        self._over = asyncio.Event()
         self._report: Report | None = None
         self._written: dict[str, dict[str, str]] = {}
         self.sittings: Sittings = {}
@@ -219,8 +221,8 @@ class _Run:
             self.sittings = await sit(prepared, watcher)
             directory.begin()
             directory.write_captions(await self._planned(tracked.spec, tracked.plan))
-        # What an earlier process wrote may not have been its last file.
-        tracked.ended = None
+        # For a run that an earlier release left, too, which did not count its starts.
+        tracked.try_again(end)
         return Resumption(tracked.ledger, self._written)
 
     async def _work(self, planner: Planner) -> None:
@@ -244,11 +246,15 @@ class _Run:
                 in_flight=prepared.config.concurrency, budget=prepared.room.access.retry_budget
             ),
             keep_caption=self._keep_caption,
+            over=self._over,
         )
         try:
             await stages.work()
         finally:
             await decoders.close()
+
+    async def _hear(self, _: RunEnded) -> None:
+        self._over.set()
 
     async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
         await keep_written(self._store, self._prepared.spec.run_id, benchmark, caption)
@@ -281,10 +287,6 @@ class _Run:
             )
             for name in self._prepared.captioners
         }
-
-
-async def _nobody_hears(_: RunEnded) -> None:
-    """The end of the run is that of its process."""
 
 
 def _refuse(_: Trouble, text: str) -> None:

@@ -29,7 +29,7 @@ from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, firs
 
 @dataclass(slots=True)
 class Stages:
-    """Works on the run whose plan-job is on the stream, until nothing of it is left.
+    """Works on the run whose plan-job is on the stream, until it is `over`.
 
     `planner` publishes its jobs. `captioners` by benchmark work on what is asked of the
     checkpoint. `follower` reads their verdicts off the stream.
@@ -48,6 +48,7 @@ class Stages:
     clock: Clock
     limits: Limits
     keep_caption: Callable[[str, Caption], Awaitable[None]]
+    over: asyncio.Event
 
     async def work(self) -> None:
         """Work the run to its end.
@@ -57,9 +58,18 @@ class Stages:
         """
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._plan())
-                group.create_task(self._caption_then_examine())
+                planning = group.create_task(self._plan())
+                stage = self._examining()
+                for topic in (JUDGE_JOBS, QA_JOBS):
+                    group.create_task(self._worker(topic, stage.handle, stage.give_up))
+                captioning = Captioning(stage, self._captioner, self._keep)
+                group.create_task(self._worker(CAPTION_JOBS, captioning.handle, captioning.give_up))
                 group.create_task(self.follower.run())
+                await self.over.wait()
+                # What a cap leaves out is told of a run that was over before, too.
+                await planning
+                for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS):
+                    await self.stream.close_topic(topic)
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
 
@@ -75,22 +85,6 @@ class Stages:
 
         await self.stream.close_topic(PLAN_JOBS)
         await self._worker(PLAN_JOBS, plan, end)
-        await self.stream.close_topic(CAPTION_JOBS)
-
-    async def _caption_then_examine(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._captioning())
-            for topic in (JUDGE_JOBS, QA_JOBS):
-                stage = self._examining()
-                group.create_task(self._worker(topic, stage.handle, stage.give_up))
-        for topic in (VERDICTS, RUNS):
-            await self.stream.close_topic(topic)
-
-    async def _captioning(self) -> None:
-        stage = Captioning(self._examining(), self._captioner, self._keep)
-        await self._worker(CAPTION_JOBS, stage.handle, stage.give_up)
-        for topic in (JUDGE_JOBS, QA_JOBS):
-            await self.stream.close_topic(topic)
 
     async def _worker(self, topic: str, handle: Handle, give_up: GiveUp) -> None:
         consumer = self.stream.consumer(topic, group=topic)
