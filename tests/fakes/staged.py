@@ -133,7 +133,7 @@ class Bench:
             planner=Planner(self.store, stream, codec, book, FileSupplies(self.found), resume),
             examiner=Examiner(self.spec, Models(answerers), self.store),
             captioners=captioners,
-            follower=Follower(board, stream, clock, pace),
+            follow=Follower(board, stream, clock, pace).run,
             stream=stream,
             codec=codec,
             watcher=self.notes,

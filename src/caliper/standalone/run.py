@@ -53,10 +53,9 @@ from caliper.standalone.kept import kept_report
 from caliper.standalone.prepare import Prepared
 from caliper.standalone.stages import Stages
 
-_MOST_WAITING = 500
-"""Verdicts that wait at most until they are on the disk."""
+_MOST_WAITING = Bounds(verdicts=500)
 _PACE = Pace(conclude=0.05, keep=2.0, patience=None, snapshots=False)
-"""A run in one process: verdicts wait two seconds at most, and a disk that fails ends it."""
+"""Verdicts wait two seconds at most until they are on the disk, and a disk that fails ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +143,9 @@ class _Run:
         self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._codec = IdentityCodec()
         files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
-        outlets, bounds = Outlets(self._hear, _refuse), Bounds(verdicts=_MOST_WAITING)
-        self._board = Aggregator(self._store, self._codec, clock, files, outlets, bounds)
-        self._over = asyncio.Event()
+        outlets = Outlets(self._hear, _refuse)
+        self._board = Aggregator(self._store, self._codec, clock, files, outlets, _MOST_WAITING)
+        self._resumed, self._over = asyncio.Event(), asyncio.Event()
         self._report: Report | None = None
         self._written: dict[str, dict[str, str]] = {}
         self.sittings: Sittings = {}
@@ -156,25 +155,16 @@ class _Run:
         """Work until there is no more to do, and write the report."""
         prepared, run = self._prepared, self._prepared.spec.run_id
         runs = RunBook(self._store, self._clock)
-        outside = Outside(
-            self._store,
-            self._stream,
-            self._codec,
-            self._clock,
-            prepared.supplies,
-            prepared.stages,
-            self._board,
-        )
+        store, stream, codec, supplies = self._store, self._stream, self._codec, prepared.supplies
+        stages, board = prepared.stages, self._board
+        outside = Outside(store, stream, codec, self._clock, supplies, stages, board)
         if not await self._whole(run):
             self._directory.begin()
-        begun, _ = await Gateway(outside, runs).start(prepared.asked)
-        if begun.state is RunState.COMPLETE:
+        found, _ = await Gateway(outside, runs).start(prepared.asked)
+        if found.state is RunState.COMPLETE:
             await self._resume(run, None)
             return await kept_report(self._directory, await self._tracked(run), self._captions)
-        planner = Planner(
-            self._store, self._stream, self._codec, runs, prepared.supplies, self._resume
-        )
-        await self._work(planner)
+        await self._work(Planner(store, stream, codec, runs, supplies, self._resume))
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
         tracked = await self._tracked(run)
@@ -223,6 +213,7 @@ class _Run:
             directory.write_captions(await self._planned(tracked.spec, tracked.plan))
         # For a run that an earlier release left, too, which did not count its starts.
         tracked.try_again(end)
+        self._resumed.set()
         return Resumption(tracked.ledger, self._written)
 
     async def _work(self, planner: Planner) -> None:
@@ -237,7 +228,7 @@ class _Run:
                 name: Captioner(spec, model, prepared.pack, media, self._store)
                 for name, model in prepared.captioners.items()
             },
-            follower=Follower(self._board, self._stream, self._clock, _PACE),
+            follow=self._follow,
             stream=self._stream,
             codec=self._codec,
             watcher=self._watcher,
@@ -252,6 +243,11 @@ class _Run:
             await stages.work()
         finally:
             await decoders.close()
+
+    async def _follow(self) -> None:
+        # Before, a run that an earlier process ended would end as it is.
+        await self._resumed.wait()
+        await Follower(self._board, self._stream, self._clock, _PACE).run()
 
     async def _hear(self, _: RunEnded) -> None:
         self._over.set()

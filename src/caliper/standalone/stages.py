@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner
-from caliper.pipeline.following import Follower
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
@@ -32,7 +32,7 @@ class Stages:
     """Works on the run whose plan-job is on the stream, until it is `over`.
 
     `planner` publishes its jobs. `captioners` by benchmark work on what is asked of the
-    checkpoint. `follower` reads their verdicts off the stream.
+    checkpoint. `follow` reads their verdicts off the stream.
 
     `keep_caption` is handed the benchmark and the caption of every sample that a captioner
     wrote about, before the caption is examined.
@@ -41,7 +41,7 @@ class Stages:
     planner: Planner
     examiner: Examiner
     captioners: dict[str, Captioner]
-    follower: Follower
+    follow: Callable[[], Coroutine[Any, Any, None]]
     stream: MemoryStream
     codec: Codec
     watcher: Watcher
@@ -64,7 +64,7 @@ class Stages:
                     group.create_task(self._worker(topic, stage.handle, stage.give_up))
                 captioning = Captioning(stage, self._captioner, self._keep)
                 group.create_task(self._worker(CAPTION_JOBS, captioning.handle, captioning.give_up))
-                group.create_task(self.follower.run())
+                group.create_task(self.follow())
                 await self.over.wait()
                 # What a cap leaves out is told of a run that was over before, too.
                 await planning
