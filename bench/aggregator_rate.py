@@ -34,21 +34,21 @@ from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
+from caliper.core.envelopes import Message, Record
 from caliper.core.keys import canonical_json
+from caliper.core.layout import Layout
+from caliper.core.messages import Verdicts
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.gauges import Gauges
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
-from caliper.ports.codec import Verdicts
+from caliper.pipeline.runs import run_store
 from caliper.ports.storage import Sources
-from caliper.ports.stream import Message, Record
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.memory import give_back
 
@@ -166,7 +166,7 @@ async def _prepare(folder: Path, runs: int) -> int:
                 {chosen.role: Identity("tgi", "reader", "1")},
             )
             spec = RunSpec(f"run {number}", "0", "0" * 64, (part,))
-            kept = Narrowed(store, f"runs/{spec.run_id}")
+            kept = run_store(store, spec.run_id)
             await kept.put("spec.json", canonical_json(spec.to_json()))
             summary = await plan(spec, {part.name: Sources(rows, None)}, kept)
             count += summary.questions

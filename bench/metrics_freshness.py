@@ -36,21 +36,21 @@ from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
+from caliper.core.envelopes import Message
 from caliper.core.keys import canonical_json, digest
+from caliper.core.layout import Layout
+from caliper.core.messages import PlanMade, Verdicts, event_key
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gauges import Gauges, Scope
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
-from caliper.ports.codec import PlanMade, Verdicts, event_key
+from caliper.pipeline.runs import run_store
 from caliper.ports.storage import Sources
-from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
 
 RATE = 2000
@@ -185,7 +185,7 @@ class _House:
         models = {chosen.role: Identity("tgi", "reader", "1")}
         part = BenchmarkSpec(chosen.name, rows.digest(chosen.data), None, settings, models)
         spec = RunSpec(name, "0", "0" * 64, (part,))
-        kept = Narrowed(self.store, f"runs/{spec.run_id}")
+        kept = run_store(self.store, spec.run_id)
         await kept.put("spec.json", canonical_json(spec.to_json()))
         summary = await plan(spec, {part.name: Sources(rows, None)}, kept)
         event = PlanMade(spec.run_id, summary.questions)

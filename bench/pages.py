@@ -25,9 +25,8 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import plan
-from caliper.pipeline.runs import STARTED, write_json
+from caliper.pipeline.runs import STARTED, run_store, write_json
 from caliper.pipeline.store_log import SegmentCache, StoreLog
 from caliper.pipeline.supplies import put_captions
 from caliper.ports.storage import Sources
@@ -81,7 +80,7 @@ async def _prepare(folder: Path) -> str:
         {chosen.role: Identity("tgi", "reader", "1")},
     )
     spec = RunSpec("large", "0", "0" * 64, (part,))
-    kept = Narrowed(store, f"runs/{spec.run_id}")
+    kept = run_store(store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     await write_json(kept, STARTED, started="2026-11-21T10:00:00.000+00:00", starts=1)
     summary = await plan(spec, {part.name: Sources(rows, captions)}, kept)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
+from caliper.core.messages import RunEvent
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.report_files import ReportFiles
-from caliper.ports.codec import RunEvent
+from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.storage import ReportSink
 
 
@@ -34,5 +34,5 @@ def _warn(kind: Trouble, text: str) -> None:
     complain(f"{kind}: {text}")
 
 
-async def _no_captions(_: RunSpec, __: PlanReader) -> Captions:
+async def _no_captions(_: TrackedRun) -> Captions:
     return {}

@@ -9,60 +9,26 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import typer
 from command_reference import CommandReference, table
 from generated import ROOT, written
 from pydantic import BaseModel
 
-from caliper.benchmarks.base import Setting
-from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.cli.app import app
-from caliper.cli.exits import Exit
-from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.runtime.models import EMBEDDERS, KINDS, TAGGERS
-from caliper.runtime.service_settings import (
-    AggregatorSettings,
-    CaptionerSettings,
-    ClientSettings,
-    GatewaySettings,
-    JudgeSettings,
-    KafkaSettings,
-    QaReaderSettings,
-    ServerSettings,
-    StoreSettings,
-    StreamSettings,
-)
-from caliper.runtime.settings import CallSettings, MediaSettings, ModelSettings, Settings
+from caliper.runtime.settings import CallSettings
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 
 PAGE = ROOT / "docs" / "cli.md"
-_GROUPS: Mapping[str, type[Settings]] = {
-    "calls": CallSettings,
-    "media": MediaSettings,
-    "server": ServerSettings,
-    "store": StoreSettings,
-    "Kafka": KafkaSettings,
-    "jobs": StreamSettings,
-    "model": EndpointSettings,
-    "anchors": ExaminingSettings,
-}
-_PROCESSES: Mapping[str, type[Settings]] = {
-    "command line": ModelSettings,
-    "command line, for installations": ClientSettings,
-    "gateway": GatewaySettings,
-    "captioner": CaptionerSettings,
-    "judge": JudgeSettings,
-    "reader": QaReaderSettings,
-    "aggregator": AggregatorSettings,
-}
 _INTRODUCTION = """# The command line
 
 <!-- Written by tools/cli_reference.py from the code. Do not edit: run `make docs`. -->
 
-`caliper COMMAND --help` prints the same on a terminal. [fidelity.md](fidelity.md) explains the
-protocol settings, [report.md](report.md) the files of a run."""
+Every command and option; `caliper COMMAND --help` says more about a command. [report.md](report.md)
+has the files of a run and the exit codes, [fidelity.md](fidelity.md) the protocol settings: pass
+`--set KEY=VALUE`, or `--set BENCHMARK.KEY=VALUE` for one benchmark of several."""
 _CONFIGURATION = """## A run over several benchmarks
 
 `caliper evaluate --config FILE` reads YAML. Paths in it are relative to the file. Options on the
@@ -76,22 +42,16 @@ benchmarks:
 ```
 
 A key means the same as the option of its name, with `_` for `-`."""
-_SETTINGS = """## Protocol settings
-
-Pass `--set KEY=VALUE`, or write `set:` in a file. `BENCHMARK.KEY=VALUE` sets one benchmark of
-several. Every setting is part of the run and printed in its report. Defaults are bold."""
 _ENVIRONMENT = """## Environment
 
-The environment says how things are reached, never what is measured. The name of a variable is the
-prefix of a process and a name from one of its groups, as in `CALIPER_JUDGE_MODEL`. An unknown
-variable with such a prefix is an error. [services.md](services.md#settings) explains the variables
-of services and installations, [media.md](media.md#bounds) those of media."""
+The environment says how things are reached, never what is measured.
+[services.md](services.md#settings) has the variables of services and of `--server`, `--kafka` and
+`--store`, [media.md](media.md#bounds) the bounds of media. For calls of models:"""
 
 
 def page() -> str:
     """The whole page."""
-    declared = typer.main.get_command(app)
-    commands = CommandReference(declared)
+    commands = CommandReference(typer.main.get_command(app))
     blocks = [
         _INTRODUCTION,
         *commands.sections(),
@@ -99,12 +59,8 @@ def page() -> str:
         _models(),
         _CONFIGURATION,
         *_keys(commands.flags),
-        _SETTINGS,
-        *_settings(),
         _ENVIRONMENT,
-        *_environment(),
-        "## Exit codes",
-        _exit_codes(declared.epilog or ""),
+        _environment(),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -141,60 +97,18 @@ def _field(kind: type[BaseModel], field: str, name: str) -> str:
             return f"`{name}`"
 
 
-def _settings() -> Iterator[str]:
-    rows = {
-        name: [(f"`{one.name}`", _values(one), one.help) for one in benchmark(name).settings]
-        for name in NAMES
-    }
-    common = [row for row in rows[NAMES[0]] if all(row in each for each in rows.values())]
-    yield "### All benchmarks"
-    yield table(("setting", "values", "meaning"), common)
-    for name in NAMES:
-        yield f"### {benchmark(name).title}"
-        own = (row for row in rows[name] if row not in common)
-        yield table(("setting", "values", "meaning"), own)
-
-
-def _values(setting: Setting) -> str:
-    if setting.choices:
-        return ", ".join(
-            f"**`{choice}`**" if choice == setting.default else f"`{choice}`"
-            for choice in setting.choices
-        )
-    return (
-        f"{' to '.join(f'{bound:,.10g}' for bound in setting.range or ())}, **{setting.default}**"
+def _environment() -> str:
+    meanings = dict(re.findall(r"CALIPER_([A-Z_]+): ([^;.]+)", CallSettings.__doc__ or ""))
+    fields = CallSettings.model_fields
+    rows = (
+        (_field(CallSettings, name, f"CALIPER_{name.upper()}"), _one_line(meanings[name.upper()]))
+        for name in fields
     )
+    return table(("variable (default)", "meaning"), rows)
 
 
-def _environment() -> Iterator[str]:
-    rows = []
-    for process, kind in _PROCESSES.items():
-        groups = [name for name, part in _GROUPS.items() if issubclass(kind, part)]
-        shared = {field for name in groups for field in _GROUPS[name].model_fields}
-        own = (field for field in kind.model_fields if field in _own(kind) or field not in shared)
-        names = ", ".join(_field(kind, field, field.upper()) for field in own)
-        rows.append((f"`{kind.model_config['env_prefix']}`", process, ", ".join(groups), names))
-    yield table(("prefix", "process", "groups", "also"), rows)
-    variables = (
-        (name, ", ".join(_field(kind, field, field.upper()) for field in _own(kind)))
-        for name, kind in _GROUPS.items()
-    )
-    yield table(("group", "variables (defaults)"), variables)
-    meanings = re.findall(r"CALIPER_([A-Z_]+): ([^;.]+)", CallSettings.__doc__ or "")
-    calls = (f"`{name}`: {' '.join(meaning.split())}" for name, meaning in meanings)
-    yield f"For calls of models: {'; '.join(calls)}."
-
-
-def _own(kind: type[Settings]) -> list[str]:
-    """The fields that a class of settings itself declares."""
-    return [field for field in kind.model_fields if field in kind.__annotations__]
-
-
-def _exit_codes(epilog: str) -> str:
-    found = re.findall(r"(\d+) ([^;]+?)(?:;|\.$)", epilog)
-    if {int(code) for code, _ in found} != {int(code) for code in Exit}:
-        raise ValueError(f"the epilog of the command tells other exit codes than Exit: {epilog}")
-    return table(("code", "meaning"), found)
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 if __name__ == "__main__":

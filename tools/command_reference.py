@@ -15,7 +15,7 @@ _DEFAULT = re.compile(r"\[default: (.*?)\]")
 _TYPES = {"Path": "PATH", "str": "TEXT", "int": "INTEGER", "float": "NUMBER"}
 _SHARED = """## Shared options
 
-Several commands have these options. The section of each command names those that it has."""
+Several commands have these options; their sections name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,19 @@ def _command(name: str, declared: Any, above: tuple[_Option, ...]) -> _Command:
     groups_first = sorted(below.items(), key=lambda found: not hasattr(found[1], "commands"))
     return _Command(
         name,
-        plain(declared.help or ""),
+        _summary(plain(declared.help or "")),
         tuple(_Option(" ".join(names), meaning) for meaning, names in arguments.items()),
         tuple(option for option in options if option not in above),
         tuple(option for option in above if option not in options),
         tuple(_command(f"{name} {sub}", each, tuple(options)) for sub, each in groups_first),
     )
+
+
+def _summary(text: str) -> str:
+    """The first paragraph of a help text, and what it says of exit codes."""
+    first, _, rest = text.partition("\n\n")
+    codes = rest.partition("Exit code")
+    return f"{first}\n\n{codes[1]}{codes[2]}".strip()
 
 
 def _option(entry: Any) -> _Option:

@@ -15,7 +15,6 @@ from caliper.adapters.metrics.catalogue import (
     SERVICE_METRICS,
     STAGE_METRICS,
     Metric,
-    Type,
 )
 from caliper.adapters.metrics.labels import LABELS, Label
 from caliper.pipeline.gauges import Scope
@@ -45,8 +44,6 @@ def page() -> str:
         _table(STAGE_METRICS),
         "## All services",
         _table(SERVICE_METRICS),
-        "## Buckets",
-        _buckets(),
         "## Labels",
         _labels(),
         "## Windows",
@@ -62,18 +59,6 @@ def _table(metrics: Iterable[Metric]) -> str:
         for metric in metrics
     ]
     return "\n".join(rows)
-
-
-def _buckets() -> str:
-    by_buckets: dict[tuple[float, ...], list[str]] = {}
-    for metric in (*SCORE_METRICS, *STAGE_METRICS):
-        if metric.type is Type.HISTOGRAM:
-            by_buckets.setdefault(metric.buckets, []).append(f"`{metric.name}`")
-    rows = (
-        f"| {', '.join(names)} | {', '.join(f'{bound:g}' for bound in buckets)} |"
-        for buckets, names in by_buckets.items()
-    )
-    return "\n".join(["| histogram | upper bounds in seconds |", "|---|---|", *rows])
 
 
 def _labels() -> str:

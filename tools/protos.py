@@ -1,27 +1,24 @@
 # ruff: noqa: INP001 - a script beside the package, imported by nobody
 """Generate src/caliper/api and proto/descriptors.binpb from the protos.
 
-`--check` writes nothing and says what is not up to date. `--breaking` writes nothing and says
-what the protos break for those who speak the landed contract. That is proto/descriptors.binpb as
-the main line of the git history has it: where this branch left it, and on the main line itself
-the last commit and the one before, so that a break does not pass by being committed together
-with its descriptors. `--against` names another descriptor set. Where there is no git history (in
-a tarball, or a clone of one commit) the file beside the protos is compared with, and that is said.
-Without either, what breaks the landed contract is refused before anything is written.
+`--check` writes nothing and says what is not up to date. Both refuse protos that break the landed
+contract, by buf's default rules: whatever is there keeps its file, name, number and type. Landed
+is what the main line of the git history has: where this branch left it, and on the main line
+itself the last commit and the one before, so that a break does not pass by being committed. Where
+there is no git history (in a tarball, or a clone of one commit) proto/descriptors.binpb stands in
+for it, and that is said.
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import grpc_tools
-from breaking import breaks
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from grpc_tools import protoc
 
@@ -29,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 PROTOS = ROOT / "proto"
 CODE = Path("src", "caliper", "api")
 LANDED = Path("proto", "descriptors.binpb")
+BUF = Path(sys.executable).with_name("buf")
 MAIN_LINES = ("origin/HEAD", "origin/main", "main")
 """What the main line may be called, the most trustworthy first."""
 _PACKAGE = '"""Generated from proto/ by `make proto`; never edited."""\n'
@@ -50,13 +48,14 @@ def generate(folder: Path) -> bool:
         f"--python_out={source}",
         f"--pyi_out={source}",
         f"--grpc_python_out={source}",
+        "--include_imports",
         f"--descriptor_set_out={descriptors}",
         *files,
     ]
     if protoc.main(arguments) != 0:
         return False
-    for file in _read(descriptors).file:
-        if not file.service:
+    for file in FileDescriptorSet.FromString(descriptors.read_bytes()).file:
+        if file.name in files and not file.service:
             # The plugin writes an empty module for a file that has no service.
             (source / file.name).with_name(f"{Path(file.name).stem}_pb2_grpc.py").unlink()
     for package in sorted({folder / CODE, *_folders(folder / CODE)}):
@@ -66,10 +65,6 @@ def generate(folder: Path) -> bool:
 
 def _folders(root: Path) -> Iterator[Path]:
     return (path for path in root.rglob("*") if path.is_dir())
-
-
-def _read(file: Path) -> FileDescriptorSet:
-    return FileDescriptorSet.FromString(file.read_bytes())
 
 
 def stale(folder: Path) -> list[str]:
@@ -92,46 +87,24 @@ def write(folder: Path) -> None:
     shutil.copyfile(folder / LANDED, ROOT / LANDED)
 
 
-def main() -> int:
-    """Write, or check; 1 when something is stale, breaks or cannot be compiled."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--breaking", action="store_true")
-    parser.add_argument("--against", type=Path)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder, problems = Path(name), []
-        if not generate(folder):
-            return 1
-        if options.check:
-            problems += [
-                f"{name} is not what the protos say; run `make proto`" for name in stale(folder)
-            ]
-        if options.breaking or not options.check:
-            problems += _broken(_landed(options.against), folder)
-        if not problems and not (options.check or options.breaking):
-            write(folder)
-    sys.stderr.writelines(f"{problem}\n" for problem in problems)
-    return 1 if problems else 0
-
-
-def _broken(landed: Iterable[bytes], folder: Path) -> list[str]:
-    """What breaks the landed contract; nothing does before the first was landed."""
-    new = _read(folder / LANDED)
-    found = [breaks(FileDescriptorSet.FromString(old), new) for old in landed]
-    return list(dict.fromkeys(problem for problems in found for problem in problems))
-
-
-def _landed(against: Path | None) -> list[bytes]:
-    """The descriptor sets that nothing may break."""
-    if against is not None:
-        return [against.read_bytes()]
+def broken() -> str:
+    """What the protos break of the landed contract, a line each; empty when nothing."""
     commits = _landed_commits()
     if not commits:
         print(f"no landed commit in reach: compared with {LANDED} as it lies here")  # noqa: T201 - told
-        return [(ROOT / LANDED).read_bytes()] if (ROOT / LANDED).exists() else []
-    found = [_git("show", f"{commit}:{LANDED.as_posix()}") for commit in commits]
-    return [data for data in found if data is not None]
+        return _breaks(str(ROOT / LANDED)) if (ROOT / LANDED).exists() else ""
+    trees = [_git("archive", commit, "proto") for commit in commits]
+    return "".join(_breaks("-#format=tar,subdir=proto", tree) for tree in trees)
+
+
+def _breaks(landed: str, tree: bytes | None = None) -> str:
+    done = subprocess.run(  # noqa: S603 - the arguments are ours
+        [BUF, "breaking", PROTOS, "--against", landed],
+        input=tree,
+        capture_output=True,
+        check=False,
+    )
+    return (done.stdout + done.stderr).decode() if done.returncode else ""
 
 
 def _landed_commits() -> list[str]:
@@ -168,5 +141,25 @@ def _git(*arguments: str) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
+def main(arguments: list[str]) -> int:
+    """Write, or check; 1 when something is stale, breaks or cannot be compiled."""
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write("usage: protos.py [--check]\n")
+        return 2
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if not generate(folder):
+            return 1
+        problems = broken()
+        if arguments:
+            problems += "".join(
+                f"{name} is not what the protos say; run `make proto`\n" for name in stale(folder)
+            )
+        elif not problems:
+            write(folder)
+    sys.stderr.write(problems)
+    return 1 if problems else 0
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from bench.services.model import paced_peer
 from bench.services.requests import Kind, Size, body_of_job
+from caliper.core.envelopes import Message
 from caliper.core.outcome import Scored
 from caliper.pipeline.publish import VERDICTS
-from caliper.ports.stream import Message
 from caliper.servicers.grounds import Ground
 
 

@@ -19,7 +19,8 @@ from typing import Any
 import aiohttp
 
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Identity, Message
+from caliper.core.run import Identity
+from caliper.ports.models import Completion, Message
 
 DELAY_SECONDS = 0.25
 IDENTITY = Identity("bench", "bench/model", "1", cached=True)

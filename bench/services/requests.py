@@ -12,17 +12,18 @@ from bench.synthetic import write_capability, write_captionqa
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.registry import benchmark
+from caliper.core.envelopes import Message
 from caliper.core.keys import canonical_json
+from caliper.core.messages import PlanJob
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import JUDGE_JOBS, QA_JOBS
 from caliper.pipeline.rendering import render
 from caliper.pipeline.resolve import Asked, BenchmarkAsked, resolve
 from caliper.pipeline.store_supplies import StoredSupplies
 from caliper.pipeline.supplies import push_dataset, put_captions
-from caliper.ports.codec import PlanJob
 from caliper.ports.stages import StageDirectory
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import Consumer, Message
+from caliper.ports.stream import Consumer
 from caliper.servicers.grounds import Ground
 from caliper.standalone.config import BenchmarkConfig
 from caliper.standalone.prepare import open_sources

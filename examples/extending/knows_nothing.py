@@ -5,7 +5,7 @@ from __future__ import annotations
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.payloads import CANNOT
 from caliper.core.question import Answer, Ask, Reply
-from caliper.ports.models import Identity
+from caliper.core.run import Identity
 
 
 class KnowsNothing:

@@ -10,8 +10,9 @@ from typing import Any
 
 from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavailable
 from caliper.core.question import Decoding
+from caliper.core.run import Identity
 from caliper.pipeline.rendering import messages_json
-from caliper.ports.models import Completion, Identity, Message
+from caliper.ports.models import Completion, Message
 
 
 class ProgramModel:

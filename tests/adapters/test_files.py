@@ -44,7 +44,7 @@ def test_nothing_is_seen_before_it_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_is_store_full(tmp_path: Path, number: int) -> None:
     path = tmp_path / "report.json"
-    with pytest.raises(StoreFull, match=r"report\.json: no space left"), replacing(path):
+    with pytest.raises(StoreFull, match=r"report\.json: disk full"), replacing(path):
         raise OSError(number, "No space left on device")
     assert list(tmp_path.iterdir()) == []
 

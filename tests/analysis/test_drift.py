@@ -56,5 +56,5 @@ def test_other_anchors_cannot_be_compared() -> None:
 def test_it_is_written_and_read_back() -> None:
     found = sitting("correct", None)
     assert Sitting.from_json(found.to_json()) == found
-    with pytest.raises(ValueError, match="no judged anchors"):
+    with pytest.raises(ValueError, match="not judged anchors"):
         Sitting.from_json({"judge": "somebody"})

@@ -1,6 +1,6 @@
 """Raters whose true agreement is known: how often the intervals hold it.
 
-docs/comparing.md has some of the cases, 1,000 sets each, beside the intervals of a bootstrap.
+docs/comparing.md has one of the cases beside the intervals of a bootstrap.
 """
 
 import numpy as np

@@ -14,7 +14,7 @@ DRAWS = 200
 @pytest.mark.parametrize("metric", ["precision", "f1"])
 def test_intervals_of_few_hits_hold_the_true_value(hits: int, metric: str) -> None:
     found = coverage(np.random.default_rng(hits), Task(hits / 900, 0.9), metric, DRAWS)
-    # Wilson's own coverage of a handful of hits varies around 95 %.
+    # Wilson's own coverage of a handful of hits varies around 95%.
     assert at_least(found.alone.held, 0.92, found.alone.draws)
     assert at_least(found.apart.held, 0.94, found.apart.draws)
     assert found.clear <= 0.09 * found.apart.draws

@@ -62,7 +62,7 @@ def test_agreement_with_people(ran: Command) -> None:
         ('{"score": 1}', "question_id"),
         ('{"question_id": "q"}', "score"),
         ('{"question_id": "q", "score": true}', "score"),
-        ('{"question_id": "q", "score": 1}\n' * 2, ":2: question_id: the question is there twice"),
+        ('{"question_id": "q", "score": 1}\n' * 2, ":2: question_id: the question appears twice"),
         ("", "no labels"),
     ],
 )
@@ -183,7 +183,7 @@ def test_how_often_a_reader_says_that_captions_do_not_tell(ran: Command) -> None
     ended = ran("agreement", "careless", "strict", "--csv", "b.csv", "--blank", "careless", code=2)
     assert "those that tell nothing are one text" in ended.err
     ended = ran("agreement", "careless", "strict", "--blank", same, code=2)
-    assert "--blank: is told in --csv and --markdown alone" in ended.err
+    assert "--blank: needs --csv or --markdown" in ended.err
 
 
 def test_throughput_is_what_the_run_says(ran: Command) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ async def run(folder: Path, server: ChatServer, out: str, *more: str, code: int 
         *("--judge", f"tgi:{server.url}", "--out", out, *more),
     )
     return await asyncio.to_thread(Command(folder), *words, code=code)
+
+
+def forget_sittings(folder: Path, *outs: str) -> None:
+    """Leave of the judge checks what a release before kept of them: execution.json."""
+    for out in outs:
+        shutil.rmtree(folder / out / "state" / "anchors")
 
 
 def execution(folder: Path, out: str) -> Any:
@@ -100,6 +107,8 @@ async def test_compare_warns_of_a_judge_that_changed(tmp_path: Path) -> None:
         await run(tmp_path, server, "without", "--no-anchors")
     caliper = Command(tmp_path)
     warned = caliper("compare", "before", "after", "--quiet", code=0).err
+    forget_sittings(tmp_path, "before", "after")
+    assert caliper("compare", "before", "after", "--quiet", code=0).err == warned
     before, after = (
         execution(tmp_path, out)["anchors"]["capability"] for out in ("before", "after")
     )
@@ -141,6 +150,7 @@ def test_an_execution_file_that_is_broken_is_named(tmp_path: Path, written: str)
     words = ("evaluate", "capability", "--data", "data", "--captions", "captions", "--quiet")
     for out in ("one", "other"):
         caliper(*words, "--out", out, code=0)
+    forget_sittings(tmp_path, "one")
     (tmp_path / "one" / "execution.json").write_text(written)
     assert "execution.json" in caliper("compare", "one", "other", code=2).err
 

@@ -107,12 +107,12 @@ def test_captions_that_are_not_utf_8(caliper: Command, config: Path) -> None:
 def test_a_key_that_stands_twice(caliper: Command, config: Path) -> None:
     file = caliper.folder / "captions" / "comprecap.json"
     file.write_text('{"park.jpg": "a dog", "park.jpg": "a cat"}')
-    assert "'park.jpg': the key stands twice" in caliper(*COMPRECAP, code=2).err
+    assert "'park.jpg': the key appears twice" in caliper(*COMPRECAP, code=2).err
 
 
 def test_files_that_are_not_there(caliper: Command, config: Path) -> None:
     ended = caliper("evaluate", "captionqa", "--data", "x.json", "--captions", "y.json", code=2)
-    assert "there is nothing here" in ended.err
+    assert "it does not exist" in ended.err
     ended = caliper(*CAPABILITY, "--qa", "capability_qa", code=2)
     assert "Traceback" not in ended.err
 
@@ -260,7 +260,7 @@ def test_a_run_directory_of_a_newer_release(caliper: Command, config: Path) -> N
     file.write_text(yaml.safe_dump(held | {"schema": "two"}))
     assert "no schema number" in caliper("report", "run", code=2).err
     file.write_text("a: [")
-    assert "this is no run directory" in caliper("report", "run", code=2).err
+    assert "not a run directory" in caliper("report", "run", code=2).err
 
 
 def test_the_directory_of_another_run(caliper: Command, config: Path) -> None:
@@ -284,6 +284,6 @@ def test_replies_that_were_recorded_wrong(caliper: Command, config: Path) -> Non
     ended = caliper(*COMPRECAP, "--judge", "replay:scenes_judged", code=2)
     assert "replies.jsonl:4" in ended.err
     ended = caliper(*COMPRECAP, "--judge", "replay:nowhere", code=2)
-    assert "there is nothing here" in ended.err
+    assert "it does not exist" in ended.err
     ended = caliper(*COMPRECAP, "--qa", "compreqa", code=2)
     assert "give its captioner, or its recorded replies (qa_replies)" in ended.err

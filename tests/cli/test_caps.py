@@ -79,6 +79,22 @@ async def test_tokens_stop_the_run_and_a_higher_cap_goes_on(tmp_path: Path) -> N
     assert written(tmp_path, "report.json")["state"] == "complete"
 
 
+async def test_every_start_has_tokens_of_its_own_and_counts_them_with_the_run(
+    tmp_path: Path,
+) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    async with ChatServer(otherwise=RIGHT) as server:
+        for _ in range(2):
+            await run(tmp_path, server, "--max-tokens", str(5 * TOKENS_A_CALL), code=1)
+        assert len(server.requests) == 10
+    spent = tmp_path / "run" / "state" / "spent"
+    found = {
+        str(file.relative_to(spent)): json.loads(file.read_text()) for file in spent.rglob("*.json")
+    }
+    used = {"schema": 1, "tokens": 5 * TOKENS_A_CALL}
+    assert found == {"1/local.json": used, "2/local.json": used}
+
+
 async def test_a_cap_on_tokens_that_nobody_counts_is_warned_of_once(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
     uncounted = fake.completion('{"score": 1, "reason": "so says the server"}')

@@ -197,7 +197,7 @@ async def test_a_taxonomy_of_our_own_hints_the_captioner(tmp_path: Path) -> None
         own = (*flags, "--taxonomy", "tree.yaml", "--quiet", "--out")
         tree.write_text("natural:\n  Mood: [Calm, Calm]\n")
         ended = await asyncio.to_thread(caliper, *own, "run", code=2)
-        assert "tree.yaml:2: natural.Mood[1]: stands twice: 'Mood -> Calm'" in ended.err
+        assert "tree.yaml:2: natural.Mood[1]: appears twice: 'Mood -> Calm'" in ended.err
         assert server.requests == []
         await asyncio.to_thread(caliper, *flags, "--quiet", "--out", "printed", code=0)
         for out, mood in (("run", "Calm"), ("other", "Tense"), ("again", "Calm")):

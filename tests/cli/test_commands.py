@@ -209,7 +209,7 @@ def test_a_kept_run_is_found_shown_and_compared(caliper: Command, config: Path) 
 
     apart = caliper("compare", "second", "elsewhere", "--json", code=3)
     assert apart.told["candidates"][0]["figures"] == {}
-    assert "no benchmark in common" in caliper("compare", "second", "elsewhere", code=3).out
+    assert "share no benchmark" in caliper("compare", "second", "elsewhere", code=3).out
     lost = caliper("report", "third", code=2)
     assert "below runs/ there are: first, second" in lost.err
 

@@ -10,9 +10,9 @@ from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.core.envelopes import Delivery, Message
+from caliper.core.messages import PlanJob
 from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS
-from caliper.ports.codec import PlanJob
-from caliper.ports.stream import Delivery, Message
 
 RUN = "a" * 16
 ERROR = "NotFound: no run [a] of 5"

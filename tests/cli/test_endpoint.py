@@ -129,7 +129,7 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     for out, more in (("cut", ()), ("finished", ("--replicate", "1")), ("new", ())):
         ended = await run(tmp_path, server, *more, out=out, code=4)
         assert ended.err.startswith("Error: 127.0.0.1:")
-        assert ": the endpoint cannot be talked to: " in ended.err
+        assert ": cannot connect to the endpoint: " in ended.err
         assert "Traceback" not in ended.err
     # The captions are others: it is not that run.
     captions = tmp_path / "captions" / "scene.jsonl"
@@ -238,7 +238,7 @@ async def test_a_token_is_sent_and_never_told(tmp_path: Path) -> None:
     (tmp_path / "token").write_text(secret + "\n")
     async with ChatServer(otherwise=RIGHT, token=secret) as server:
         ended = await run(tmp_path, server, code=4)
-        assert "it wants a token" in ended.err
+        assert "it rejected the token" in ended.err
         ended = await run(tmp_path, server, code=4, CALIPER_TOKEN="wrong-0815")
         assert "wrong-0815" not in ended.err + ended.out
         await run(tmp_path, server, CALIPER_TOKEN_FILE=str(tmp_path / "token"))

@@ -41,7 +41,7 @@ def assert_whole(root: Path, run: Path) -> None:
 
 def test_a_full_disk_loses_nothing(root: Path, run: Path) -> None:
     ended = Command(root, file_bytes=200_000)(*FLAGS, run.name, code=4)
-    assert "no space left" in ended.err
+    assert "disk full; free some space" in ended.err
     assert "Traceback" not in ended.err
     done = len(verdict_lines(run))
     assert done > 500  # Captions of 153 kB fit, and two thirds of the journal.
@@ -56,13 +56,15 @@ def test_a_disk_that_is_full_when_reports_are_written(root: Path, run: Path) -> 
     for name in WRITTEN:
         (copied / name).unlink()
     ended = Command(root, file_bytes=300_000)(*FLAGS, copied.name, code=4)
-    assert "no space left" in ended.err
+    assert "disk full; free some space" in ended.err
     Command(root)(*FLAGS, copied.name, code=0)
     assert execution(copied)["jobs"] == 0
     assert_whole(root, copied)
 
 
 def test_a_disk_that_is_full_before_anything_is_planned(root: Path, run: Path) -> None:
-    assert "no space left" in Command(root, file_bytes=100)(*FLAGS, run.name, code=4).err
+    assert (
+        "disk full; free some space" in Command(root, file_bytes=100)(*FLAGS, run.name, code=4).err
+    )
     Command(root)(*FLAGS, run.name, code=0)
     assert_whole(root, run)

@@ -69,7 +69,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
     assert ended.code == code
     assert "Traceback" not in ended.err
     if number != signal.SIGKILL:
-        assert "Interrupted. Run the same command to go on." in ended.err
+        assert "Interrupted. Rerun the same command to resume." in ended.err
     done = len(verdict_lines(run))
     assert 300 <= done < SAMPLES
     Command(root)(*FLAGS, run.name, code=0)
@@ -118,7 +118,7 @@ def test_a_run_directory_that_is_damaged_is_told(root: Path, copied: Path) -> No
     ended = Command(root)("report", copied.name, code=2)
     assert "plan/000000.jsonl.gz: broken shard" in ended.err
     (copied / "state" / "plan" / "summary.json").unlink()
-    assert "was not planned to its end" in Command(root)("report", copied.name, code=2).err
+    assert "is not planned to its end" in Command(root)("report", copied.name, code=2).err
 
 
 def test_a_run_of_an_earlier_release_is_read_and_goes_on(root: Path, copied: Path) -> None:

@@ -144,4 +144,4 @@ def test_an_interrupt_during_the_imports_leaves_no_traceback(
         started.send_signal(signal.SIGINT)
         _, err = started.communicate(timeout=90)
     assert started.returncode == 130
-    assert err == "Interrupted. Run the same command to go on.\n"
+    assert err == "Interrupted. Rerun the same command to resume.\n"

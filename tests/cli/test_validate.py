@@ -56,4 +56,4 @@ def test_validate_names_what_is_broken(caliper: Command, config: Path) -> None:
     written = yaml.safe_load(config.read_text())
     written["benchmarks"]["captionqa"]["data"] = "nowhere.json"
     (caliper.folder / "astray.yaml").write_text(yaml.safe_dump(written))
-    assert "nowhere.json: there is nothing" in caliper("validate", "astray.yaml", code=2).err
+    assert "nowhere.json: it does not exist" in caliper("validate", "astray.yaml", code=2).err

@@ -115,5 +115,5 @@ async def test_every_service_leaves_in_good_order(there: Contained) -> None:
         assert await asyncio.to_thread(there.services[kind].stop) == 0, kind
         said = there.services[kind].log.read_text("utf-8", "replace")
         assert "serving on 127.0.0.1:" in said
-        assert "left in good order" in said
+        assert "stopped cleanly" in said
         assert "Traceback" not in said, said

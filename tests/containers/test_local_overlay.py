@@ -141,5 +141,5 @@ def test_every_pod_leaves_in_good_order(played: Played) -> None:
     for name in SERVICES:
         assert played.stop(name) == 0
         said = played.said(name)
-        assert "left in good order" in said
+        assert "stopped cleanly" in said
         assert "Traceback" not in said

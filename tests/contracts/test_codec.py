@@ -16,12 +16,8 @@ from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMea
 from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NewerSchema
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.question import Item, Question, Source
-from caliper.core.run import RunState
-from caliper.ports.codec import (
+from caliper.core.messages import (
     CaptionJob,
-    Codec,
     ExamineJob,
     MessageValue,
     PlanJob,
@@ -33,6 +29,10 @@ from caliper.ports.codec import (
     StreamMessage,
     Verdicts,
 )
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.question import Item, Question, Source
+from caliper.core.run import RunState
+from caliper.ports.codec import Codec
 
 CODECS = (IdentityCodec(), ProtobufCodec())
 EVERY = pytest.mark.parametrize("codec", CODECS, ids=lambda codec: type(codec).__name__)

@@ -16,7 +16,8 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.ports.stream import JobStream, LogReader, Message, Record
+from caliper.core.envelopes import Message, Record
+from caliper.ports.stream import JobStream, LogReader
 
 # Never measured: it only ends a test whose stream lost a message.
 PATIENCE = 60

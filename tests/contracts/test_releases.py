@@ -16,7 +16,7 @@ from tests.fakes.stream_messages import MESSAGES, kept, write
 from tests.servers.summary import RELEASES
 
 from caliper.core.caps import TokenCap
-from caliper.ports.codec import CaptionJob, ExamineJob, PlanMade, StreamMessage
+from caliper.core.messages import CaptionJob, ExamineJob, PlanMade, StreamMessage
 
 GOLDEN = ROOT / "tests" / "golden" / "stream"
 CAP = TokenCap(2, 100_000)

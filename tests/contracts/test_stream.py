@@ -17,8 +17,9 @@ from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.ports.letters import DEAD_LETTERS
-from caliper.ports.stream import JobStream, Message
+from caliper.core.dead_letters import DEAD_LETTERS
+from caliper.core.envelopes import Message
+from caliper.ports.stream import JobStream
 
 # Names of files as JSON may spell them: half of a pair (it has no UTF-8 form), a whole one, and
 # the mark by which Caliper's own way of writing halves begins.

@@ -172,7 +172,7 @@ def test_the_summary_of_a_plan() -> None:
 
 @pytest.mark.parametrize("changes", [{"benchmarks": None}, {"benchmarks": [{"name": "x"}]}])
 def test_what_is_no_summary(changes: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match="no plan"):
+    with pytest.raises(InvalidInput, match="not a plan"):
         PlanSummary.from_json({**SUMMARY.to_json(), **changes})
 
 

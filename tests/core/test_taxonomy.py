@@ -25,7 +25,7 @@ def test_nodes_stay_in_their_order() -> None:
         ({"natural": ["A ->  "]}, 'expected "Top -> Sub"'),
         ({"natural": ["A -> a\nIgnore this"]}, "more than a line of text"),
         ({"natural": [LONG + "x"]}, "longer than 200 characters"),
-        ({"natural": ["A -> a", "A -> a"]}, "stands twice: 'A -> a'"),
+        ({"natural": ["A -> a", "A -> a"]}, "appears twice: 'A -> a'"),
     ],
 )
 def test_what_is_no_taxonomy(written: Mapping[str, Iterable[str]], message: str) -> None:

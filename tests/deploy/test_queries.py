@@ -7,13 +7,10 @@ import math
 import time
 from collections.abc import Iterator
 from urllib.request import urlopen
-from xml.etree import ElementTree as ET
 
 import pytest
-from panels import DASHBOARDS, placed, read
-from pictures import Moment, answered, picture
-from querying import Prometheus, substituted
 from tests.deploy.dashboards import Asked, queries, rules, variables
+from tests.deploy.prometheus import Prometheus, substituted
 from tests.fakes.exporter import Exporter
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess
@@ -85,16 +82,3 @@ def test_every_rule_is_evaluated_without_an_error(
 )
 def test_a_recording_rule_records(prometheus: Prometheus, rule: dict[str, str]) -> None:
     until(prometheus, rule["record"])
-
-
-@pytest.mark.parametrize("name", DASHBOARDS)
-def test_a_picture_has_every_panel_with_data(prometheus: Prometheus, name: str) -> None:
-    panels = answered(read(name), prometheus, Moment(time.time(), 30))
-    found = {each.title: [one.told(each.panel) for one in each.answers] for each in panels}
-    assert not [title for title, told in found.items() if "none" in told]
-    root = ET.fromstring(picture(read(name), panels))  # noqa: S314 - written by ourselves
-    told = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "none" not in told
-    for part, _ in placed(read(name)):
-        titles = [part.title.replace("$model", model) for model in ("step-1000", "step-2000")]
-        assert set(titles) <= set(told)

@@ -22,8 +22,8 @@ from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import TOPICS
+from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StreamUnavailable
-from caliper.ports.stream import Message, Record
 
 pytestmark = pytest.mark.components("Kafka")
 

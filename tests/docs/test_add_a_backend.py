@@ -18,13 +18,13 @@ from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavailable
+from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Decoding, Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models
-from caliper.ports.codec import ExamineJob
 from caliper.ports.models import Answerer, Message
 
 QUESTIONS = [

@@ -17,31 +17,12 @@ from rich.text import Text
 from tests.docs.pages import ROOT
 from tests.fakes.sources import python_path
 
-from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.cli.app import app
-from caliper.cli.exits import Exit
-from caliper.runtime.service_settings import (
-    AggregatorSettings,
-    CaptionerSettings,
-    ClientSettings,
-    GatewaySettings,
-    JudgeSettings,
-    QaReaderSettings,
-)
-from caliper.runtime.settings import ModelSettings, Settings, variable
+from caliper.runtime.settings import CallSettings, MediaSettings, variable
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 
 SCRIPT = Path("tools/cli_reference.py")
 PAGE = (ROOT / "docs" / "cli.md").read_text("utf-8")
-PROCESSES: tuple[type[Settings], ...] = (
-    ModelSettings,
-    ClientSettings,
-    GatewaySettings,
-    CaptionerSettings,
-    JudgeSettings,
-    QaReaderSettings,
-    AggregatorSettings,
-)
 
 
 def run(folder: Path, *arguments: str, **surroundings: str) -> subprocess.CompletedProcess[str]:
@@ -145,8 +126,9 @@ def test_every_help_text_is_there_once(name: str) -> None:
     text = PAGE.replace("&lt;", "<")
     for one in COMMANDS[name].params:
         assert plain(one.help or "").partition(" [default: ")[0] in text
-    for paragraph in (COMMANDS[name].help or "").split("\n\n"):
-        assert text.count(plain(paragraph)) == 1
+    first, *others = map(plain, (COMMANDS[name].help or "").split("\n\n"))
+    codes = re.findall("Exit code.*", " ".join(others))
+    assert [text.count(part) for part in (first, *codes)] == [1] * (1 + len(codes))
 
 
 def test_every_key_of_a_configuration_is_there() -> None:
@@ -156,41 +138,14 @@ def test_every_key_of_a_configuration_is_there() -> None:
         assert set(re.findall(r"`(\w+)`", line)) == set(kind.model_fields)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_setting_is_there_with_its_values(name: str) -> None:
-    title = benchmark(name).title
-    for setting in benchmark(name).settings:
-        (row,) = [
-            found
-            for part in ("All benchmarks", title)
-            for found in re.findall(rf"^\| `{setting.name}` \|.*", protocol(part), re.MULTILINE)
-        ]
-        assert setting.help in row
-        assert re.search(rf"\*\*`?{re.escape(str(setting.default))}`?\*\*", row)
-        for choice in setting.choices:
-            assert f"`{choice}`" in row
+def test_every_environment_variable_of_calls_is_there() -> None:
+    part = PAGE.partition("\n## Environment\n")[2]
+    found = re.findall(r"^\| `(CALIPER_\w+)`.* \| \w", part, re.MULTILINE)
+    assert found == [variable(CallSettings, field) for field in CallSettings.model_fields]
 
 
-def protocol(title: str) -> str:
-    """The protocol settings below a heading."""
-    part = PAGE.partition("\n## Protocol settings\n")[2].partition("\n## ")[0]
-    return part.partition(f"\n### {title}\n")[2].partition("\n### ")[0]
-
-
-def test_every_environment_variable_is_there() -> None:
-    part = PAGE.partition("\n## Environment\n")[2].partition("\n## ")[0]
-    groups = dict(re.findall(r"^\| ([a-zA-Z]+) \| (`.*) \|$", part, re.MULTILINE))
-    found = {
-        prefix + name
-        for prefix, members, also in re.findall(
-            r"^\| `(CALIPER_\w*)` \| .*? \| (.*?) \| (.*?) \|$", part, re.MULTILINE
-        )
-        for names in (*(groups[each] for each in members.split(", ")), also)
-        for name in re.findall("`([A-Z_]+)`", names)
-    }
-    assert found == {variable(kind, field) for kind in PROCESSES for field in kind.model_fields}
-
-
-def test_every_exit_code_is_there() -> None:
-    codes = re.findall(r"^\| (\d+) \| \w", PAGE.partition("\n## Exit codes\n")[2], re.MULTILINE)
-    assert [int(code) for code in codes] == [int(code) for code in Exit]
+def test_every_bound_of_media_is_there() -> None:
+    page = (ROOT / "docs" / "media.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(MEDIA_\w+)` \| ([\d,]+) \| \w", page, re.MULTILINE)
+    fields = MediaSettings.model_fields.items()
+    assert rows == [(name.upper(), f"{field.default:,.0f}") for name, field in fields]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.lexical.test_agreement import MENDED, Pair, accuracy, kappa
+from tests.lexical.test_agreement import MENDED, kappa
 
 from caliper.benchmarks.capability.tasks import NAMES
 from caliper.benchmarks.lexical_agreement import MEASURED
@@ -23,11 +23,5 @@ def test_the_measured_agreement_is_that_of_the_source() -> None:
 
 
 def test_colours_and_counts_agree_as_the_page_says() -> None:
-    row = r"^\| (\w+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$"
-    found = {task: figures for task, *figures in re.findall(row, PAGE, re.MULTILINE)}
-    development, held_out = MENDED["development"], MENDED["held_out"]
-    assert found == {task: said(development[task]) + said(held_out[task]) for task in development}
-
-
-def said(pairs: list[Pair]) -> list[str]:
-    return [str(len(pairs)), f"{kappa(pairs):.2f}", f"{accuracy(pairs):.2f}"]
+    found = {task: figure for figure, task in re.findall(r"(\d\.\d\d) \((\w+)\)", PAGE)}
+    assert found == {task: f"{kappa(pairs):.2f}" for task, pairs in MENDED["held_out"].items()}

@@ -49,6 +49,18 @@ def test_every_setting_of_a_service_is_there(service: str) -> None:
     assert documented()[service] == known
 
 
+@pytest.mark.parametrize("kind", SERVICES.values(), ids=SERVICES)
+def test_every_default_is_there(kind: type[Settings]) -> None:
+    section = PAGE.partition("## Settings")[2]
+    rows = re.findall(r"^\| (`[A-Z_`, ]+`) \| (.*) \|$", section, re.MULTILINE)
+    meanings = {name: text for names, text in rows for name in re.findall("[A-Z_]+", names)}
+    for name, field in kind.model_fields.items():
+        if isinstance(field.default, bool | int | float | str) and not name.startswith("media_"):
+            default = str(field.default).removesuffix(".0")
+            words = re.split("[`(),; ]+", meanings[name.upper()])
+            assert not default or default in words or default.lower() in words, name
+
+
 def test_every_setting_of_the_command_line_is_there() -> None:
     known = {variable(ClientSettings, name) for name in ClientSettings.model_fields}
     rows = re.findall(r"^\| (`CALIPER_.*?) \|", PAGE, re.MULTILINE)

@@ -14,21 +14,13 @@ class CountingStore:
         self._store = store
         self.calls: list[tuple[str, str]] = []
 
-    async def put(self, key: str, data: bytes) -> None:
+    async def put(self, key: str, data: bytes | Path) -> None:
         self.calls.append(("PUT", key))
         await self._store.put(key, data)
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         self.calls.append(("GET", key))
-        return await self._store.get(key)
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        self.calls.append(("GET", key))
-        return await self._store.get_within(key, most)
-
-    async def put_file(self, key: str, file: Path) -> None:
-        self.calls.append(("PUT", key))
-        await self._store.put_file(key, file)
+        return await self._store.get(key, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         self.calls.append(("GET", key))

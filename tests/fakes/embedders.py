@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from caliper.core.question import Vector
-from caliper.ports.models import Identity
+from caliper.core.run import Identity
 
 Trouble = Exception | None
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Identity, Message
+from caliper.core.run import Identity
+from caliper.ports.models import Completion, Message
 
 Told = Completion | str | Exception
 

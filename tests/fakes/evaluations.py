@@ -15,17 +15,9 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 from caliper.adapters.exports.json import JsonExport, report_text
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.core.envelopes import Message, Record
 from caliper.core.keys import canonical_json
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader, report, verdict_rows
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.publish import RUNS, VERDICTS
-from caliper.pipeline.report_files import ReportFiles
-from caliper.ports.codec import (
+from caliper.core.messages import (
     EventKind,
     PlanMade,
     RunCancelled,
@@ -35,7 +27,17 @@ from caliper.ports.codec import (
     Verdicts,
     event_key,
 )
-from caliper.ports.stream import Message, Record
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.run import BenchmarkSpec
+from caliper.pipeline.aggregate import report, verdict_rows
+from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.plan import Captions
+from caliper.pipeline.publish import RUNS, VERDICTS
+from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.runs import run_store
+from caliper.pipeline.tracked import TrackedRun
 
 CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
@@ -43,7 +45,7 @@ SAMPLES, QUESTIONS = 3, 2
 SIZE = SAMPLES * QUESTIONS
 
 
-async def captions(_: RunSpec, __: PlanReader) -> Captions:
+async def captions(_: TrackedRun) -> Captions:
     return CAPTIONS
 
 
@@ -52,7 +54,7 @@ async def stored_run(
 ) -> Planned:
     """A run of CaptionQA that is stored and planned."""
     spec = runs.spec(*parts, name=name, **changes)
-    kept = Narrowed(store, f"runs/{spec.run_id}")
+    kept = run_store(store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
     return await runs.planned(spec, found, kept)

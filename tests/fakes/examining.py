@@ -10,12 +10,12 @@ from tests.fakes.models import OpenPack, Script, ScriptedModel
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models
-from caliper.ports.codec import ExamineJob, Verdicts
 
 FIVE = {"captionqa": runs.sources(runs.choice_rows(1, 5), {})}
 

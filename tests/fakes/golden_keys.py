@@ -24,6 +24,7 @@ from caliper.benchmarks.capability.tasks import NAMES
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, digest, text_digest
+from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import Identity, RunSpec
@@ -35,7 +36,6 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.publish import jobs
 from caliper.pipeline.replies import key_of_job
-from caliper.ports.codec import CaptionJob, ExamineJob
 from caliper.ports.models import Image
 
 PACK = shipped_pack()

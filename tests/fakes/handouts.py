@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.progress import Mark
-from caliper.ports.stream import Delivery, Message
+from caliper.core.envelopes import Delivery, Message
 
 
 class Log:

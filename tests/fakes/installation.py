@@ -7,7 +7,7 @@ from pathlib import Path
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.run_record import Evaluation
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.addresses import Address
 from caliper.runtime.clock import SystemClock

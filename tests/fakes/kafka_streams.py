@@ -9,8 +9,8 @@ from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
-from caliper.ports.letters import DEAD_LETTERS
-from caliper.ports.stream import Delivery, Message, Record
+from caliper.core.dead_letters import DEAD_LETTERS
+from caliper.core.envelopes import Delivery, Message, Record
 
 PATIENCE = 60
 

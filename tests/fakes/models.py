@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.core.question import Decoding, Vector
-from caliper.ports.models import Completion, Identity, Image, Message
+from caliper.core.run import Identity
+from caliper.ports.models import Completion, Image, Message
 from caliper.ports.prompts import Template
 
 Script = Callable[[str, int], str | Completion | Exception]

@@ -16,9 +16,9 @@ from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.core.envelopes import Message
 from caliper.core.run import RunState
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
-from caliper.ports.stream import Message
 from caliper.standalone.config import RunConfig, read_config
 
 CHECKPOINTS = {"step-1000": "careless", "step-2000": "careful"}

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.benchmarks.base import Layout
 from caliper.benchmarks.registry import benchmark
+from caliper.core.layout import Layout
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.aggregate import PlanReader
-from caliper.pipeline.plan import plan, read_plan
+from caliper.pipeline.plan import PlanReader, plan, read_plan
 from caliper.ports.storage import ObjectStore, Sources
 
 JUDGE = Identity("scripted", "scripted", "1", cached=True)

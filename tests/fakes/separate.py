@@ -28,10 +28,10 @@ from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.cli.progress import WarningWatcher
+from caliper.core.dead_letters import Letter
 from caliper.core.run import RunState
 from caliper.pipeline.dead_letters import Which, kept_letters
-from caliper.pipeline.gateway import Evaluation
-from caliper.ports.letters import Letter
+from caliper.pipeline.run_record import Evaluation
 from caliper.ports.storage import ObjectStore
 from caliper.standalone.config import RunConfig
 from caliper.standalone.remote import send

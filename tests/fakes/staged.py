@@ -12,15 +12,16 @@ from tests.fakes.models import OpenPack, Script, ScriptedModel
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
+from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
+from caliper.core.dead_letters import DEAD_LETTERS
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.keys import canonical_json
+from caliper.core.messages import CaptionJob, ExamineJob, PlanJob, RunEnded, Verdicts
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
-from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
@@ -28,14 +29,13 @@ from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.outlets import Outlets, Trouble
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.planner import Planner, Resumption
 from caliper.pipeline.publish import PLAN_JOBS, RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import SPEC, RunBook, run_store
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import ExamineJob, PlanJob, RunEnded, Verdicts
 from caliper.ports.models import Image
-from caliper.ports.stream import Message
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits
 from caliper.standalone.stages import Stages
@@ -129,10 +129,21 @@ class Bench:
                 self.store,
             )
         answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
+        models = Models(answerers)
+
+        async def examiner_of(_: ExamineJob) -> Examiner:
+            return Examiner(self.spec, models, self.store)
+
+        async def count_nothing(_: ExamineJob | CaptionJob) -> None: ...
+
+        async def captioner_of(job: CaptionJob) -> Captioner:
+            return captioners[job.benchmark]
+
         stages = Stages(
             planner=Planner(self.store, stream, codec, book, FileSupplies(self.found), resume),
-            examiner=Examiner(self.spec, Models(answerers), self.store),
-            captioners=captioners,
+            examiner_of=examiner_of,
+            captioner_of=captioner_of,
+            used=count_nothing,
             follow=Follower(board, stream, clock, pace).run,
             stream=stream,
             codec=codec,
@@ -149,7 +160,7 @@ class Bench:
     async def keep(self, benchmark: str, caption: Caption) -> None:
         self.kept.append((benchmark, caption))
 
-    async def no_captions(self, _: RunSpec, __: PlanReader) -> Captions:
+    async def no_captions(self, _: TrackedRun) -> Captions:
         return {}
 
     def refuse(self, _: Trouble, text: str) -> None:

@@ -22,20 +22,16 @@ class MemoryStore:
         self.full = False
         self.refused: str | None = None
 
-    async def put(self, key: str, data: bytes) -> None:
+    async def put(self, key: str, data: bytes | Path) -> None:
         if self.full or (self.refused and key.startswith(self.refused)):
             raise StoreFull("no space left")
+        if isinstance(data, Path):
+            data = await asyncio.to_thread(data.read_bytes)
         self.objects[checked(key)] = data
 
-    async def put_file(self, key: str, file: Path) -> None:
-        await self.put(key, await asyncio.to_thread(file.read_bytes))
-
-    async def get(self, key: str) -> bytes | None:
-        return self.objects.get(checked(key))
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        found = await self.get(key)
-        if found is not None and len(found) > most:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        found = self.objects.get(checked(key))
+        if found is not None and most is not None and len(found) > most:
             raise too_long(key, most)
         return found
 

@@ -16,10 +16,7 @@ from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestio
 from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
 from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
 from caliper.core.caption import Caption
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.question import Item, Question, Source
-from caliper.core.run import RunState
-from caliper.ports.codec import (
+from caliper.core.messages import (
     CaptionJob,
     ExamineJob,
     PlanJob,
@@ -30,6 +27,9 @@ from caliper.ports.codec import (
     StreamMessage,
     Verdicts,
 )
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.question import Item, Question, Source
+from caliper.core.run import RunState
 
 RUN = "0123456789abcdef"
 CHOICE = ChoiceQuestion(

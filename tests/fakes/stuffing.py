@@ -8,7 +8,7 @@ import yaml
 
 from caliper.benchmarks.capability.tasks import ALTERNATIVES
 from caliper.lexical import near, synonyms, vocabulary
-from caliper.lexical.colours import FAMILIES
+from caliper.lexical.shades import FAMILIES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _LISTS = (vocabulary.KINDS, near.THINGS, near.DEEDS, synonyms.SYNONYMS)

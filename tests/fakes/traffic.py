@@ -6,7 +6,8 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
 
-from caliper.ports.stream import Consumer, Delivery, JobStream, Message
+from caliper.core.envelopes import Delivery, Message
+from caliper.ports.stream import Consumer, JobStream
 
 # Never measured: it only ends a test whose stream lost a message.
 PATIENCE = 12

@@ -10,7 +10,9 @@ from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
 from tests.fakes.telemetry import ToldScores
 
+from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StoreUnavailable
+from caliper.core.messages import Verdicts
 from caliper.core.outcome import Verdict
 from caliper.pipeline.aggregate import report
 from caliper.pipeline.aggregator import Aggregator
@@ -20,8 +22,6 @@ from caliper.pipeline.live_scores import label_of
 from caliper.pipeline.outlets import Outlets
 from caliper.pipeline.publish import VERDICTS
 from caliper.pipeline.report_files import ReportFiles
-from caliper.ports.codec import Verdicts
-from caliper.ports.stream import Message, Record
 from caliper.ports.telemetry import Score, Window
 
 SAMPLES, QUESTIONS = evaluations.SAMPLES, evaluations.QUESTIONS
@@ -59,10 +59,10 @@ class FallibleStore(MemoryStore):
 
     away = False
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         if self.away and "/plan/0" in key:
             raise StoreUnavailable("away")
-        return await super().get(key)
+        return await super().get(key, most)
 
 
 def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from tests.fakes.clock import FakeClock
 from tests.fakes.telemetry import ToldStage
 
-from caliper.adapters.streams.memory import DEAD_LETTERS, MemoryStream
-from caliper.ports.stream import Message, bytes_of
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.backoff import Backoff
+from caliper.core.dead_letters import DEAD_LETTERS
+from caliper.core.envelopes import Message, bytes_of
 from caliper.runtime.worker import Attempt, Limits, Worker
 
-LIMITS = Limits(in_flight=4, budget=60.0, first_wait=1.0, longest_wait=8.0)
+LIMITS = Limits(in_flight=4, budget=60.0, backoff=Backoff(1.0, 8.0))
 
 
 Script = Callable[[str, int, bool], Exception | None]

@@ -19,11 +19,11 @@ from tests.fakes.evaluations import (
     verdicts_of,
 )
 
+from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StoreFull, StreamUnavailable
+from caliper.core.messages import EventKind, RunEnded
 from caliper.pipeline.outlets import Bounds, Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
-from caliper.ports.codec import EventKind, RunEnded
-from caliper.ports.stream import Message, Record
 
 IDLE = 600.0
 NUMBERED = b'{"schema": 1, "run": 1, "benchmark": "a", "sample": "a", "verdicts": []}'

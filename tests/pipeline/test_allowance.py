@@ -8,8 +8,8 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.caps import TokenCap
 from caliper.core.errors import BudgetSpent, StoreFull
+from caliper.core.messages import CaptionJob
 from caliper.pipeline.allowance import Allowance, SharedAllowances
-from caliper.ports.codec import CaptionJob
 
 RUN = "0123456789abcdef"
 FIRST = TokenCap(1, 100)

@@ -12,10 +12,11 @@ from caliper.core.errors import CaliperError, InvalidInput, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Question, Reply, Source
+from caliper.core.run import Identity
 from caliper.core.untrusted import Fence, neutral
 from caliper.pipeline.answerer import PromptingAnswerer, read_completion, sampling
 from caliper.pipeline.rendering import messages_json, render, render_ask
-from caliper.ports.models import Completion, Identity, Image, Message
+from caliper.ports.models import Completion, Image, Message
 from caliper.ports.prompts import Template
 
 

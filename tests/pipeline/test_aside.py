@@ -29,9 +29,9 @@ class HomeStore(MemoryStore):
         super().__init__()
         self.threads: set[int] = set()
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         self.threads.add(threading.get_ident())
-        return await super().get(key)
+        return await super().get(key, most)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         self.threads.add(threading.get_ident())
@@ -48,7 +48,7 @@ async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
     async def work() -> tuple[int, list[str], bytes | None]:
         await store.put("a/1", b"one")
         (tmp_path / "two").write_bytes(b"two")
-        await store.put_file("a/2", tmp_path / "two")
+        await store.put("a/2", tmp_path / "two")
         assert await store.get_file("a/2", tmp_path / "back")
         keys = [key async for key in store.list("a/")]
         return threading.get_ident(), keys, await store.get("a/1")
@@ -57,14 +57,14 @@ async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
     assert thread != threading.get_ident()
     assert home.threads == {threading.get_ident()}
     with pytest.raises(InvalidInput, match="a/1"):
-        await aside(lambda: store.get_within("a/1", 2), executor)
+        await aside(lambda: store.get("a/1", 2), executor)
     assert (keys, data) == (["a/1", "a/2"], b"one")
     assert (tmp_path / "back").read_bytes() == b"two"
 
 
 async def test_failures_come_back(executor: ThreadPoolExecutor) -> None:
     class Down(MemoryStore):
-        async def get(self, key: str) -> bytes | None:
+        async def get(self, key: str, most: int | None = None) -> bytes | None:
             raise StoreUnavailable(key)
 
     store = RelayedStore(Down())
@@ -77,7 +77,7 @@ async def test_whoever_leaves_takes_the_work_along(executor: ThreadPoolExecutor)
     loop = asyncio.get_running_loop()
 
     class Slow(MemoryStore):
-        async def get(self, key: str) -> bytes | None:
+        async def get(self, key: str, most: int | None = None) -> bytes | None:
             asked.set()
             await asyncio.Event().wait()
             return None

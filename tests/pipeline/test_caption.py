@@ -10,13 +10,13 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import CAPTION_TOKENS, Caption
 from caliper.core.errors import BackendTimeout, MediaMissing, NewerSchema
+from caliper.core.messages import CaptionJob, Verdicts
 from caliper.core.outcome import Reason, Scored, Unscored
 from caliper.core.preparation import Preparation
 from caliper.core.question import Failure, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.holding import HeldMedia
-from caliper.ports.codec import CaptionJob, Verdicts
 from caliper.ports.models import Completion, Image
 
 SPEC = runs.spec(runs.part(captions=None, models={"reader": runs.JUDGE, "captioner": runs.JUDGE}))

@@ -1,6 +1,7 @@
 """Runs of a store compared: paired by question, only when they have ended, one at a time."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 
@@ -13,13 +14,13 @@ from tests.fakes.stores import MemoryStore
 from tests.fakes.stuffing import stuffed
 
 from caliper.core.errors import InvalidInput, NotComparable, NotFound, NotReady
+from caliper.core.messages import EventKind
 from caliper.core.report import Coverage
-from caliper.core.run import RunState
+from caliper.core.run import BenchmarkSpec, RunState
 from caliper.pipeline.comparing import MOST_CANDIDATES, Wished
 from caliper.pipeline.comparisons import Comparer
-from caliper.pipeline.runs import STARTED, RunBook, run_store, write_json
+from caliper.pipeline.runs import STARTED, RunBook, refuse, run_store, write_json
 from caliper.pipeline.supplies import put_captions
-from caliper.ports.codec import EventKind
 
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60
@@ -36,12 +37,12 @@ class Watched(MemoryStore):
         self.reached = asyncio.Event()
         self.read: list[str] = []
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         self.read.append(key)
         if self.held and key.startswith(self.held):
             self.reached.set()
             await asyncio.Event().wait()
-        return await super().get(key)
+        return await super().get(key, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         self.read.append(key)
@@ -62,6 +63,13 @@ async def comparer(store: Watched) -> AsyncIterator[Comparer]:
     await found.close()
 
 
+async def started(store: Watched, name: str, *parts: BenchmarkSpec, **changes: object) -> Planned:
+    """A run that is stored, started once and planned."""
+    run = await stored_run(store, name, *parts, **changes)
+    await write_json(run_store(store, run.spec.run_id), STARTED, started="2026-01-01", starts=1)
+    return run
+
+
 async def ran(
     store: Watched,
     name: str,
@@ -72,7 +80,7 @@ async def ran(
     """A run with these scores of its six questions, that has ended if there are so many."""
     digest = await put_captions(store, captions)
     part = runs.part(captions=digest)
-    run = await stored_run(store, name, part, **changes)
+    run = await started(store, name, part, **changes)
     house = House(store)
     aggregator = await house.aggregator()
     told = [verdict(index, score, f"{name} {index}") for index, score in enumerate(scores)]
@@ -180,11 +188,25 @@ async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Co
     await write_json(run_store(store, ids[1]), STARTED, started="2026-01-01", starts=2)
     with pytest.raises(NotReady, match="is running"):
         await comparer.compare(ids, Wished())
+    await refuse(run_store(store, ids[1]), "no rows")
+    with pytest.raises(NotReady, match="is failed"):
+        await comparer.compare(ids, Wished())
+
+
+async def test_a_complete_run_that_lost_verdicts_is_not_complete(
+    store: Watched, comparer: Comparer
+) -> None:
+    ids = [(await ran(store, name, [1] * 6)).spec.run_id for name in ("whole", "lost")]
+    (segment,) = [key async for key in store.list(f"runs/{ids[1]}/verdicts/")]
+    lines = gzip.decompress(store.objects[segment]).splitlines(keepends=True)
+    store.objects[segment] = gzip.compress(b"".join(lines[:2]))
+    with pytest.raises(NotReady, match=r"lost. is running, not complete .coverage 33\.3%"):
+        await comparer.compare(ids, Wished())
 
 
 async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: Comparer) -> None:
     ended = await ran(store, "ended", [1] * 6)
-    run = await stored_run(store, "cancelled", *ended.spec.benchmarks)
+    run = await started(store, "cancelled", *ended.spec.benchmarks)
     house = House(store)
     aggregator = await house.aggregator()
     records = [verdicts_of(run, [verdict(0, 0)]), event_of(run, EventKind.CANCEL, 5)]

@@ -6,12 +6,13 @@ import pytest
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.core.dead_letters import DEAD_LETTERS
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import PlanJob
 from caliper.pipeline.dead_letters import Which, kept_letters, read_job, replay
 from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS
-from caliper.ports.codec import PlanJob
-from caliper.ports.letters import DEAD_LETTERS
-from caliper.ports.stream import Consumer, Message
+from caliper.ports.stream import Consumer
 
 RUN, OTHER = "a" * 16, "b" * 16
 

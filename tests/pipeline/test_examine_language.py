@@ -16,12 +16,12 @@ from caliper.core.errors import (
     ModelChanged,
     StoreUnavailable,
 )
+from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Reason, Scored, Unscored
 from caliper.core.question import Vector
 from caliper.core.run import RunSpec
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models
-from caliper.ports.codec import ExamineJob
 
 
 class FailingEmbedder(CountingEmbedder):

@@ -9,10 +9,9 @@ from tests.fakes.evaluations import House, stored_run, verdict, verdicts_of
 
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import SHARD_ITEMS
 from caliper.pipeline.reading import RunReader, Wanted
-from caliper.pipeline.runs import RunBook
+from caliper.pipeline.runs import RunBook, run_store
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ async def test_shards_without_what_is_wanted_are_passed_over(
     house: House, reader: RunReader
 ) -> None:
     spec = runs.spec()
-    kept = Narrowed(house.store, f"runs/{spec.run_id}")
+    kept = run_store(house.store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     count = 2 * SHARD_ITEMS + 10
     rows = {"captionqa": runs.sources(runs.choice_rows(count, 1), {})}

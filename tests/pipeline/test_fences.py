@@ -9,10 +9,10 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.caption import Caption
+from caliper.core.messages import ExamineJob
 from caliper.core.untrusted import LONGEST, Fence
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models
-from caliper.ports.codec import ExamineJob
 
 # The benchmark, who answers, the rows, and what the model says.
 BENCHMARKS = {

@@ -8,13 +8,13 @@ from tests.fakes.evaluations import House, event_of, scored, standalone, stored_
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.envelopes import Record
 from caliper.core.errors import StoreFull, StoreUnavailable, StreamUnavailable
+from caliper.core.messages import EventKind
 from caliper.core.run import RunState
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.outlets import Trouble
 from caliper.pipeline.publish import RUNS, VERDICTS
-from caliper.ports.codec import EventKind
-from caliper.ports.stream import Record
 
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60
@@ -133,11 +133,11 @@ async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:
             super().__init__()
             self.asked, self.told = asyncio.Event(), asyncio.Event()
 
-        async def get(self, key: str) -> bytes | None:
+        async def get(self, key: str, most: int | None = None) -> bytes | None:
             if not self.asked.is_set():
                 self.asked.set()
                 await self.told.wait()
-            return await super().get(key)
+            return await super().get(key, most)
 
     house, slow = House(), Slow()
     run = await stored_run(house.store)
@@ -164,11 +164,11 @@ async def test_a_store_that_is_down_for_a_while_costs_nothing() -> None:
     class Shaky(MemoryStore):
         down = 5
 
-        async def get(self, key: str) -> bytes | None:
+        async def get(self, key: str, most: int | None = None) -> bytes | None:
             if self.down:
                 self.down -= 1
                 raise StoreUnavailable("down")
-            return await super().get(key)
+            return await super().get(key, most)
 
     house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
     run = await stored_run(house.store)

@@ -1,6 +1,7 @@
 """Ending runs early, by what the store says alone."""
 
 from collections.abc import AsyncGenerator
+from datetime import datetime
 
 import pytest
 from tests.fakes.boards import Board, Front
@@ -8,11 +9,11 @@ from tests.fakes.boards import Board, Front
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import BackendUnavailable, NotFound
+from caliper.core.messages import RunCancelled
 from caliper.core.run import RunState
 from caliper.pipeline.plan import SUMMARY
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import refuse, run_store, write_json
-from caliper.ports.codec import RunCancelled
 from caliper.ports.stages import Scores
 
 
@@ -64,8 +65,11 @@ async def test_what_is_over_is_not_cancelled(front: Front) -> None:
     begun, _ = await gateway.start(front.asked)
     run = begun.spec.run_id
     kept = run_store(front.store, run)
-    await write_json(kept, "end.json", state="complete", start=1)
-    assert (await gateway.cancel(run)).state is RunState.COMPLETE
+    ended = "2026-01-02T03:04:05+00:00"
+    await write_json(kept, "end.json", state="complete", start=1, ended_at=ended)
+    found = await gateway.cancel(run)
+    assert (found.state, found.ended) == (RunState.COMPLETE, datetime.fromisoformat(ended))
+    assert (await gateway.list()).evaluations == (found,)
     await refuse(kept, "no questions")
     found = await gateway.cancel(run)
     assert (found.state, found.error) == (RunState.FAILED, "no questions")

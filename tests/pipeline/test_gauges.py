@@ -10,9 +10,9 @@ from tests.fakes.telemetry import ToldScores, until
 from tests.fakes.watching import NOW, SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
+from caliper.core.messages import EventKind
 from caliper.pipeline.gauges import MOST_HEARD, Scope
-from caliper.pipeline.narrowed import Narrowed
-from caliper.ports.codec import EventKind
+from caliper.pipeline.runs import run_store
 from caliper.ports.telemetry import Scored, Window
 
 
@@ -191,7 +191,7 @@ async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
     await watching.begin()
     samples = MOST_HEARD + 1
     spec = runs.spec(name="ours")
-    kept = Narrowed(watching.store, f"runs/{spec.run_id}")
+    kept = run_store(watching.store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     found = {"captionqa": runs.sources(runs.choice_rows(samples, 1), {})}
     run = await runs.planned(spec, found, kept)

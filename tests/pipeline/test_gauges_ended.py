@@ -12,10 +12,10 @@ from tests.fakes.telemetry import ToldScores
 from tests.fakes.watching import SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
+from caliper.core.messages import EventKind
 from caliper.pipeline.gauges import MOST_HEARD
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.plan import SHARD_ITEMS
-from caliper.ports.codec import EventKind
+from caliper.pipeline.runs import run_store
 from caliper.ports.telemetry import Scored, Window
 
 
@@ -115,17 +115,17 @@ class GatedStore(MemoryStore):
         super().__init__()
         self.last, self.reached, self.gate = f"/plan/{last:06}", asyncio.Event(), asyncio.Event()
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         if self.last in key:
             self.reached.set()
             await self.gate.wait()
-        return await super().get(key)
+        return await super().get(key, most)
 
 
 async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look() -> None:
     store = GatedStore(MOST_HEARD // SHARD_ITEMS)
     spec = runs.spec(name="ours")
-    kept = Narrowed(store, f"runs/{spec.run_id}")
+    kept = run_store(store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     store.gate.set()
     rows = {"captionqa": runs.sources(runs.choice_rows(MOST_HEARD + 1, 1), {})}

@@ -7,10 +7,10 @@ from tests.fakes import runs
 from tests.fakes.models import OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore
 
+from caliper.core.messages import CaptionJob
 from caliper.core.question import Decoding
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.holding import HeldMedia, Holding
-from caliper.ports.codec import CaptionJob
 from caliper.ports.models import Completion, Image
 
 TEN = Image(b"." * 10, "image/jpeg")

@@ -238,7 +238,7 @@ async def test_an_item_that_lacks_something_is_none(field: str) -> None:
     planned = await runs.planned(BOTH, FOUND, MemoryStore())
     written = encode_item(planned.items[0])
     del written[field]
-    with pytest.raises(InvalidInput, match="no item of a plan"):
+    with pytest.raises(InvalidInput, match="not an item of a plan"):
         decode_item(written)
 
 

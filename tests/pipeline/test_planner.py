@@ -12,6 +12,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import NotFound
 from caliper.core.keys import canonical_json
+from caliper.core.messages import PlanJob, PlanMade
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger import Ledger
@@ -20,7 +21,6 @@ from caliper.pipeline.planner import Planner, Resumption
 from caliper.pipeline.publish import QA_JOBS, RUNS
 from caliper.pipeline.runs import STARTED, RunBook, refusal_of, run_store, write_json
 from caliper.pipeline.supplies import push_dataset, put_captions
-from caliper.ports.codec import PlanJob, PlanMade
 from caliper.standalone.remote import parcel_at
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "examples" / "captionqa" / "questions.json"

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +14,11 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import NotReady
 from caliper.core.keys import canonical_json
+from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
-from caliper.pipeline.narrowed import Narrowed
 from caliper.pipeline.reading import RunReader, Wanted
-from caliper.pipeline.runs import RunBook, refuse
+from caliper.pipeline.runs import RunBook, refuse, run_store
 from caliper.pipeline.store_log import SEGMENT_BYTES
-from caliper.ports.codec import EventKind
 from caliper.ports.storage import ReportSink
 
 # Never measured: it only ends a test that would hang.
@@ -85,24 +84,16 @@ class Gate:
 
 
 class Gated(MemoryStore):
-    """Whoever asks for a key, or lists below it, goes through the gate that stands there."""
+    """Whoever asks for a key goes through the gate that stands there."""
 
     def __init__(self) -> None:
         super().__init__()
         self.gates: dict[str, Gate] = {}
 
-    async def _pass(self, key: str) -> None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         for gate in [gate for end, gate in self.gates.items() if key.endswith(end)]:
             await gate()
-
-    async def get(self, key: str) -> bytes | None:
-        await self._pass(key)
-        return await super().get(key)
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
-        await self._pass(prefix)
-        async for key in super().list(prefix):
-            yield key
+        return await super().get(key, most)
 
 
 class Waiting:
@@ -138,7 +129,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     await board.apply([verdicts_of(run, [verdict(index, 1) for index in range(1, 4)], 1)])
     await board.snapshot()
     house.clock.seconds += 10
-    store.gates["verdicts/"] = later = Gate()
+    store.gates["verdicts/00000001.jsonl.gz"] = later = Gate()
     looking = asyncio.create_task(reader.verdicts(name, Wanted()))
     await later.reached.wait()
     missing.opened.set()
@@ -154,7 +145,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
 
 async def test_a_report_of_a_failed_run_says_why_there_is_none(house: House) -> None:
     spec = runs.spec()
-    kept = Narrowed(house.store, f"runs/{spec.run_id}")
+    kept = run_store(house.store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     reader = reader_of(house, Waiting())
     with pytest.raises(NotReady, match=r"^the run is not planned yet$"):

@@ -18,15 +18,14 @@ from tests.fakes.evaluations import (
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.exports.json import JsonExport
+from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
-from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.tracked import Runs
-from caliper.ports.codec import EventKind
+from caliper.pipeline.tracked import Runs, TrackedRun
 
 
 class SlowExport(JsonExport):
@@ -51,7 +50,7 @@ class Writing:
         outlets = Outlets(house.announce, lambda *_: None)
         self.board = Aggregator(house.store, CODEC, house.clock, self.files, outlets)
 
-    async def _captions(self, _: RunSpec, __: PlanReader) -> Captions:
+    async def _captions(self, _: TrackedRun) -> Captions:
         found = {"captionqa": dict(self.captions)}
         self.reached.set()
         await self.gate.wait()
@@ -124,8 +123,8 @@ class GatedStore(MemoryStore):
         self.reached, self.gate = asyncio.Event(), asyncio.Event()
         self.gate.set()
 
-    async def get(self, key: str) -> bytes | None:
-        found = await super().get(key)
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        found = await super().get(key, most)
         if "/plan/0" in key:
             self.reached.set()
             await self.gate.wait()

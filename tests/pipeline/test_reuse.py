@@ -10,6 +10,7 @@ from tests.fakes.models import OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import BackendUnavailable
+from caliper.core.messages import CaptionJob
 from caliper.core.outcome import Scored
 from caliper.core.report import BenchmarkReport, Coverage, Report, Reuse
 from caliper.core.run import Identity, RunSpec
@@ -17,7 +18,6 @@ from caliper.pipeline.caption import Captioner
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.runs import run_store
-from caliper.ports.codec import CaptionJob
 from caliper.ports.models import Completion, Image
 
 ASKED = 5

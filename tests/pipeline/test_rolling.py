@@ -19,10 +19,10 @@ class SlowStore(MemoryStore):
         super().__init__()
         self.clock = FakeClock()
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         if "/plan/" in key:
             await self.clock.sleep(1)
-        return await super().get(key)
+        return await super().get(key, most)
 
 
 def known(found: Scores | None) -> int:

@@ -16,16 +16,16 @@ from tests.fakes.evaluations import (
 )
 from tests.fakes.runs import Planned
 
+from caliper.core.envelopes import Message, Record
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.rolling import RollingScores
 from caliper.pipeline.tracked import Runs
-from caliper.ports.codec import EventKind, PlanMade
 from caliper.ports.stages import Scores
-from caliper.ports.stream import Message, Record
 
 
 def planned(run: str, start: int, asked: int | None = None) -> Record:
@@ -100,9 +100,9 @@ async def test_scores_cost_a_tenth_of_the_time() -> None:
     aggregator = await house.aggregator()
     get = house.store.get
 
-    async def slow(key: str) -> bytes | None:
+    async def slow(key: str, most: int | None = None) -> bytes | None:
         house.clock.seconds += 2 if "/plan/0" in key else 0
-        return await get(key)
+        return await get(key, most)
 
     house.store.get = slow  # type: ignore[method-assign]
     seen = []
@@ -125,11 +125,11 @@ async def test_scores_that_take_long_keep_nobody_waiting() -> None:
     get, going = house.store.get, asyncio.Event()
     begun = 0
 
-    async def slow(key: str) -> bytes | None:
+    async def slow(key: str, most: int | None = None) -> bytes | None:
         nonlocal begun
         begun += "/plan/0" in key
         await going.wait()
-        return await get(key)
+        return await get(key, most)
 
     house.store.get = slow  # type: ignore[method-assign]
     rolling = RollingScores(house.clock, patience=0.01)

@@ -1,7 +1,7 @@
 """Evidence in segments: places hold for good, and nothing pending is lost."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -68,6 +68,25 @@ async def test_what_the_store_refused_is_still_there() -> None:
     store.full = False
     await log.flush()
     assert [placed for placed, _ in await everything(log)] == [*first, *second]
+
+
+class Unlisted(MemoryStore):
+    """A store where nobody may list."""
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        raise AssertionError(f"{prefix} was listed")
+        yield
+
+
+async def test_what_others_write_later_is_read_without_listing() -> None:
+    store = Unlisted()
+    reading, writing = (StoreLog(store, PREFIX, SegmentCache(store)) for _ in range(2))
+    for found in ([], [0, 1], [], [2]):
+        for index in found:
+            writing.append([verdict(index, 1)])
+            await writing.flush()
+        seen = [told.index async for batch in reading.later() for _, told in batch]
+        assert seen == found
 
 
 async def test_what_was_flushed_is_not_read_at_once() -> None:

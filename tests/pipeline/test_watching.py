@@ -15,7 +15,7 @@ from caliper.core.errors import (
     StoreUnavailable,
 )
 from caliper.core.run import RunState
-from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.run_record import Evaluation
 from caliper.pipeline.runs import refuse, run_store
 
 # Never measured: it only ends a test that would hang.
@@ -129,12 +129,12 @@ async def test_a_store_that_is_away_is_no_news(front: Front) -> None:
     await anext(watched)
     get, left = front.store.get, 3
 
-    async def shaky(key: str) -> bytes | None:
+    async def shaky(key: str, most: int | None = None) -> bytes | None:
         nonlocal left
         left -= 1
         if left >= 0:
             raise StoreUnavailable("down")
-        return await get(key)
+        return await get(key, most)
 
     front.store.get = shaky  # type: ignore[method-assign]
     assert (await states(watched))[-1] == ("complete", 10)

@@ -176,7 +176,7 @@ async def test_bytes_that_are_no_request(caplog: pytest.LogCaptureFixture) -> No
             channel.unary_unary("/caliper.api.judge.v1.JudgeService/Judge")(b"\xff")
         )
     assert found.code() is grpc.StatusCode.INVALID_ARGUMENT
-    assert found.details() == "the bytes of the request are no message of this method"
+    assert found.details() == "the request is not a message of this method"
     assert caplog.records == []
 
 

@@ -61,7 +61,7 @@ async def test_one_endpoint_is_one_model(room: ModelRoom) -> None:
         assert judge.identity == first.identity
         assert server.model_requests == 1
         await first.complete(HELLO, Decoding())
-        (spent,) = room.spent.values()
+        (spent,) = room.costs.values()
         assert (spent.calls, spent.failed, spent.prompt_tokens) == (1, 0, 7)
         await room.close()
 
@@ -82,11 +82,11 @@ async def test_calls_of_one_model_behind_several_specs_add_up(room: ModelRoom) -
         for model, calls in ((judge, 3), (captioner, 2)):
             for _ in range(calls):
                 await model.complete(HELLO, Decoding())
-        assert list(room.spent) == [judge.identity.label]
-        (spent,) = room.spent.values()
+        assert list(room.costs) == [judge.identity.label]
+        (spent,) = room.costs.values()
         assert (spent.calls, spent.prompt_tokens) == (5, 5 * 7)
         # Asking for it adds nothing.
-        assert list(room.spent.values()) == [spent]
+        assert list(room.costs.values()) == [spent]
         await room.close()
 
 
@@ -103,7 +103,7 @@ async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) 
         host = server.url.removeprefix("http://").partition("/")[0]
         with pytest.raises(BackendUnavailable, match=f"^{host}: the endpoint failed"):
             await room.chat_model(f"tgi:{server.url}")
-        assert room.spent == {}
+        assert room.costs == {}
         await room.chat_model(f"tgi:{server.url}")
         await room.close()
 
@@ -205,11 +205,11 @@ async def test_models_and_embedders_behind_a_triton_server(room: ModelRoom, trit
     assert await room.chat_model(f"triton:{triton}/captioner") is captioner
     completion = await captioner.complete([Message("user", ("Describe it.",))], Decoding())
     assert completion.text
-    assert room.spent[captioner.identity.label].calls == 1
+    assert room.costs[captioner.identity.label].calls == 1
     embedder = await room.embedder(f"triton:{triton}/sentences")
     assert await room.embedder(f"triton:{triton}/sentences") is embedder
     assert len(await embedder.embed(["dog", "cat"])) == 2
-    assert room.spent[embedder.identity.label].calls == 1
+    assert room.costs[embedder.identity.label].calls == 1
     await room.close()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from caliper.ports.stream import Delivery, Message
+from caliper.core.envelopes import Delivery, Message
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Attempt, Limits, Worker
 

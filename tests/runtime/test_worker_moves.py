@@ -7,8 +7,8 @@ from types import MappingProxyType
 import pytest
 from tests.fakes.clock import FakeClock
 
+from caliper.core.envelopes import Delivery, Message, position_of
 from caliper.core.errors import BackendUnavailable
-from caliper.ports.stream import Delivery, Message, position_of
 from caliper.runtime.worker import Attempt, Limits, Worker
 
 JOB = Message("jobs", "a", b"job")

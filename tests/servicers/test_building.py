@@ -11,10 +11,10 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.core.envelopes import Message
 from caliper.pipeline.judge_check import read_sittings
 from caliper.pipeline.publish import QA_JOBS, VERDICTS
 from caliper.pipeline.runs import SPEC, run_store, write_json
-from caliper.ports.stream import Message
 from caliper.runtime.roles import Answering
 from caliper.runtime.service_settings import QaReaderSettings
 from caliper.servicers.building import answering_parts

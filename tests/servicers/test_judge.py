@@ -16,12 +16,12 @@ from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendOverloaded
+from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Reason, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Reply
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.plan import plan_items
-from caliper.ports.codec import ExamineJob
 from caliper.ports.storage import Sources
 from caliper.servicers.judge import JudgeServicer, service
 

@@ -44,7 +44,7 @@ def scored(*scores: int | None) -> list[Verdict]:
 
 async def test_nobody_started_a_run(both: Both) -> None:
     _, browser = both
-    assert "No run was started yet." in await browser("/")
+    assert "No runs yet." in await browser("/")
 
 
 async def test_runs_are_listed_and_chosen_by_checkpoint(both: Both) -> None:
@@ -103,9 +103,9 @@ async def test_a_run_without_figures_yet(both: Both) -> None:
     run = (await there.begin("ours")).spec
     there.house.store.objects.pop(f"runs/{run.run_id}/plan/summary.json")
     page = await browser(f"/runs/{run.run_id}")
-    assert "There are no figures yet." in page
+    assert "No scores yet." in page
     assert 'http-equiv="refresh"' in page
-    assert "There is no verdict yet." in await browser(f"/runs/{run.run_id}/samples")
+    assert "No verdicts yet." in await browser(f"/runs/{run.run_id}/samples")
 
 
 async def test_samples_are_filtered_and_the_filters_say_what_is_left(both: Both) -> None:
@@ -125,7 +125,7 @@ async def test_samples_are_filtered_and_the_filters_say_what_is_left(both: Both)
     dimension = options(page, "dimension")[1].rpartition(" (")[0]
     assert len(cards(await browser(f"{path}?dimension={dimension}&benchmark=captionqa"))) == 6
     none = await browser(f"{path}?dimension={dimension}&outcome=cannot+answer")
-    assert "No verdict is like that." in none
+    assert "No verdict matches." in none
     assert "cannot answer (0)" in options(none, "outcome")
 
 
@@ -268,10 +268,10 @@ async def test_a_parameter_that_a_page_does_not_have_is_refused(
         ("/runs/{nobody}/files/report.json", 404, "no run"),
         ("/runs/..%2f..%2fetc", 404, "no run"),
         ("/runs/%3Cscript%3E", 404, "&lt;script&gt;"),
-        ("/runs/{run}/samples?token=x", 400, "this is no token of a page"),
+        ("/runs/{run}/samples?token=x", 400, "not a valid page token"),
         ("/runs/{run}/samples?benchmark=nothing", 400, "unknown benchmark"),
         ("/runs/{run}/picture?benchmark=nothing&media=0.jpg", 404, "no benchmark"),
-        ("/?token=x", 400, "this is no token of a page"),
+        ("/?token=x", 400, "not a valid page token"),
         ("/nothing", 404, "There is no such page."),
     ],
 )

@@ -15,10 +15,10 @@ from caliper.adapters.wire.specs import decode_identity
 from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caption import Caption
+from caliper.core.messages import ExamineJob
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.examine import Examiner
 from caliper.pipeline.plan import plan_items
-from caliper.ports.codec import ExamineJob
 from caliper.ports.storage import Sources
 from caliper.servicers.qa_reader import QaReaderServicer, service
 

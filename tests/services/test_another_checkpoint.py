@@ -20,7 +20,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
-from caliper.pipeline.gateway import Evaluation
+from caliper.pipeline.run_record import Evaluation
 from caliper.pipeline.runs import SPEC, STARTED
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.servicers.grounds import memory_ground

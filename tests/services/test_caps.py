@@ -18,13 +18,14 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
+from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.pipeline.dead_letters import kept_letters
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.pipeline.reading import Wanted
-from caliper.ports.letters import DEAD_LETTERS
+from caliper.pipeline.run_record import Evaluation
+from caliper.runtime.anchors.frozen import anchors_of
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.lifecycle import together
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
@@ -70,14 +71,15 @@ def scenes(folder: Path, judge: str | None = None, **caps: int) -> RunConfig:
 
 
 @asynccontextmanager
-async def installed(folder: Path, judges: int = 1) -> AsyncIterator[There]:
+async def installed(
+    folder: Path, judges: int = 1, *, anchors: bool = False
+) -> AsyncIterator[There]:
     """So many judges that ask one call at a time each; the first of them captions as well."""
     stream = MemoryStream(logs=(VERDICTS, RUNS, DEAD_LETTERS))
     store = DirectoryStore(folder / "store")
     ground = Ground(store, stream, stream, ProtobufCodec(), SystemClock())
     async with ChatServer(otherwise=RIGHT) as chat:
-        # The calls of the runs themselves are counted.
-        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=anchors)
         captioning = CaptionerSettings(model=f"tgi:{chat.url}", in_flight=1)
         parts = [await everything(ground, judging, QaReaderSettings(), captioning)]
         for _ in range(1, judges):
@@ -109,6 +111,18 @@ async def test_calls_are_cut_by_index_when_planned(tmp_path: Path) -> None:
         ended = await there.run(scenes(tmp_path))
         assert ended.state is RunState.COMPLETE
         assert len(there.chat.requests) == asked + SAMPLES - 7
+
+
+@pytest.mark.parametrize("cap", [{"max_calls": 7}, {"max_tokens": 7 * TOKENS_A_CALL}])
+async def test_a_start_with_a_cap_judges_no_anchors(tmp_path: Path, cap: dict[str, int]) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    async with installed(tmp_path, anchors=True) as there:
+        await there.run(scenes(tmp_path, **cap))
+        assert len(there.chat.requests) == 7
+        # The next start has no cap.
+        ended = await there.run(scenes(tmp_path))
+        assert ended.state is RunState.COMPLETE
+        assert len(there.chat.requests) >= SAMPLES + len(anchors_of("capability", {}))
 
 
 async def test_a_lower_cap_takes_back_nothing(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from caliper.servicers.grounds import Ground, memory_ground
 from caliper.servicers.starting import everything
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import media_of, opening
+from caliper.standalone.kept import media_of
 from caliper.standalone.remote import parcel_at, send
 
 # Never measured: it only ends a test that would hang.
@@ -46,11 +46,11 @@ class Held(DirectoryStore):
         self.held = False
         self.reached = asyncio.Event()
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         if self.held and "/verdicts/" in key:
             self.reached.set()
             await asyncio.Event().wait()
-        return await super().get(key)
+        return await super().get(key, most)
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     ids, directories = await both(ground, there, tmp_path, *NAMES)
     wished = Wished(anyway=True, flips=30)
     found, sent = await there.compare(ids, wished, pictures=True)
-    here = await compare_runs([*map(opening, directories)], wished)
+    here = await compare_runs([each.stored for each in directories], wished)
     assert comparison_json(found) == comparison_json(here)
     assert found == here
     flips = [flip for candidate in found.candidates for flip in candidate.flips.listed]
@@ -142,7 +142,7 @@ async def test_what_differs_is_told_in_a_refusal(
     with pytest.raises(NotComparable) as refused:
         await there.compare(ids, Wished())
     with pytest.raises(NotComparable) as here:
-        await compare_runs([*map(opening, directories)], Wished())
+        await compare_runs([each.stored for each in directories], Wished())
     assert refused.value.reasons == here.value.reasons
     assert refused.value.reasons == (
         ("setting", "capability setting reply_reading", "lenient / strict"),

@@ -23,7 +23,6 @@ from caliper.cli.progress import WarningWatcher
 from caliper.pipeline.comparing import Wished, compare_runs
 from caliper.standalone.config import RunConfig, read_config
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import opening
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -63,7 +62,7 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
         await alone(local(judged(name), there.chats), WarningWatcher(), tmp_path / name)
         directories.append(RunDirectory(tmp_path / name / "alone"))
     found, _ = await there.gateway.compare(ids, Wished(partial=True))
-    here = await compare_runs([*map(opening, directories)], Wished(partial=True))
+    here = await compare_runs([each.stored for each in directories], Wished(partial=True))
     assert comparison_json(found) == comparison_json(here)
     assert found == here
     flips = found.candidates[0].flips

@@ -12,10 +12,10 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
+from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.run import RunState
 from caliper.pipeline.dead_letters import Which, kept_letters, replay
 from caliper.pipeline.publish import QA_JOBS, RUNS, VERDICTS
-from caliper.ports.letters import DEAD_LETTERS
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.servicers.grounds import Ground

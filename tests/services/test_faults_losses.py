@@ -27,11 +27,11 @@ from tests.fakes.small_runs import example
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.core.dead_letters import DEAD_LETTERS, Letter
 from caliper.core.run import RunState
 from caliper.pipeline.dead_letters import read_job
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.reading import Wanted
-from caliper.ports.letters import DEAD_LETTERS, Letter
 
 MIDDLE = 12
 # How often the model of a stage answers before it fails: for most of a run.

@@ -21,15 +21,15 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.remote import report_there
+from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, NotReady
 from caliper.core.keys import canonical_json
+from caliper.core.messages import PlanJob, RunFailed, event_key
 from caliper.core.run import Identity, RunSpec, RunState
 from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS, RUNS
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
 from caliper.pipeline.runs import REFUSED
 from caliper.pipeline.supplies import push_dataset, put_captions
-from caliper.ports.codec import PlanJob, RunFailed, event_key
-from caliper.ports.stream import Message
 from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.servicers.grounds import Ground, memory_ground
 from caliper.servicers.starting import everything

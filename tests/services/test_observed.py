@@ -9,8 +9,8 @@ import uuid
 from pathlib import Path
 
 import pytest
-from querying import Prometheus, substituted
 from tests.deploy.dashboards import Asked, queries, variables
+from tests.deploy.prometheus import Prometheus, substituted
 from tests.fakes.observed import CHECKPOINTS, ObservedGround, checkpoint, evaluated, foul, observed
 from tests.servers.process import ServerProcess
 

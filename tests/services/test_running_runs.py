@@ -22,8 +22,8 @@ from caliper.cli.exits import Exit
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import Wanted
+from caliper.pipeline.run_record import Evaluation
 from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
 from caliper.servicers.grounds import memory_ground
 from caliper.servicers.starting import everything

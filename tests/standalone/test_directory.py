@@ -204,7 +204,7 @@ def test_files_of_somebody_else_are_not_written_over(directory: RunDirectory) ->
     directory.path.mkdir(parents=True)
     theirs = directory.path / "captions.jsonl"
     theirs.write_text("mine")
-    told = r"holds captions\.jsonl and no run; choose a new"
+    told = r"contains captions\.jsonl but no run; choose a new"
     with pytest.raises(InvalidInput, match=told), directory.claim(SPEC):
         pytest.fail("it must not be held")
     assert [entry.name for entry in directory.path.iterdir()] == ["captions.jsonl"]

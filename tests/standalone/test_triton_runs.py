@@ -19,8 +19,8 @@ from tritonclient.grpc import InferenceServerClient
 
 from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.core.errors import ModelChanged
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.question import Decoding
-from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Completion, Message
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.models import Access

@@ -173,4 +173,4 @@ def test_down_ends_what_was_started_and_keeps_the_logs(up: Up) -> None:
     assert up("--down") == ""
     for name in SERVICES:
         assert "serving on" in up.log(name)
-        assert "left in good order" in up.log(name)
+        assert "stopped cleanly" in up.log(name)

@@ -19,8 +19,6 @@ from caliper.benchmarks.base import (
     BLANK_CAPTION,
     Benchmark,
     Described,
-    FileFormat,
-    Layout,
     Outcomes,
     PlanRequest,
     ProtocolRecipe,
@@ -31,6 +29,7 @@ from caliper.benchmarks.base import (
     lacks_caption,
 )
 from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
+from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Reply, Source
 from caliper.core.report import Figure, Generation, Kind, Table, TableRow

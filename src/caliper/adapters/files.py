@@ -53,7 +53,7 @@ def _created(path: Path) -> BinaryIO:
 def store_error(path: Path, error: OSError) -> StoreUnavailable:
     """What a failure of the file system about `path` means: no room, or no store."""
     if error.errno in _NO_ROOM:
-        return StoreFull(f"{path}: no space left; make some, and run the same command again")
+        return StoreFull(f"{path}: disk full; free some space and rerun the same command")
     return StoreUnavailable(f"{path}: {error.strerror or error}")
 
 

@@ -26,11 +26,11 @@ def number(value: float | None) -> str:
     return text.replace("-", _MINUS)
 
 
-def interval(estimate: Estimate) -> str:
+def interval(found: Estimate | Difference) -> str:
     """`low to high`, or nothing where there is no interval."""
-    if estimate.low is None or estimate.high is None:
+    if found.low is None or found.high is None:
         return ""
-    return f"{number(estimate.low)} to {number(estimate.high)}"
+    return f"{number(found.low)} to {number(found.high)}"
 
 
 def standing(row: Standing) -> str:
@@ -47,8 +47,8 @@ def behind(row: Standing) -> str:
     if found is None or found.value is None:
         return ""
     told = number(found.value)
-    if found.low is not None and found.high is not None:
-        told += f" ({number(found.low)} to {number(found.high)})"
+    if within := interval(found):
+        told += f" ({within})"
     told = told if row.clear else f"{told}, not clear"
     return "; ".join(filter(None, (told, dimensions(found))))
 

@@ -49,7 +49,7 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient and its interval at 95 %; None where it is not defined, as when everybody
+    """A coefficient and its interval at 95%; None where it is not defined, as when everybody
     gave every question the same label.
     """
 

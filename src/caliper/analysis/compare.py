@@ -45,7 +45,7 @@ from caliper.core.tally import Sums, Tally
 class Difference:
     """A figure of two runs. `value` is second minus first, in the figure's unit.
 
-    `low` and `high` bound the difference at 95 % (None without an interval); `method` is
+    `low` and `high` bound the difference at 95% (None without an interval); `method` is
     jackknife, exact, or empty. `paired` of all `clusters` that contribute to the figure do so in
     both runs. `error` is the standard error with its `degrees` of freedom, `p` the two-sided
     p-value of no difference, `adjusted` that among its family, `detectable` the least true

@@ -1,6 +1,6 @@
 """How well a metric agrees with people, over models (CompreCap, Table 3).
 
-Intervals are at 95 %, on Fisher's scale (the inverse hyperbolic tangent), where a coefficient of
+Intervals are at 95%, on Fisher's scale (the inverse hyperbolic tangent), where a coefficient of
 n models is about normal with a known spread:
 
     Pearson's r       1 / sqrt(n - 3)                     Fisher, Metron 1 (1921)

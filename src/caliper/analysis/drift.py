@@ -75,7 +75,7 @@ class Sitting:
             }
             return cls(written["judge"], written["anchors"], verdicts)
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"these are no judged anchors: {error!r}") from error
+            raise ValueError(f"not judged anchors: {error!r}") from error
 
 
 @dataclass(frozen=True, slots=True)

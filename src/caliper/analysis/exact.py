@@ -76,7 +76,7 @@ def alike_width(observations: float) -> float:
 
 
 def alike_bounds(value: float, most: float, observations: float) -> tuple[float, float]:
-    """The interval at 95 % of a mean, where all observations are `value`: what `alike_beyond`
+    """The interval at 95% of a mean, where all observations are `value`: what `alike_beyond`
     does not rule out in either direction.
     """
     share = 1 - alike_width(observations)

@@ -1,4 +1,4 @@
-"""Figures computed from a tally, each with an interval at 95 % where there is one.
+"""Figures computed from a tally, each with an interval at 95% where there is one.
 
 Which interval (architecture, "Metrics"):
 
@@ -78,7 +78,7 @@ def estimate(figure: Figure, tally: Tally) -> Estimate:
 
 
 def wilson(share: float, observations: float) -> tuple[float, float]:
-    """Wilson's score interval at 95 % for a share between 0 and 1 of `observations` > 0.
+    """Wilson's score interval at 95% for a share between 0 and 1 of `observations` > 0.
 
     Source: Wilson, Probable inference, the law of succession, and statistical inference
     (Journal of the American Statistical Association 22, 1927).

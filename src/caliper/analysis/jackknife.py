@@ -32,7 +32,7 @@ NORMAL = NormalDist().inv_cdf(_TWO_SIDED)
 
 
 def student(degrees: int) -> float:
-    """The .975 quantile of Student's t, for a two-sided interval at 95 %.
+    """The .975 quantile of Student's t, for a two-sided interval at 95%.
 
     Rounded to 9 decimals: reports are compared byte by byte, and the last bits of scipy's
     inversion are not promised between its releases.
@@ -60,7 +60,7 @@ class Jackknifed:
 
     @property
     def margin(self) -> float | None:
-        """Half the width of the interval at 95 %."""
+        """Half the width of the interval at 95%."""
         return None if self.error is None else student(self.clusters - 1) * self.error
 
 

@@ -120,8 +120,8 @@ def refuse_unlike(found: Collection[Distinction]) -> None:
     told = "; ".join(f"{_what(each)}: {_values(each)}" for each in those[:_SHOWN])
     more = f"; and {len(those) - _SHOWN} more" if len(those) > _SHOWN else ""
     raise NotComparable(
-        f"the runs differ in more than their checkpoints: {told}{more}. Their figures do not tell "
-        "two checkpoints apart; with --anyway they are compared all the same",
+        f"the runs differ in more than their checkpoints: {told}{more}. The difference "
+        "could come from that. Add --anyway to compare them nevertheless",
         tuple((each.kind, _what(each), _values(each)) for each in those[:_SHOWN]),
     )
 

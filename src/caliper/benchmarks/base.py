@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
 from caliper.core.keys import text_digest
+from caliper.core.layout import Layout
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
 from caliper.core.report import Figure, Generation, Path, Table
@@ -32,27 +32,6 @@ BLANK_CAPTIONS: Path = ("blank_captions",)
 """How many captions are blank: aggregation adds it where they count as answers."""
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
-
-
-class FileFormat(StrEnum):
-    """How rows lie in files. adapters/datasets has one reader for each."""
-
-    JSONL_FOLDER = "a folder with one JSON Lines file a task"
-    TABLE = "rows in a parquet, JSON or JSON Lines file, or a folder of them"
-    OBJECT = "one JSON object, key to value"
-    OBJECT_FOLDER = "every JSON file in a folder, each an object, key to value"
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where the rows of a dataset, caption set or recorded replies are.
-
-    `stems` lists the known file stems of a folder (the tasks); a row's `Row.file` tells
-    which it came from. OBJECT formats give rows with the fields `key` and `value`.
-    """
-
-    format: FileFormat
-    stems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,9 @@ People = Annotated[
 ]
 Csv = Annotated[
     Path | None,
-    also_written("--csv", "what the choice of the judge or reader does to the figures"),
+    also_written("--csv", "how the choice of judge or reader changes the scores"),
 ]
-Markdown = Annotated[Path | None, also_written("--markdown", "the same as a table for people")]
+Markdown = Annotated[Path | None, also_written("--markdown", "the same as a Markdown table")]
 Blank = Annotated[
     list[str] | None,
     typer.Option(
@@ -68,13 +68,13 @@ def agreement(
     blank: Blank = None,
     json: Json = False,
 ) -> int:
-    """Say how far judges agree with each other, or with people, per dimension.
+    """Measure how far judges agree with each other, or with people, per dimension.
 
     Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
     Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts a
-    question. Intervals are at 95%; verdicts about one medium hang together. Verdicts that are
-    Unscored do not count, nor does what is measured and not judged. Exit code 3 when there is no
-    question that two of them rated.
+    question. Intervals are at 95% and allow for correlated verdicts about one medium. Unscored
+    verdicts and measured quantities do not count. Exit code 3: no question was rated by two
+    raters.
     """
     raters = len(runs) + len(labels or ())
     if raters < 2:
@@ -88,7 +88,7 @@ def agreement(
         told = asyncio.run(choices(directories, opinions, beside))
         _write(told, csv, markdown)
     elif blank:
-        raise InvalidInput("is told in --csv and --markdown alone", field="--blank")
+        raise InvalidInput("needs --csv or --markdown", field="--blank")
     if json:
         shown = {
             name: {dimension: asdict(one) for dimension, one in parts.items()}

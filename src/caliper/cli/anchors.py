@@ -6,41 +6,51 @@ from collections.abc import Sequence
 
 from rich.markup import escape
 
-from caliper.analysis.drift import Sitting
+from caliper.analysis.drift import Sitting, drift
 from caliper.cli.console import ERR
-from caliper.standalone.anchored import Drifted, drifted
+from caliper.pipeline.judge_check import Sittings
 from caliper.standalone.directory import find_run
+from caliper.standalone.kept import kept_sittings
 
 _SHOWN = 5
 
 
-def warn_of_drift(runs: Sequence[str]) -> None:
+async def warn_of_drift(runs: Sequence[str]) -> None:
     """Say on standard error where the anchors of the first run and of another were judged
-    differently. Runs without anchors tell nothing. Raises InvalidInput for what is no run.
+    differently. Runs without anchors tell nothing. Raises InvalidInput for what is no run, and
+    for an execution.json that cannot be read.
     """
-    first, *others = runs
+    first, *others = [(name, await _sittings(name)) for name in runs]
     for other in others:
-        for found in drifted(find_run(first), find_run(other)):
-            ERR.print(
-                f"[yellow]Judge drift:[/yellow] {escape(_said(found, first, other))}",
-                soft_wrap=True,
-            )
+        for benchmark in first[1].keys() & other[1].keys():
+            said = _drift(benchmark, first, other)
+            if said:
+                ERR.print(f"[yellow]Judge drift:[/yellow] {escape(said)}", soft_wrap=True)
 
 
-def _said(found: Drifted, first: str, second: str) -> str:
-    drift = found.drift
-    if drift is None:
+async def _sittings(name: str) -> Sittings:
+    directory = find_run(name)
+    return await kept_sittings(directory, directory.read_spec())
+
+
+def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) -> str:
+    """What there is to say of a benchmark's anchors in two runs; empty where they agree."""
+    (first, before), (second, after) = (one[0], one[1][name]), (other[0], other[1][name])
+    found = drift(before, after)
+    if found is None:
         return (
-            f"{found.benchmark}: {first} and {second} were judged beside other anchors: nothing "
+            f"{name}: {first} and {second} were judged beside other anchors: nothing "
             "tells whether the judge has changed"
         )
-    listed = ", ".join(drift.changed[:_SHOWN])
-    more = f" and {len(drift.changed) - _SHOWN} more" if len(drift.changed) > _SHOWN else ""
-    changed = f" ({listed}{more})" if drift.changed else ""
+    if not found.changed and before.agreement == after.agreement:
+        return ""
+    listed = ", ".join(found.changed[:_SHOWN])
+    more = f" and {len(found.changed) - _SHOWN} more" if len(found.changed) > _SHOWN else ""
+    changed = f" ({listed}{more})" if found.changed else ""
     return (
-        f"{found.benchmark}: the judge gave {len(drift.changed)} of {drift.paired} anchors another "
-        f"verdict{changed}; judged as known: {_agreed(found.first)} in {first}, "
-        f"{_agreed(found.second)} in {second} (p {drift.p:.3f}). So much of a difference between "
+        f"{name}: the judge gave {len(found.changed)} of {found.paired} anchors another "
+        f"verdict{changed}; judged as known: {_agreed(before)} in {first}, "
+        f"{_agreed(after)} in {second} (p {found.p:.3f}). So much of a difference between "
         "the runs may be the judge's"
     )
 

@@ -46,8 +46,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done or passed; 1 the answer is no (coverage under the floor, canary "
-    "failed); 2 bad input or usage; 3 inconclusive; 4 surroundings (disk, endpoint); 70 a defect "
-    "of Caliper; 130 interrupted, run the same command to go on.",
+    "failed); 2 bad input or usage; 3 inconclusive; 4 environment problem (disk, endpoint); 70 "
+    "internal error, please report; 130 interrupted, rerun the same command to resume.",
 )
 
 
@@ -62,7 +62,7 @@ def _main(
     _: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Print the version and leave."
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -99,18 +99,23 @@ def run() -> None:
         code = Exit.SURROUNDINGS
     except Exception:  # noqa: BLE001 - the last resort says that the defect is ours
         ERR.print_exception()
-        ERR.print("[bold red]This is a defect of Caliper.[/bold red] Please report it.")
+        ERR.print("[bold red]Internal error of Caliper.[/bold red] Please report it.")
         code = Exit.DEFECT
     if code == Exit.INTERRUPTED:
-        ERR.print("[yellow]Interrupted.[/yellow] Run the same command to go on.")
+        ERR.print("[yellow]Interrupted.[/yellow] Rerun the same command to resume.")
     sys.exit(int(code or Exit.DONE))
 
 
 def _code(error: CaliperError) -> Exit:
     match error:
-        case InvalidInput() | MediaMissing() | NotFound() | NotReady() | AlreadyExists():
-            return Exit.BAD_INPUT
-        case NotComparable():
+        case (
+            InvalidInput()
+            | MediaMissing()
+            | NotFound()
+            | NotReady()
+            | NotComparable()
+            | AlreadyExists()
+        ):
             return Exit.BAD_INPUT
         case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
             return Exit.SURROUNDINGS

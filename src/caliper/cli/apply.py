@@ -29,7 +29,7 @@ Kafka = Annotated[
     typer.Option(
         "--kafka",
         metavar="SERVERS",
-        help="Bootstrap servers: host:port, with commas between. TLS and user are in "
+        help="Bootstrap servers: host:port, separated by commas. TLS and user are in "
         "CALIPER_KAFKA_SECURITY and its like.",
     ),
 ]
@@ -49,7 +49,7 @@ Replication = Annotated[
         "--replication",
         min=1,
         max=100,
-        help="Copies of every new topic. Default: what the brokers have as theirs.",
+        help="Replicas of every new topic. Default: the brokers' own default.",
     ),
 ]
 Store = Annotated[

@@ -14,55 +14,58 @@ from caliper.cli.interrupt import started
 COMMANDS: dict[str, tuple[str, str]] = {
     "report": (
         "report:report",
-        "Show a run's report, and write its files anew from the plan and the verdicts.",
+        "Show a run's report and rewrite its files from the plan and the verdicts.",
     ),
     "compare": (
         "compare:command",
-        "Set runs beside the first: the difference of every figure, each run minus BASE.",
+        "Compare runs with BASE, metric by metric.",
     ),
-    "gate": ("gate:command", "Say whether CANDIDATE may replace BASE."),
+    "gate": ("gate:command", "Decide whether CANDIDATE may replace BASE."),
     "leaderboard": (
         "leaderboard:command",
-        "Rank checkpoints by their figures: a table for every benchmark, best first.",
+        "Rank checkpoints: one table per benchmark, best first.",
     ),
     "agreement": (
         "agreement:agreement",
-        "Say how far judges agree with each other, or with people, per dimension.",
+        "Measure how far judges agree with each other, or with people, per dimension.",
     ),
     "correlation": (
         "correlation:correlation",
-        "Say how well figures agree with people's scores over models (CompreCap, Table 3).",
+        "Correlate metrics with people's scores over models (CompreCap, Table 3).",
     ),
-    "validate": ("validate:validate", "Say what a path holds and what is wrong with it."),
+    "validate": ("validate:validate", "Check a dataset, captions, run or config file."),
     "canary": (
         "canary:command",
-        "Try a judge, a reader or both on captions that are known to be wrong and give orders.",
+        "Test a judge, a reader or both with captions that contain prompt injections.",
     ),
     "doctor": (
         "doctor:command",
-        "Look at everything that a run needs, one line each, with what to do about it.",
+        "Check everything that a run needs, one line each, with advice.",
     ),
     "serve": (
         "serve:command",
-        "Serve gateway, judge, reader, captioner and aggregator from one process and one port.",
+        "Serve the gateway, judge, reader, captioner and aggregator from one process and port.",
     ),
-    "runs": ("remote:runs", "List the runs of an installation, the newest first."),
+    "runs": ("remote:runs", "List the runs of an installation, newest first."),
     "watch": (
         "remote:watch",
-        "Watch a run of an installation until it is over. Exit code 1 when it is not complete.",
+        "Watch a run of an installation until it ends. Exit code 1 if it is not complete.",
     ),
-    "cancel": ("remote:cancel", "End a run of an installation before its end."),
+    "cancel": ("remote:cancel", "Cancel a run of an installation."),
     "evaluate": (
         "evaluate:app",
-        "Evaluate captions, or a checkpoint, on one benchmark or on several from a file.",
+        "Evaluate captions or a checkpoint on one benchmark, or on several from a file.",
     ),
-    "plan": ("plan:app", "Say what a run would take: samples, questions, calls, tokens, storage."),
+    "plan": (
+        "plan:app",
+        "Estimate what a run would take: samples, questions, calls, tokens, storage.",
+    ),
     "topics": ("apply:topics", "The Kafka topics of an installation."),
     "storage": ("apply:storage", "The bucket of an installation."),
     "data": ("data:app", "Datasets in the store of an installation."),
     "dead-letters": (
         "dead_letters:app",
-        "Jobs that could not be done and were put aside: why, and doing them again.",
+        "Jobs that failed for good: list, explain and retry them.",
     ),
 }
 """Where a command is, below `caliper.cli`, and the first paragraph of its help.

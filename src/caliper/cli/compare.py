@@ -13,8 +13,7 @@ from rich.table import Table
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import Section, render_comparison, sections
-from caliper.adapters.wording import chance, dimensions, number, percent, stuffed_side
-from caliper.analysis.compare import Difference
+from caliper.adapters.wording import chance, dimensions, interval, number, percent, stuffed_side
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparing import Anyway, Partial, compared
@@ -26,15 +25,14 @@ from caliper.cli.options import taking
 from caliper.core.run import RunState
 from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
 
-HELP = """Set runs beside the first: the difference of every figure, each run minus BASE.
+HELP = """Compare runs with BASE, metric by metric.
 
-Differences are paired on the same media; p is adjusted for looking at several dimensions and at
-several runs. Runs that differ in more than their checkpoints (judge, prompts, settings, data) are
-refused unless they are to be compared --anyway, and runs that are not complete unless --partial.
-An average is taken over the tasks or domains that both runs have. Questions that got better or
-worse are counted; --html shows them with their pictures, --json lists them.
-With --server the runs are those of an installation, which compares them as it is done here.
-Exit code 3 when a run has no benchmark in common with BASE.
+Differences are paired on the same media; p-values are Holm-adjusted over all metrics and runs.
+Runs that differ in more than the checkpoint (judge, prompts, settings, data) need --anyway, and
+incomplete runs need --partial. Averages are over the tasks or domains that both runs have.
+Questions that got better or worse are counted; --html shows them with pictures, --json lists them.
+With --server an installation compares its own runs.
+Exit code 3: a run shares no benchmark with BASE.
 """
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 Page = Annotated[Path | None, also_written("--html", "it as a page, with pictures,")]
@@ -99,7 +97,7 @@ def _show_one(names: tuple[str, str], candidate: Against) -> None:
     """The headlines come last: a terminal shows the end."""
     found = sections(candidate)
     if not found:
-        OUT.print("The runs have no benchmark in common: there is nothing to compare.")
+        OUT.print("The runs share no benchmark, so there is nothing to compare.")
     for section in (*found[1:], *found[:1]):
         OUT.print(_table(section, names))
         for label, difference in section.rows:
@@ -129,18 +127,12 @@ def _table(section: Section, names: tuple[str, str]) -> Table:
             number(found.first),
             number(found.second),
             f"[bold]{number(found.value)}[/bold]" if clear else number(found.value),
-            _interval(found),
+            interval(found),
             chance(found),
             "" if found.detectable is None else number(found.detectable),
             f"{found.paired:,}",
         )
     return table
-
-
-def _interval(found: Difference) -> str:
-    if found.low is None or found.high is None:
-        return ""
-    return f"{number(found.low)} to {number(found.high)}"
 
 
 command = taking(compare, Wanted, help_text=HELP)

@@ -17,24 +17,23 @@ from caliper.cli.anchors import warn_of_drift
 from caliper.cli.console import ERR
 from caliper.cli.installation import open_gateway
 from caliper.core.report import Report
-from caliper.pipeline.comparing import Comparison, Wished
-from caliper.pipeline.comparing import compare_runs as compare_opened
+from caliper.pipeline.comparing import Comparison, Wished, compare_runs
 from caliper.runtime.sinks import thumbnails_below
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import media_of, opening
+from caliper.standalone.kept import media_of
 
 Anyway = Annotated[
     bool,
     typer.Option(
         "--anyway",
-        help="Go on although judge, prompts, settings or data differ. What differs is named.",
+        help="Compare even if judge, prompts, settings or data differ; differences are listed.",
     ),
 ]
 Partial = Annotated[
     bool,
     typer.Option(
         "--partial",
-        help="Go on although a run is not complete, as far as it has come. Its state is named.",
+        help="Compare runs that are not complete; their state is shown.",
     ),
 ]
 
@@ -50,13 +49,13 @@ def compared(
     """
     if server is None:
         directories = [find_run(name) for name in runs]
-        found = asyncio.run(compare_opened([*map(opening, directories)], wished))
+        found = asyncio.run(compare_runs([each.stored for each in directories], wished))
         # What one run cannot show, another may: they are paired on the same media.
         places: dict[str, Path] = {}
         for directory in directories if pictures else ():
             places |= media_of(directory)
         shown = thumbnails_below(places)
-        warn_of_drift(runs)
+        asyncio.run(warn_of_drift(runs))
     else:
         found, shown = asyncio.run(_compared_there(runs, server, wished, pictures=pictures))
     for name, candidate in zip(found.names[1:], found.candidates, strict=True):

@@ -22,7 +22,7 @@ from caliper.cli.flags import Json
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import read_run
+from caliper.standalone.kept import read_report
 from caliper.standalone.people import MODEL, read_scores
 
 Runs = Annotated[
@@ -58,14 +58,14 @@ def correlation(
     anyway: Anyway = False,
     json: Json = False,
 ) -> int:
-    """Say how well figures agree with people's scores over models (CompreCap, Table 3).
+    """Correlate metrics with people's scores over models (CompreCap, Table 3).
 
-    Pearson's r, Kendall's tau-b and Spearman's rho for every column of the leaderboard, over the
-    runs that have both, with intervals at 95% from five models on. Exit code 3 when fewer than
-    three models have a figure and a score, for two always lie on one line, or all have the same.
+    Pearson's r, Kendall's tau-b and Spearman's rho for every column of the leaderboard, with 95%
+    intervals from five models on. Exit code 3: fewer than three models have both a figure and a
+    score, or all have the same.
     """
     scores = read_scores(people, column)
-    reports = [asyncio.run(read_run(find_run(name))).report for name in runs]
+    reports = [asyncio.run(read_report(find_run(name))) for name in runs]
     names = [report.name for report in reports]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -30,7 +30,9 @@ Benchmark = Annotated[
 ]
 MediaRoot = Annotated[
     Path | None,
-    typer.Option("--media", help="Folder that media paths are relative to. Default: the data's."),
+    typer.Option(
+        "--media", help="Folder that media paths are relative to. Default: the data's folder."
+    ),
 ]
 Qa = Annotated[
     Path | None,
@@ -52,11 +54,11 @@ Store = Annotated[
     ),
 ]
 
-HELP = """Put a dataset into the store, with the media that it names as far as they are here.
+HELP = """Push a dataset to the store, with its media as far as they are here.
 
-Prints the digest that names the dataset in evaluations, and with --qa that of the questions on a
-line of its own. Media are kept once by content, whatever datasets name them. Cut short, the same
-command goes on: what is there is not sent again.
+Prints the digest that names the dataset in evaluations and, with --qa, the digest of the
+questions on a second line. Identical media are stored once. After an interruption the same
+command resumes: nothing is sent twice.
 """
 
 _NAMED = 5

@@ -16,12 +16,13 @@ from caliper.cli.apply import Kafka, brokers
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.core.dead_letters import Letter
+from caliper.core.envelopes import bytes_of
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.deferred import deferred
 from caliper.pipeline.dead_letters import Kept, Which, kept_letters, read_job, replay
-from caliper.ports.codec import CaptionJob, ExamineJob
-from caliper.ports.letters import Letter
-from caliper.ports.stream import JobStream, LogReader, bytes_of
+from caliper.ports.stream import JobStream, LogReader
 
 if TYPE_CHECKING:
     from caliper.adapters.streams import kafka as streams
@@ -30,31 +31,35 @@ else:
     streams = deferred("caliper.adapters.streams.kafka")
     kafka_log = deferred("caliper.adapters.streams.kafka_log")
 
-_NAMED = "The name of a dead letter as `list` tells it: partition-offset."
+_NAMED = "Name of a dead letter, as `list` prints it: partition-offset."
 Named = Annotated[str, typer.Argument(metavar="LETTER", help=_NAMED)]
 SomeNamed = Annotated[list[str] | None, typer.Argument(metavar="[LETTER]...", help=_NAMED)]
-Run = Annotated[str, typer.Option("--run", metavar="RUN", help="Only those of this run.")]
+Run = Annotated[str, typer.Option("--run", metavar="RUN", help="Only letters of this run.")]
 Error = Annotated[
     str,
     typer.Option(
-        "--error", metavar="CLASS", help="Only those of this class of error, BackendTimeout say."
+        "--error",
+        metavar="CLASS",
+        help="Only letters with this class of error, such as BackendTimeout.",
     ),
 ]
-All = Annotated[bool, typer.Option("--all", help="All that were not put back yet; stands alone.")]
+All = Annotated[
+    bool, typer.Option("--all", help="All letters not replayed yet; excludes the other choices.")
+]
 _Result = TypeVar("_Result")
 
 app = typer.Typer(
-    help="Jobs that could not be done and were put aside: why, and doing them again.",
+    help="Jobs that failed for good: list, explain and retry them.",
     no_args_is_help=True,
 )
 
 
 @app.command("list")
 def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = False) -> int:
-    """List the dead letters that the topic keeps, the oldest first.
+    """List the dead letters of the topic, oldest first.
 
-    Each with its run, the topic, partition and offset of its job, how often that was tried,
-    the error, and whether it was put back.
+    Each with its run, the topic, partition and offset of its job, the number of attempts, the
+    error, and whether it was replayed.
     """
     which = Which(run=run, error=error)
     found = asyncio.run(_on(kafka, lambda logs, _: kept_letters(logs, which)))
@@ -102,12 +107,11 @@ def replay_letters(
     error: Error = "",
     json: Json = False,
 ) -> int:
-    """Put the jobs of dead letters back on the topics that they came from.
+    """Replay dead letters: put their jobs back on the topics they came from.
 
-    A job is put back once: what was put back before is left out, so that giving the same
-    command again does no harm. What the workers now make of it replaces what was unscored,
-    and the report of its run is written anew. Fix the cause first: a job that fails
-    again becomes a new dead letter.
+    Each job is replayed once, so running the command again does no harm. New verdicts replace
+    Unscored ones, and the run's report is rewritten. Fix the cause first: a job that fails again
+    becomes a new dead letter.
     """
     if not (letters or every or run or error):
         raise InvalidInput("name letters, or choose by --run, --error or --all")

@@ -27,29 +27,29 @@ from caliper.standalone.doctor.examination import READER, Named, as_json, checks
 from caliper.standalone.doctor.finding import Finding, State
 from caliper.standalone.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
 
-HELP = """Look at everything that a run needs, one line each, with what to do about it.
+HELP = """Check everything that a run needs, one line each, with advice.
 
-Without arguments: the disk here, the libraries that read media, and the
-store that CALIPER_STORE names. With a SPEC, --judge, --reader or
---captioner also the model: is it there, which is it, how long does a reply
-take, does it say the same twice at temperature 0, obey schemas, see
-pictures. --config looks at all that a run.yaml names.
+Without arguments: the disk, the media libraries, and the store named by
+CALIPER_STORE. With a SPEC, --judge, --reader or --captioner also the
+model: can it be reached, which model is it, how long does a reply take,
+does it repeat itself at temperature 0, follow schemas, see pictures.
+--config checks everything that a run.yaml names.
 
-Models are sent a few short questions, a store one small object under
-health/doctor; nothing else is changed anywhere. Secrets are never printed.
+Models get a few short questions, a store one small object under
+health/doctor; nothing else is changed. Secrets are never printed.
 
-Exit code 0: all is well, or there is only something to know (note);
-1: something is not well; 2: what was given cannot be used.
+Exit code 0: all is well, notes at most; 1: a problem was found; 2: bad
+input.
 """
 
 Specs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="SPEC", help="Models to look at: tgi:URL\\[#model\\[@revision]]."),
+    typer.Argument(metavar="SPEC", help="Models to check: tgi:URL\\[#model\\[@revision]]."),
 ]
 Kafka = Annotated[
     str | None,
     typer.Option(
-        "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, with commas between."
+        "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, separated by commas."
     ),
 ]
 Store = Annotated[
@@ -66,10 +66,10 @@ Gateway = Annotated[
     str | None,
     typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation."),
 ]
-Out = Annotated[Path, typer.Option("--out", help="The folder that runs will go to.")]
+Out = Annotated[Path, typer.Option("--out", help="The folder for run directories.")]
 Timeout = Annotated[
     float,
-    typer.Option("--timeout", min=0.1, max=3600, help="Seconds that a call may take."),
+    typer.Option("--timeout", min=0.1, max=3600, help="Time limit per call, in seconds."),
 ]
 Rate = Annotated[
     bool,

@@ -12,10 +12,16 @@ from caliper.cli.comparing import refuse_unlike
 from caliper.cli.installation import open_gateway
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-from caliper.pipeline.comparing import MOST_CANDIDATES, Differences, Wished, refuse_partial
+from caliper.pipeline.comparing import (
+    MOST_CANDIDATES,
+    Differences,
+    Wished,
+    differences,
+    refuse_partial,
+)
 from caliper.pipeline.declaration import declared
 from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import compare_runs, read_run
+from caliper.standalone.kept import read_figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +55,23 @@ def _here(runs: Sequence[str], wished: Wished) -> Entrants:
     if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
     # Before a verdict is read: that takes seconds for each run.
-    differing = _alike([declared(directory.read_spec()) for directory in directories], wished)
-    kept = []
-    for directory in directories:
-        kept.append(asyncio.run(read_run(directory)))
-        _refuse_partial(kept[-1].report, kept[-1].spec.run_id, wished)
+    specs = [directory.read_spec() for directory in directories]
+    differing = _alike([declared(spec) for spec in specs], wished)
+    reports, totals = [], []
+    for directory, spec in zip(directories, specs, strict=True):
+        report, tallies = asyncio.run(read_figures(directory))
+        _refuse_partial(report, spec.run_id, wished)
+        reports.append(report)
+        totals.append(tallies)
 
     def apart(place: int) -> dict[int, Differences]:
         return {
-            number: compare_runs(kept[place], other)
-            for number, other in enumerate(kept)
+            number: differences(totals[place], totals[number], (specs[place], specs[number]))
+            for number in range(len(specs))
             if number != place
         }
 
-    ids = [run.spec.run_id for run in kept]
-    return Entrants(_named([run.report for run in kept], ids), differing, apart)
+    return Entrants(_named(reports, [spec.run_id for spec in specs]), differing, apart)
 
 
 def _alike(reports: Sequence[Report], wished: Wished) -> tuple[tuple[Distinction, ...], ...]:

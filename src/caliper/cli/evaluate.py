@@ -12,6 +12,7 @@ import uvloop
 from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
+from caliper.adapters.models.cost import Cost
 from caliper.adapters.wording import state, unasked
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_out, write_reason
@@ -24,10 +25,9 @@ from caliper.core.errors import BackendError
 from caliper.deferred import deferred
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.clock import SystemClock
-from caliper.runtime.metering import Spent
 from caliper.runtime.settings import access, decoders
 from caliper.standalone.config import RunConfig
-from caliper.standalone.kept import find_kept, read_run
+from caliper.standalone.kept import find_kept, read_report
 from caliper.standalone.prepare import Prepared, prepare
 from caliper.standalone.run import Finished, already, evaluate
 
@@ -45,10 +45,10 @@ def _evaluate(config: RunConfig, shown: Evaluated) -> int:
             finished = runner.run(_run(config, shown))
         except BackendError:
             directory = find_kept(config)
-            kept = None if directory is None else runner.run(read_run(directory))
-            if directory is None or kept is None or kept.report.partial:
+            kept = None if directory is None else runner.run(read_report(directory))
+            if directory is None or kept is None or kept.partial:
                 raise
-            finished = already(directory, kept.report)
+            finished = already(directory, kept)
     _tell(finished, shown)
     return Exit.DONE if not finished.report.partial else Exit.NO
 
@@ -91,7 +91,7 @@ def _tell(finished: Finished, shown: Shown) -> None:
         write_reason(state(finished.report))
 
 
-def _cost(model: str, spent: Spent) -> str:
+def _cost(model: str, spent: Cost) -> str:
     told = f"{model}: {spent.calls:,} calls, {spent.prompt_tokens:,} + "
     told += f"{spent.completion_tokens:,} tokens"
     if spent.cached_share is None:
@@ -102,5 +102,5 @@ def _cost(model: str, spent: Spent) -> str:
 app = benchmark_commands(
     _evaluate,
     Evaluated,
-    "Evaluate captions, or a checkpoint, on one benchmark or on several from a file.",
+    "Evaluate captions or a checkpoint on one benchmark, or on several from a file.",
 )

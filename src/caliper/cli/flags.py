@@ -18,7 +18,7 @@ Data = Annotated[
 ]
 Captions = Annotated[
     Path | None,
-    typer.Option("--captions", help="Captions to evaluate.", rich_help_panel=_WHAT),
+    typer.Option("--captions", help="The captions to evaluate.", rich_help_panel=_WHAT),
 ]
 CaptionerSpec = Annotated[
     str | None,
@@ -43,7 +43,7 @@ TaxonomyFile = Annotated[
     Path | None,
     typer.Option(
         "--taxonomy",
-        help="A YAML file of the nodes that --prompt taxonomy lists, in place of the paper's. "
+        help="A YAML file of the nodes that --prompt taxonomy lists, instead of the paper's. "
         "See docs/data.md.",
         rich_help_panel=_WHAT,
     ),
@@ -89,7 +89,7 @@ Qa = Annotated[
     Path | None,
     typer.Option(
         "--qa",
-        help="The dataset in question form: the captioner is asked it from the media "
+        help="The dataset in question form: the captioner answers it from the media "
         "(KT-bar, CompreQA).",
         rich_help_panel=_WHAT,
     ),
@@ -106,7 +106,7 @@ QaReplies = Annotated[
     Path | None,
     typer.Option(
         "--qa-replies",
-        help="Recorded replies to the questions from the media: no captioner is asked them.",
+        help="Recorded replies to the questions from the media, instead of asking the captioner.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -123,7 +123,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="A protocol choice; may be given several times. See docs/fidelity.md.",
+        help="A protocol setting; repeatable. See docs/fidelity.md.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -131,7 +131,7 @@ Recipe = Annotated[
     str | None,
     typer.Option(
         "--recipe",
-        help="Set what no other option and no file sets to how known figures were made. "
+        help="Use the settings behind published figures for everything not set otherwise. "
         f"Known: {', '.join(recipe_names())}. See docs/published.md.",
         rich_help_panel=_WHAT,
     ),
@@ -141,8 +141,8 @@ Prepare = Annotated[
     typer.Option(
         "--preparation",
         metavar="KEY=VALUE",
-        help="What the captioner is shown: frames, fps, longest, quality or image_bytes; may be "
-        "given several times. See docs/media.md.",
+        help="What the captioner is shown: frames, fps, longest, quality or image_bytes; "
+        "repeatable. See docs/media.md.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -150,26 +150,28 @@ CaptionTokens = Annotated[
     int | None,
     typer.Option(
         "--caption-tokens",
-        help="The most output tokens of a caption that the captioner writes: prompt, pictures and "
-        "these have to fit its context. [dim]\\[default: 8192][/dim]",
+        help="Maximum output tokens per caption: prompt, pictures and caption must fit the "
+        "captioner's context. [dim]\\[default: 8192][/dim]",
         rich_help_panel=_WHAT,
     ),
 ]
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", help="Draw that many items a task or domain.", rich_help_panel=_WHAT),
+    typer.Option(
+        "--limit",
+        help="Evaluate only N randomly drawn items per task or domain.",
+        rich_help_panel=_WHAT,
+    ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
-        "--seed", help="Seed of every draw. [dim]\\[default: 0][/dim]", rich_help_panel=_WHAT
-    ),
+    typer.Option("--seed", help="Random seed. [dim]\\[default: 0][/dim]", rich_help_panel=_WHAT),
 ]
 Repeats = Annotated[
     int | None,
     typer.Option(
         "--repeats",
-        help="Ask each question that often. Default: 1, CompreCap 3.",
+        help="How many times each question is asked. Default: 1, CompreCap 3.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -177,7 +179,7 @@ Replicate = Annotated[
     int | None,
     typer.Option(
         "--replicate",
-        help="Number of a deliberate repetition: same questions, nothing taken from the store.",
+        help="Repeat the run under this number: same questions, no stored replies reused.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -185,7 +187,7 @@ ShareReplies = Annotated[
     bool | None,
     typer.Option(
         "--share-replies",
-        help="Also reuse replies of earlier runs where the server reports no revision of a model.",
+        help="Reuse replies of earlier runs even if the server reports no model revision.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -193,7 +195,7 @@ CoverageFloor = Annotated[
     float | None,
     typer.Option(
         "--coverage-floor",
-        help="Share of askable questions that must be scored for a complete run. "
+        help="Share of askable questions that must be scored for a run to be complete. "
         "[dim]\\[default: 0.99][/dim]",
         rich_help_panel=_WHAT,
     ),
@@ -201,14 +203,16 @@ CoverageFloor = Annotated[
 Pack = Annotated[
     Path | None,
     typer.Option(
-        "--pack", help="A folder of prompts instead of the shipped ones.", rich_help_panel=_WHAT
+        "--pack",
+        help="A folder of prompts to use instead of the built-in ones.",
+        rich_help_panel=_WHAT,
     ),
 ]
 Concurrency = Annotated[
     int | None,
     typer.Option(
         "--concurrency",
-        help="Calls in flight at once. [dim]\\[default: 64][/dim]",
+        help="Model calls in flight at once. [dim]\\[default: 64][/dim]",
         rich_help_panel=_HOW,
     ),
 ]
@@ -216,8 +220,7 @@ MaxCalls = Annotated[
     int | None,
     typer.Option(
         "--max-calls",
-        help="Plan no more calls of models than that: what comes later in the plan is "
-        "Unscored(budget).",
+        help="Plan at most this many model calls; the rest of the plan is Unscored(budget).",
         rich_help_panel=_HOW,
     ),
 ]
@@ -225,7 +228,7 @@ MaxTokens = Annotated[
     int | None,
     typer.Option(
         "--max-tokens",
-        help="Ask nothing more once models used so many tokens, as their servers count them.",
+        help="Stop asking models after this many tokens, as their servers count them.",
         rich_help_panel=_HOW,
     ),
 ]
@@ -234,9 +237,9 @@ Anchors = Annotated[
     bool | None,
     typer.Option(
         "--anchors/--no-anchors",
-        help="Whether known captions are judged beside the run, never from the cache, to tell a "
-        f"judge's drift from a checkpoint's change: {ANCHORS_COST}. No figure depends on them. "
-        "Default: yes, without --max-calls and --max-tokens.",
+        help="Judge known captions as well, never from the cache, to tell judge drift from a "
+        f"better checkpoint: {ANCHORS_COST}. Scores do not depend on it. "
+        "Default: yes, unless --max-calls or --max-tokens is given.",
         rich_help_panel=_HOW,
     ),
 ]
@@ -259,19 +262,20 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="HOST:PORT",
-        help="The gateway of an installation that does it instead of this process. Data are "
-        "pushed to the store that CALIPER_STORE names.",
+        help="Run on an installation, through its gateway, instead of in this process. Data are "
+        "pushed to the store named by CALIPER_STORE.",
         rich_help_panel=_HOW,
     ),
 ]
 Json = Annotated[
     bool,
     typer.Option(
-        "--json", help="Print the result as JSON on standard output.", rich_help_panel=_HOW
+        "--json", help="Print the result as JSON to standard output.", rich_help_panel=_HOW
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress, no tables.", rich_help_panel=_HOW)
+    bool,
+    typer.Option("--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_HOW),
 ]
 ConfigFile = Annotated[
     Path | None,
@@ -287,6 +291,6 @@ ConfigFile = Annotated[
 def also_written(flag: str, what: str) -> typer.models.OptionInfo:
     """An option for a file that is written beside what the terminal shows."""
     option: typer.models.OptionInfo = typer.Option(
-        flag, metavar="PATH", help=f"Also write {what} there; missing folders are made."
+        flag, metavar="PATH", help=f"Also write {what} to PATH; missing folders are created."
     )
     return option

@@ -46,12 +46,11 @@ _COLOURS = {
 }
 
 
-HELP = """Say whether CANDIDATE may replace BASE.
+HELP = """Decide whether CANDIDATE may replace BASE.
 
-Exit code 0: every critical check rules out a larger drop than it allows. 1: a critical or
-supporting check found one. 3: neither can be said, for instance because there are too few
-media, a run is not complete, a benchmark is missing, or captions show signs of stuffing. 2 is bad
-input.
+Exit code 0: every critical check rules out a larger drop than it allows; 1: a critical or
+supporting check found one; 2: bad input; 3: inconclusive, for instance because there are too few
+media, a run is not complete, a benchmark is missing, or captions show signs of stuffing.
 """
 
 

@@ -9,7 +9,7 @@ from types import FrameType
 
 _CODE = 130
 """`Exit.INTERRUPTED`, whose module imports more than a handler should wait for."""
-_MESSAGE = b"Interrupted. Run the same command to go on.\n"
+_MESSAGE = b"Interrupted. Rerun the same command to resume.\n"
 
 
 def leave_when_interrupted() -> None:

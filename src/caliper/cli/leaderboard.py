@@ -43,16 +43,14 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
 from caliper.pipeline.comparing import Differences, Wished
 
-HELP = """Rank checkpoints by their figures: a table for every benchmark, best first.
+HELP = """Rank checkpoints: one table per benchmark, best first.
 
-Without RUN it takes all runs below runs/ that have a report. The tables have the columns of the
-papers: CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. How far
-a checkpoint is behind the best is paired on the same media, with an interval at 95%; "not clear"
-says that chance alone may have made it. Runs with another judge, prompts, settings or data than
-the first are refused, unless wanted --anyway: then they are labelled. So are runs that are not
-complete, unless wanted --partial: then they stand after the complete ones, and last those that
-lack a task or domain that others have. With --server the runs are those of an installation, and
-have to be named.
+Without RUN, all runs below runs/ that have a report. The columns are those of the papers:
+CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. The distance to
+the best is paired on the same media, with a 95% interval; "not clear" means not statistically
+significant. Runs whose judge, prompts, settings or data differ from the first need --anyway and
+are labelled. Incomplete runs need --partial and come after complete ones; runs that lack a task or
+domain come last. With --server, name the installation's runs.
 """
 Runs = Annotated[
     list[str] | None,
@@ -92,7 +90,7 @@ def leaderboard(wanted: Wanted) -> int:
     if wanted.benchmark is not None and wanted.benchmark not in NAMES:
         raise UnknownName("benchmark", wanted.benchmark, NAMES)
     if wanted.metric is not None and wanted.benchmark is None:
-        raise InvalidInput("a metric is one of a benchmark: give --benchmark", field="--metric")
+        raise InvalidInput("needs --benchmark", field="--metric")
     entered = entrants(wanted.runs or (), wanted.server, Wished(wanted.anyway, wanted.partial))
     remarks = [tuple(map(said, differing)) for differing in entered.differing]
     boards = _filled(_boards(wanted, entered.reports), entered, remarks)

@@ -67,5 +67,5 @@ def _table(found: list[Estimated]) -> Table:
 
 
 app = benchmark_commands(
-    _plan, Shown, "Say what a run would take: samples, questions, calls, tokens, storage."
+    _plan, Shown, "Estimate what a run would take: samples, questions, calls, tokens, storage."
 )

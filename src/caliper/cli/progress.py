@@ -21,12 +21,12 @@ from rich.text import Text
 
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import ERR
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Outcome, Unscored
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.standalone.watching import SilentWatcher
 
 _REFRESH = 1.0

@@ -21,8 +21,8 @@ from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
 from caliper.deferred import deferred
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.reading import FILES
+from caliper.pipeline.run_record import Evaluation
 from caliper.standalone.config import RunConfig
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ else:
     sending = deferred("caliper.standalone.remote")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
-Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint of this label.")]
+Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]
 _INTERVAL = 1.0
 
 
@@ -145,7 +145,7 @@ def _code(found: Evaluation) -> Exit:
 
 
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
-    """Watch a run of an installation until it is over. Exit code 1 when it is not complete."""
+    """Watch a run of an installation until it ends. Exit code 1 if it is not complete."""
     shown = Shown(json=json, quiet=quiet)
 
     async def watching() -> Evaluation:
@@ -160,7 +160,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
 
 
 def runs(server: Server, name: Name = "", json: Json = False) -> int:
-    """List the runs of an installation, the newest first."""
+    """List the runs of an installation, newest first."""
 
     async def listing() -> list[Evaluation]:
         found: list[Evaluation] = []
@@ -184,7 +184,7 @@ def runs(server: Server, name: Name = "", json: Json = False) -> int:
 
 
 def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
-    """End a run of an installation before its end."""
+    """Cancel a run of an installation."""
 
     async def cancelling() -> Evaluation:
         async with open_gateway(server) as gateway:

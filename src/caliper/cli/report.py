@@ -19,7 +19,7 @@ from caliper.cli.show import show_place, show_report
 from caliper.core.errors import InvalidInput
 from caliper.deferred import deferred
 from caliper.standalone.directory import find_run
-from caliper.standalone.kept import read_run
+from caliper.standalone.kept import write_report
 
 if TYPE_CHECKING:
     from caliper.cli import remote
@@ -35,7 +35,7 @@ Run = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="With --server: folder that the report's files are written to."),
+    typer.Option("--out", help="With --server: folder to write the report files to."),
 ]
 
 
@@ -46,23 +46,22 @@ def report(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Show a run's report, and write its files anew from the plan and the verdicts.
+    """Show a run's report and rewrite its files from the plan and the verdicts.
 
-    Nothing is asked of any model. Of a run that was cut short, or that still runs, this is a
-    partial report: exit code 1. With --server it is that of a run of an installation, shown as
-    report.md tells it, and its files are written where --out says.
+    No model is asked. The report of an unfinished run is partial: exit code 1. With --server
+    the run is one of an installation; --out names the folder for its files.
     """
     if server is not None:
         return asyncio.run(remote.report_there(run, server, out, Shown(json=json, quiet=quiet)))
     if out is not None:
-        raise InvalidInput("files of a local run stay in its directory", field="--out")
+        raise InvalidInput("a local run's files stay in its directory", field="--out")
     directory = find_run(run)
-    kept = asyncio.run(read_run(directory, write=True))
+    found = asyncio.run(write_report(directory))
     if json:
-        write_out(report_text(kept.report))
+        write_out(report_text(found))
     elif not quiet:
-        show_report(kept.report, OUT)
+        show_report(found, OUT)
         show_place(directory.path / "report.html", OUT)
-    elif kept.report.partial:
-        write_reason(state(kept.report))
-    return Exit.NO if kept.report.partial else Exit.DONE
+    elif found.partial:
+        write_reason(state(found))
+    return Exit.NO if found.partial else Exit.DONE

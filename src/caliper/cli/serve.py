@@ -27,7 +27,7 @@ from caliper.servicers.starting import everything, log, measured
 from caliper.servicers.starting import serve as serve_parts
 
 Listen = Annotated[
-    str, typer.Option("--listen", metavar="HOST:PORT", help="Where the gateway is called.")
+    str, typer.Option("--listen", metavar="HOST:PORT", help="Address of the gateway.")
 ]
 Store = Annotated[
     str,
@@ -66,11 +66,10 @@ Page = Annotated[
         "there are no tokens. CALIPER_GATEWAY_PAGE_ADDRESS says it too; nowhere without.",
     ),
 ]
-HELP = """Serve gateway, judge, reader, captioner and aggregator from one process and one port.
+HELP = """Serve the gateway, judge, reader, captioner and aggregator from one process and port.
 
-TLS, tokens, the health port and that of the metrics come from the environment, as those of
-the gateway (CALIPER_GATEWAY_...). What was not finished when it stops is taken up by
-starting the run again.
+TLS, tokens, health port and metrics port are set by the environment, as for the gateway
+(CALIPER_GATEWAY_...). To resume an unfinished run after a restart, start it again.
 """
 
 

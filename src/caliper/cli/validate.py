@@ -27,10 +27,10 @@ As = Annotated[
 
 
 def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = False) -> int:
-    """Say what a path holds and what is wrong with it.
+    """Check a dataset, captions, run or config file.
 
-    Exit code 0: usable; 1: usable, but the rows that are told would end Unscored, or the run
-    is not complete; 2: not usable, and why.
+    Exit code 0: usable; 1: usable, but the rows shown would be Unscored, or the run is not
+    complete; 2: not usable, with the reason.
     """
     if name is not None and name not in NAMES:
         raise UnknownName("benchmark", name, NAMES)

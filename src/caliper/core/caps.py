@@ -16,6 +16,10 @@ class Caps:
     calls: int | None = None
     tokens: int | None = None
 
+    def token_cap(self, start: int) -> TokenCap | None:
+        """What the jobs of the start of that number carry, None for any number of tokens."""
+        return None if self.tokens is None else TokenCap(start, self.tokens)
+
 
 @dataclass(frozen=True, slots=True)
 class TokenCap:

@@ -122,7 +122,7 @@ class Verdict:
             )
             return cls(int(written["index"]), outcome, evidence)
         except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
-            raise ValueError(f"this is no verdict: {error!r}") from error
+            raise ValueError(f"not a verdict: {error!r}") from error
 
 
 def better(first: Verdict, second: Verdict) -> Verdict:

@@ -45,4 +45,4 @@ class PlanSummary:
             benchmarks = tuple(PlannedBenchmark(**part) for part in written["benchmarks"])
             return cls(written["run"], written["shards"], benchmarks)
         except (TypeError, KeyError) as error:
-            raise InvalidInput(f"this is no plan: {error}", file=file) from error
+            raise InvalidInput(f"not a plan: {error}", file=file) from error

@@ -70,7 +70,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A computed figure. `low` and `high` bound it at 95 %; None where there is no data.
+    """A computed figure. `low` and `high` bound it at 95%; None where there is no data.
 
     `method` is the interval's: wilson, cluster, jackknife, or empty for a count.
     """

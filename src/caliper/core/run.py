@@ -239,7 +239,7 @@ class RunSpec:
             benchmarks = tuple(_benchmark_from_json(part) for part in parts.pop("benchmarks"))
             return cls(benchmarks=benchmarks, **parts)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"this is no run spec: {error}", file=file) from error
+            raise InvalidInput(f"not a run spec: {error}", file=file) from error
 
 
 def refuse_newer(schema: object, file: str) -> None:

@@ -1,4 +1,4 @@
-"""Rows of datasets, and the media that samples are about."""
+"""Rows of datasets."""
 
 from __future__ import annotations
 
@@ -41,14 +41,3 @@ def note_of(error: InvalidInput) -> str:
     """
     name = error.file.replace("\\", "/").rsplit("/", 1)[-1]
     return str(InvalidInput(error.message, file=name, line=error.line, field=error.field))
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The media that a caption is about: one clip, or one or more pictures.
-
-    `media` holds paths relative to the media folder, as the dataset names them.
-    """
-
-    id: str
-    media: tuple[str, ...]

@@ -40,7 +40,7 @@ def check_node(node: str, seen: Iterable[str], field: str) -> None:
         (bool(top.strip()) and bool(sub.strip()), 'expected "Top -> Sub"'),
         (node.isprintable(), "more than a line of text"),
         (len(node) <= LONGEST_NODE, f"longer than {LONGEST_NODE} characters"),
-        (node not in seen, "stands twice"),
+        (node not in seen, "appears twice"),
     )
     for holds, message in rules:
         if not holds:

@@ -12,6 +12,7 @@ from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
 from caliper.benchmarks.comprecap.payloads import PhraseQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply, Source
+from caliper.core.run import Identity
 from caliper.lexical import (
     angles,
     colours,
@@ -41,7 +42,6 @@ from caliper.lexical import (
 from caliper.lexical.finding import Finding, Labels, category_reply, open_reply
 from caliper.lexical.revision import ANSWERER, revision, word_lists
 from caliper.lexical.text import Parsed, parse
-from caliper.ports.models import Identity
 
 _RULES: tuple[ModuleType, ...] = (
     angles, colours, counts, events, finding, mentions, movements, names, near, numbers, objects,

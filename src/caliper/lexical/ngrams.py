@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from caliper.core.question import Vector
+from caliper.core.run import Identity
 from caliper.lexical.revision import NGRAMS, revision
-from caliper.ports.models import Identity
 
 DIMENSION = 512
 SIZES = (3, 4)

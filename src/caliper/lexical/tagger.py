@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from caliper.core.run import Identity
 from caliper.lexical import lemmas, tagger_words
 from caliper.lexical.lemmas import singular
 from caliper.lexical.revision import TAGGER, revision, word_lists
@@ -31,7 +32,6 @@ from caliper.lexical.tagger_words import (
     VERBS,
     Kind,
 )
-from caliper.ports.models import Identity
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d[\d,.:/]*\w*|[^\w\s]")
 _KIND_OF = {word: kind for kind, words in CLOSED.items() for word in words}

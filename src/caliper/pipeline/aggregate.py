@@ -7,7 +7,7 @@ last bit.
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Container, Iterator, Mapping
+from collections.abc import AsyncGenerator, Container, Iterator, Mapping
 from dataclasses import replace
 from math import fsum
 
@@ -43,6 +43,7 @@ from caliper.pipeline.declaration import (
     spec_for_readers,
 )
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import Captions, PlanReader
 
 _RULES = (
     "Nouns or similarities come from rules instead of spaCy and Sentence-BERT: figures are "
@@ -51,11 +52,6 @@ _RULES = (
 _FEW_BLANK = 0.03
 """The share of blank captions up to which a note of them is an ordinary one (ours)."""
 _MANY_BLANK = " Check how they were made before you trust a figure."
-
-
-PlanReader = Callable[[], AsyncIterator[list[Item]]]
-Captions = Mapping[str, Mapping[str, str]]
-"""Caption texts by benchmark and sample; `CutShort` where a model's limit cut them."""
 
 
 async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, Tally]:

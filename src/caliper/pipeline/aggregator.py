@@ -12,7 +12,9 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 
+from caliper.core.envelopes import Record
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import RunEnded, Verdicts
 from caliper.core.run import RunState
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.places import Places, named
@@ -23,10 +25,9 @@ from caliper.pipeline.runs import is_run_id
 from caliper.pipeline.snapshots import KeptRun, Snapshot, encode, newest, save
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
-from caliper.ports.codec import Codec, RunEnded, Verdicts
+from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import Record
 
 _UNKNOWN_RUNS = 1024
 _ANNOUNCED_RUNS = 4096

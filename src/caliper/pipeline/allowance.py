@@ -1,5 +1,5 @@
 """The tokens that a run may use: asked for before every call, entered after it, and counted
-together where several processes work on one run.
+together by all processes that work on the run.
 
 Calls in flight are not taken back, so that their tokens may pass the cap.
 """
@@ -16,10 +16,11 @@ from weakref import WeakValueDictionary
 
 from caliper.core.caps import TokenCap
 from caliper.core.errors import BudgetSpent
+from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.question import Decoding
+from caliper.core.run import Identity
 from caliper.pipeline.runs import read_json, run_store, write_json
-from caliper.ports.codec import CaptionJob, ExamineJob
-from caliper.ports.models import ChatModel, Completion, Identity, Message
+from caliper.ports.models import ChatModel, Completion, Message
 from caliper.ports.storage import ObjectStore
 
 _RUNS = 64
@@ -29,41 +30,42 @@ _Start = tuple[str, int]
 """A run, and which of its starts."""
 
 
-def _nobody(_: str) -> None:
-    """Be told in vain."""
-
-
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Allowance:
-    """The tokens of prompts and replies that may be used, None for any number. `others` is what
-    was used elsewhere, as far as it is known.
+    """The tokens of prompts and replies that one start of a run may use. `used` were used here,
+    `told` of them the others can know, and `others` were used elsewhere, as far as it is known.
 
-    `tell` is told, once a model, that its server counts none, so that no cap can hold; what was
-    told stands in `warnings` by model.
+    `keep` is called with every use: it must not be forgotten before it is told. `warn` is called,
+    once for each model, if its server counts no tokens, so that no cap can hold.
     """
 
-    tokens: int | None = None
-    used: int = 0
+    tokens: int
+    used: int
+    keep: Callable[[Allowance], None]
+    warn: Callable[[str], None]
     others: int = 0
-    tell: Callable[[str], None] = _nobody
-    warnings: dict[str, str] = field(default_factory=dict)
+    uncounted: set[str] = field(default_factory=set)
+    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        self.told = self.used
 
     def ask(self) -> None:
         """Be allowed one more call. Raises BudgetSpent."""
-        if self.tokens is not None and self.used + self.others >= self.tokens:
+        if self.used + self.others >= self.tokens:
             # No figures: what stands beside verdicts is the same whoever came to the cap.
             raise BudgetSpent("the cap on tokens leaves no room for it")
 
     def enter(self, tokens: int, model: str) -> None:
         """Enter what an answered call of a model used, as its server counts."""
         self.used += tokens
-        if tokens or self.tokens is None or model in self.warnings:
-            return
-        self.warnings[model] = (
-            f"the server of {model} counts no tokens: the cap of {self.tokens:,} (--max-tokens) "
-            "cannot hold for its calls; cap them with --max-calls"
-        )
-        self.tell(self.warnings[model])
+        self.keep(self)
+        if not tokens and model not in self.uncounted:
+            self.uncounted.add(model)
+            self.warn(
+                f"the server of {model} counts no tokens: the cap of {self.tokens:,} "
+                "(--max-tokens) cannot hold for its calls; cap them with --max-calls"
+            )
 
 
 class CappedChatModel:
@@ -99,26 +101,8 @@ def capped(model: ChatModel, allowance: Allowance | None) -> ChatModel:
     return model if allowance is None else CappedChatModel(model, allowance)
 
 
-class _Counted(Allowance):
-    """What this process used of a cap; `told` is how much of it the others can know.
-
-    `keep` is called with every use: it must not be forgotten before it is told.
-    """
-
-    def __init__(
-        self, tokens: int, told: int, warn: Callable[[str], None], keep: Callable[[_Counted], None]
-    ) -> None:
-        super().__init__(tokens, used=told, tell=warn)
-        self.told, self.telling = told, asyncio.Lock()
-        self._keep = keep
-
-    def enter(self, tokens: int, model: str) -> None:
-        super().enter(tokens, model)
-        self._keep(self)
-
-
 class SharedAllowances:
-    """The allowances of capped runs, counted together by all who work for an installation:
+    """The allowances of capped runs, counted together by all who work on them:
 
         runs/<id>/spent/<start>/<who>.json   what one of them used
 
@@ -131,8 +115,8 @@ class SharedAllowances:
     def __init__(self, store: ObjectStore, who: str, warn: Callable[[str], None]) -> None:
         self._store, self._who, self._warn = store, f"{who}.json", warn
         # All that anybody holds, so that no start of a run is ever counted twice.
-        self._counted: WeakValueDictionary[_Start, _Counted] = WeakValueDictionary()
-        self._kept: OrderedDict[_Start, _Counted] = OrderedDict()
+        self._counted: WeakValueDictionary[_Start, Allowance] = WeakValueDictionary()
+        self._kept: OrderedDict[_Start, Allowance] = OrderedDict()
 
     async def of(self, job: CaptionJob | ExamineJob) -> Allowance | None:
         """What is left for a job by what everybody told, None for any number of tokens.
@@ -150,14 +134,14 @@ class SharedAllowances:
         # Another job may have opened it in the meantime.
         counted = counted or self._counted.get(start)
         if counted is None:
-            counted = _Counted(cap.tokens, own, self._warn, partial(self._keep, start))
+            counted = Allowance(cap.tokens, own, partial(self._keep, start), self._warn)
             self._counted[start] = counted
         self._keep(start, counted)
         counted.others = max(counted.others, sum(used.values()))
         await self._forget()
         return counted
 
-    def _keep(self, start: _Start, counted: _Counted) -> None:
+    def _keep(self, start: _Start, counted: Allowance) -> None:
         self._kept[start] = counted
         self._kept.move_to_end(start)
 
@@ -176,7 +160,7 @@ class SharedAllowances:
             if (counted := self._counted.get(start)) is not None:
                 await self._tell(start, counted)
 
-    async def _tell(self, start: _Start, counted: _Counted) -> None:
+    async def _tell(self, start: _Start, counted: Allowance) -> None:
         async with counted.telling:
             used = counted.used
             if used > counted.told:

@@ -10,8 +10,10 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import sampling_seed
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply, Source
+from caliper.core.run import Identity
+from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.rendering import Request, render_ask, with_images
-from caliper.ports.models import ChatModel, Completion, Identity, Image
+from caliper.ports.models import ChatModel, Completion, Image
 from caliper.ports.prompts import PromptPack
 
 REFUSALS = frozenset({"refusal", "content_filter"})
@@ -73,6 +75,11 @@ class PromptingAnswerer:
         if not completion.text.strip() and completion.finish not in REFUSALS | CALLS:
             return Reply("", truncated=completion.finish == "length")
         return read_completion(completion)
+
+    def within(self, allowance: Allowance | None) -> PromptingAnswerer:
+        """The same answerer, which asks as long as there is an allowance where there is one."""
+        model = capped(self._model, allowance)
+        return PromptingAnswerer(model, self._pack, self._seed, self._shown)
 
     async def close(self) -> None:
         """Close the model."""

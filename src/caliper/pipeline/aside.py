@@ -23,21 +23,13 @@ class RelayedStore:
         self._store = store
         self._loop = asyncio.get_running_loop()
 
-    async def put(self, key: str, data: bytes) -> None:
-        """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes or a file's content. Raises StoreUnavailable or StoreFull."""
         await self._there(self._store.put(key, data))
 
-    async def put_file(self, key: str, file: Path) -> None:
-        """Store what a file holds. Raises StoreUnavailable or StoreFull."""
-        await self._there(self._store.put_file(key, file))
-
-    async def get(self, key: str) -> bytes | None:
-        """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
-        return await self._there(self._store.get(key))
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        """As `get`. Raises InvalidInput for an object of more than `most` bytes."""
-        return await self._there(self._store.get_within(key, most))
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        """At most so many bytes under `key`. Raises as the port says."""
+        return await self._there(self._store.get(key, most))
 
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file; False when there are none."""

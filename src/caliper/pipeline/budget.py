@@ -9,7 +9,7 @@ from __future__ import annotations
 from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import PlanReader
+from caliper.pipeline.plan import PlanReader
 from caliper.pipeline.publish import jobs
 
 _NO_CALLS = ("lexical", "replay")

@@ -14,6 +14,7 @@ from caliper.benchmarks.base import blank_is_answer
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
+from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding, Failure
@@ -24,7 +25,6 @@ from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.rendering import messages_json, render, with_images
 from caliper.pipeline.replies import salt_of
 from caliper.pipeline.reuse import CAPTIONS, note_reuse
-from caliper.ports.codec import CaptionJob, ExamineJob, Verdicts
 from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore

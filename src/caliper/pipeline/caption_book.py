@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+
+from cachetools import LRUCache
 
 from caliper.core.run import RunSpec
 from caliper.pipeline.supplies import read_captions, written_caption
@@ -18,7 +19,7 @@ class CaptionBook:
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
-        self._held: OrderedDict[str, Mapping[str, str]] = OrderedDict()
+        self._held: LRUCache[str, Mapping[str, str]] = LRUCache(_HELD)
         self._reading = asyncio.Lock()
 
     async def captions(
@@ -45,7 +46,4 @@ class CaptionBook:
         async with self._reading:
             if digest not in self._held:
                 self._held[digest] = await read_captions(self._store, digest)
-            self._held.move_to_end(digest)
-            while len(self._held) > _HELD:
-                self._held.popitem(last=False)
             return self._held[digest]

@@ -13,8 +13,9 @@ from caliper.core.outcome import Scored
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
 from caliper.core.run import BenchmarkSpec
-from caliper.pipeline.aggregate import Captions, id_of, verdict_rows
-from caliper.pipeline.opened import OpenRun
+from caliper.pipeline.aggregate import id_of, verdict_rows
+from caliper.pipeline.plan import Captions
+from caliper.pipeline.tracked import TrackedRun
 
 _Row = tuple[bytes, str, int, float | None]
 
@@ -28,14 +29,14 @@ class Questions:
     known: dict[bytes, tuple[int, float | None]] = field(default_factory=dict)
 
     @classmethod
-    async def of(cls, run: OpenRun) -> Questions:
+    async def of(cls, run: TrackedRun) -> Questions:
         """Those of a run. Raises InvalidInput when its plan is lost, StoreUnavailable."""
         found = cls()
         async for rows in _scores(run):
             found.known.update((key, (index, score)) for key, _, index, score in rows)
         return found
 
-    async def changes(self, run: OpenRun, limit: int) -> Changes:
+    async def changes(self, run: TrackedRun, limit: int) -> Changes:
         """What changed from these to another run's. Raises as `of` does."""
         counted, met = Changes(limit), 0
         async for rows in _scores(run):
@@ -54,7 +55,7 @@ class Questions:
         return counted
 
 
-Captioned = tuple[OpenRun, Captions]
+Captioned = tuple[TrackedRun, Captions]
 """A run with its captions."""
 
 
@@ -82,7 +83,7 @@ def _flip(before: _Told, after: _Told) -> Flip:
     return Flip(before[0], after[0], (before[1], after[1]))
 
 
-async def _told(run: OpenRun, captions: Captions, wanted: set[int]) -> dict[int, _Told]:
+async def _told(run: TrackedRun, captions: Captions, wanted: set[int]) -> dict[int, _Told]:
     """Rows by index, each with its caption."""
     if not wanted:
         return {}
@@ -94,13 +95,13 @@ async def _told(run: OpenRun, captions: Captions, wanted: set[int]) -> dict[int,
     }
 
 
-async def _scores(run: OpenRun) -> AsyncIterator[Iterator[_Row]]:
+async def _scores(run: TrackedRun) -> AsyncIterator[Iterator[_Row]]:
     parts = {part.name: part for part in run.spec.benchmarks}
     async for items in run.plan():
         yield (row for item in items for row in _positions(run, parts[item.benchmark], item))
 
 
-def _positions(run: OpenRun, part: BenchmarkSpec, item: Item) -> Iterator[_Row]:
+def _positions(run: TrackedRun, part: BenchmarkSpec, item: Item) -> Iterator[_Row]:
     for index, question, repeat in item.positions():
         outcome = run.ledger.outcome(index)
         if outcome is not None:

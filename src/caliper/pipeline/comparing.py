@@ -20,10 +20,14 @@ from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Coverage, Figure, Path
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import Captions, standing, suspicious
+from caliper.pipeline.aggregate import standing, suspicious, tallies
 from caliper.pipeline.changes import Questions, flips
 from caliper.pipeline.declaration import declared
-from caliper.pipeline.opened import Opening, OpenRun
+from caliper.pipeline.plan import Captions
+from caliper.pipeline.run_record import read_record
+from caliper.pipeline.runs import run_store
+from caliper.pipeline.tracked import StoredRun, TrackedRun
+from caliper.ports.stages import Scores
 
 MOST_CANDIDATES = 20
 MOST_FLIPS = 500
@@ -123,7 +127,7 @@ def refuse(specs: Sequence[RunSpec], wished: Wished) -> list[tuple[Distinction, 
     return found
 
 
-async def compare_runs(runs: Sequence[Opening], wished: Wished) -> Comparison:
+async def compare_runs(runs: Sequence[StoredRun], wished: Wished) -> Comparison:
     """The first run and the others against it.
 
     Raises what `refuse` raises, NotReady for a run that is not complete (unless `partial` is
@@ -131,30 +135,37 @@ async def compare_runs(runs: Sequence[Opening], wished: Wished) -> Comparison:
     """
     found = refuse([run.spec for run in runs], wished)
     candidates = []
-    async with runs[0].open() as base:
-        side, captions = await _side(base, wished)
-        tallies, questions = await base.tallies(), await Questions.of(base)
-        for opening, differing in zip(runs[1:], found, strict=True):
-            async with opening.open() as other:
-                candidate, theirs = await _side(other, wished)
-                parts = await _parts(other, base.spec, tallies)
-                changes = await questions.changes(other, wished.flips)
-                told = await flips((base, captions), (other, theirs), changes)
-            candidates.append(Against(candidate, differing, parts, told))
+    side, base, captions = await _opened(runs[0], wished)
+    totals, questions = await tallies(base.spec, base.plan, base.ledger), await Questions.of(base)
+    for stored, differing in zip(runs[1:], found, strict=True):
+        candidate, other, theirs = await _opened(stored, wished)
+        parts = await _parts(other, base.spec, totals)
+        changes = await questions.changes(other, wished.flips)
+        told = await flips((base, captions), (other, theirs), changes)
+        candidates.append(Against(candidate, differing, parts, told))
     return Comparison(side, _together(candidates))
 
 
-async def _side(run: OpenRun, wished: Wished) -> tuple[Side, Captions]:
-    """The run as it is told, and its captions."""
-    state, coverage = standing(run.spec, run.summary, run.ledger)
-    side = Side(run.spec.run_id, run.spec.name, run.state or state, coverage)
+async def _opened(stored: StoredRun, wished: Wished) -> tuple[Side, TrackedRun, Captions]:
+    """The run as it is told, the run itself, and its captions."""
+    # First: what is opened holds all that the run had when it ended.
+    record = await read_record(run_store(stored.store, stored.spec.run_id), stored.spec)
+    run = await stored.open()
+    by_ledger, coverage = standing(run.spec, run.summary, run.ledger)
+    # A run in one process stands as its ledger tells, whenever that was written.
+    told = None if record.started else Scores(by_ledger, ())
+    state = record.status(told).state
+    if state in (RunState.FINISHED, RunState.COMPLETE):
+        # Unless what it rests on was lost since.
+        state = by_ledger
+    side = Side(run.run, run.spec.name, state, coverage)
     if not wished.partial:
         refuse_partial(f"run {side.run} ({side.name})", side.state, side.share)
-    captions = await run.captions()
-    return replace(side, stuffed=await _stuffed(run, captions)), captions
+    captions = await stored.captions(run)
+    return replace(side, stuffed=await _stuffed(run, captions)), run, captions
 
 
-async def _stuffed(run: OpenRun, captions: Captions) -> dict[str, float]:
+async def _stuffed(run: TrackedRun, captions: Captions) -> dict[str, float]:
     shares = {}
     for part in run.spec.benchmarks:
         found = await suspicious(part.name, run.plan, captions.get(part.name, {}))
@@ -175,20 +186,20 @@ def refuse_partial(run: str, state: str, share: float) -> None:
 
 
 async def _parts(
-    other: OpenRun, spec_of_base: RunSpec, base: Mapping[str, Tally]
+    other: TrackedRun, spec_of_base: RunSpec, base: Mapping[str, Tally]
 ) -> tuple[Part, ...]:
     """The benchmarks that both ran."""
-    tallies = await other.tallies()
+    totals = await tallies(other.spec, other.plan, other.ledger)
     found = []
     for spec in other.spec.benchmarks:
         if spec.name not in base:
             continue
-        layout = benchmark(spec.name).report(tallies[spec.name], spec.settings)
+        layout = benchmark(spec.name).report(totals[spec.name], spec.settings)
         theirs = _by_path(spec_of_base, spec.name, base[spec.name])
         figures = {}
         for figure in _figures(layout):
             figures[figure.path] = difference(
-                figure, base[spec.name], tallies[spec.name], theirs.get(figure.path)
+                figure, base[spec.name], totals[spec.name], theirs.get(figure.path)
             )
             # Whoever waits for the comparison may have left.
             await asyncio.sleep(0)

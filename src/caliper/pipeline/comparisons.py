@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from functools import partial
 
-from caliper.core.errors import InvalidInput, NotReady
-from caliper.core.run import RunSpec, RunState
+from caliper.core.errors import InvalidInput
+from caliper.core.run import RunSpec
 from caliper.pipeline.aside import RelayedStore, aside
 from caliper.pipeline.comparing import (
     MOST_CANDIDATES,
@@ -18,10 +17,9 @@ from caliper.pipeline.comparing import (
     compare_runs,
     refuse,
 )
-from caliper.pipeline.opened import Opening, OpenRun
 from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.runs import RunBook, started_since
-from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.pipeline.runs import RunBook
+from caliper.pipeline.tracked import StoredRun
 from caliper.ports.storage import ObjectStore
 
 PICTURES_A_FLIP = 2
@@ -53,10 +51,11 @@ class Comparer:
         specs = [await self._runs.spec(run) for run in runs]
         refuse(specs, wished)
         store = RelayedStore(self._store)
+        captions = partial(captions_of_run, store)
         shown = [self._pictures(spec) for spec in specs] if pictures else []
 
         async def work() -> tuple[Comparison, Pictures]:
-            found = await compare_runs([_opening(store, spec) for spec in specs], wished)
+            found = await compare_runs([StoredRun(spec, store, captions) for spec in specs], wished)
             seen: Pictures = {}
             for candidate, picture in zip(found.candidates, shown[1:], strict=False):
                 for flip in candidate.flips.listed:
@@ -82,30 +81,3 @@ async def _look(
             found = await asyncio.to_thread(picture, benchmark, path)
             if found is not None:
                 seen[benchmark, path] = found
-
-
-def _opening(store: ObjectStore, spec: RunSpec) -> Opening:
-    return Opening(spec, partial(_opened, store, spec))
-
-
-@asynccontextmanager
-async def _opened(store: ObjectStore, spec: RunSpec) -> AsyncIterator[OpenRun]:
-    found = await Runs(store).open(spec.run_id, 0.0)
-    if found is None:
-        raise NotReady(f"run {spec.run_id} ({spec.name}) is not planned yet")
-    yield OpenRun(
-        found.spec,
-        found.summary,
-        found.plan,
-        found.ledger,
-        partial(captions_of_run, store, found.spec, found.plan),
-        await _state(found),
-    )
-
-
-async def _state(run: TrackedRun) -> RunState:
-    """How a run ended, RUNNING while it goes on or goes on once more."""
-    if run.ended is None or not run.settled:
-        return RunState.RUNNING
-    again = run.ended is not RunState.COMPLETE and await started_since(run.store, run.start)
-    return RunState.RUNNING if again else run.ended

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from caliper.core.dead_letters import DEAD_LETTERS, Letter, mark, marked, read_letter
 from caliper.core.errors import InvalidInput
+from caliper.core.messages import CaptionJob, ExamineJob, PlanJob
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, PlanJob
-from caliper.ports.letters import DEAD_LETTERS, Letter, mark, marked, read_letter
+from caliper.ports.codec import Codec
 from caliper.ports.stream import JobStream, LogReader
 
 _ORIGINS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)

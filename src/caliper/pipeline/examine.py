@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, JobFate, handling
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
 from caliper.core.question import (
     Answer,
@@ -24,12 +25,13 @@ from caliper.core.question import (
     Source,
     Vector,
 )
-from caliper.core.run import RunSpec
+from caliper.core.run import Identity, RunSpec
 from caliper.core.untrusted import bounded
+from caliper.pipeline.allowance import Allowance
+from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
-from caliper.ports.codec import ExamineJob, Verdicts
-from caliper.ports.models import Answerer, Embedder, Identity, NounTagger
+from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, StageTelemetry
 
@@ -41,6 +43,14 @@ class Models:
     answerers: Mapping[str, Answerer]
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
+
+    def within(self, allowance: Allowance | None) -> Models:
+        """The same models, of which chat models are asked as long as there is an allowance."""
+        answerers = {
+            role: one.within(allowance) if isinstance(one, PromptingAnswerer) else one
+            for role, one in self.answerers.items()
+        }
+        return self if allowance is None else replace(self, answerers=answerers)
 
 
 class Examiner:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Item
-from caliper.pipeline.aggregate import PlanReader
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import PlanReader
 
 Facet = tuple[str, str, str]
 """Benchmark, dimension and outcome, as a VerdictRow has them."""

@@ -14,55 +14,35 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from caliper.core.caps import Caps
-from caliper.core.errors import AlreadyExists, InvalidInput, NotFound, StoreUnavailable
+from caliper.core.envelopes import Message
+from caliper.core.errors import AlreadyExists, InvalidInput, StoreUnavailable
 from caliper.core.keys import canonical_json
-from caliper.core.report import BenchmarkReport, Reuse
+from caliper.core.messages import PlanJob, RunCancelled, event_key
 from caliper.core.run import OVER, RunSpec, RunState
-from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.plan import SUMMARY
 from caliper.pipeline.publish import PLAN_JOBS, RUNS
 from caliper.pipeline.resolve import Asked, resolve
+from caliper.pipeline.run_record import Evaluation, read_record
 from caliper.pipeline.runs import (
     CANCELLED,
-    END,
     SPEC,
     STARTED,
     RunBook,
     forget_refusal,
+    note_start,
     read_json,
-    refusal_of,
     run_store,
-    started_since,
     write_json,
 )
 from caliper.pipeline.watching import relayed
 from caliper.ports.clock import Clock
-from caliper.ports.codec import Codec, PlanJob, RunCancelled, event_key
+from caliper.ports.codec import Codec
 from caliper.ports.stages import ScoreBoard, Scores, StageDirectory
 from caliper.ports.storage import ObjectStore, Supplies
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import JobStream
 
 _PAGE, _LARGEST_PAGE = 50, 500
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 _INDEX = "run-index/"
-# What a start puts aside: of a complete run, nothing is tried again.
-_TRIED_AGAIN = frozenset({RunState.CANCELLING, *OVER} - {RunState.COMPLETE})
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A run as callers see it; `benchmarks` are its figures so far. `ended` and `reuse` are told of
-    a run that is over, where they are known.
-    """
-
-    spec: RunSpec
-    state: RunState
-    started: datetime
-    benchmarks: tuple[BenchmarkReport, ...] = ()
-    error: str = ""
-    ended: datetime | None = None
-    reuse: Reuse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +90,12 @@ class Gateway:
             created = await store.get(f"runs/{spec.run_id}/{SPEC}") is None
             if created:
                 await kept.put(SPEC, canonical_json(spec.to_json()))
-            state, _ = await self._state(kept)
+            state = (await read_record(kept, spec)).status().state
             again = state is not RunState.COMPLETE
-            started = await self._note_start(kept, spec, asked.caps, again=again)
+            if again:
+                # Before its plan-job is sent, so that the planner answers this start.
+                await note_start(kept, asked.caps, self._outside.clock.now())
+            started = await self._index(kept, spec)
             if again:
                 await self._forget_end(kept)
                 await self._send(PLAN_JOBS, f"{spec.run_id}/plan", PlanJob(spec.run_id))
@@ -123,7 +106,7 @@ class Gateway:
     async def get(self, run: str) -> Evaluation:
         """Where a run stands, with figures. Raises NotFound, BackendError, StoreUnavailable."""
         spec = await self._runs.spec(run)
-        return await self._standing(spec, await self._outside.scores.scores(run))
+        return await self._evaluation(spec, await self._outside.scores.scores(run))
 
     async def watch(self, run: str, interval: float) -> AsyncGenerator[Evaluation, None]:
         """The run now, and whenever it has changed, at most every `interval` seconds; the last
@@ -133,43 +116,22 @@ class Gateway:
         spec = await self._runs.spec(run)
         scores, clock = self._outside.scores, self._outside.clock
         told = await scores.scores(run)
-        last = await self._standing(spec, told)
+        last = await self._evaluation(spec, told)
         yield last
         async with relayed(scores, clock, run, interval, told) as relay:
             while last.state not in OVER:
                 await clock.sleep(interval)
                 try:
-                    found = await self._standing(spec, relay.latest)
+                    found = await self._evaluation(spec, relay.latest)
                 except StoreUnavailable:
                     continue
                 if found != last:
                     last = found
                     yield last
 
-    async def _standing(self, spec: RunSpec, told: Scores | None) -> Evaluation:
-        """Where a run stands, by the aggregator and by what is stored here."""
-        kept = run_store(self._outside.store, spec.run_id)
-        started = await self._started(kept)
-        refused = await refusal_of(kept)
-        if refused:
-            return Evaluation(spec, RunState.FAILED, started, error=refused)
-        if told is None:
-            return Evaluation(spec, RunState.PLANNING, started)
-        cancelled = await self._runs.cancelled(spec.run_id, anew=True)
-        if told.state in _TRIED_AGAIN and await started_since(kept, told.start):
-            # Started again since, and the aggregator has not heard of it yet.
-            told = Scores(RunState.PLANNING, ())
-        state = _state(told.state, cancelled=cancelled)
-        found = Evaluation(spec, state, started, told.benchmarks, told.error)
-        end = await read_json(kept, END) if state in OVER else None
-        if end is None or end["state"] != state:
-            return found
-        at, reuse = end.get("ended_at"), end.get("reuse")
-        return replace(
-            found,
-            ended=datetime.fromisoformat(at) if at else None,
-            reuse=Reuse(**reuse) if reuse else None,
-        )
+    async def _evaluation(self, spec: RunSpec, told: Scores | None = None) -> Evaluation:
+        record = await read_record(run_store(self._outside.store, spec.run_id), spec)
+        return record.evaluation(told)
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
         """A page of runs, without figures. `name` keeps those of one checkpoint.
@@ -178,7 +140,7 @@ class Gateway:
         StoreUnavailable.
         """
         if token and not token.startswith(_INDEX):
-            raise InvalidInput("this is no token of a page", field="page_token")
+            raise InvalidInput("not a valid page token", field="page_token")
         wanted = min(size or _PAGE, _LARGEST_PAGE)
         found: list[Evaluation] = []
         last = ""
@@ -190,7 +152,7 @@ class Gateway:
             run = key.rpartition("-")[2].removesuffix(".json")
             spec = await self._runs.spec(run)
             if name in ("", spec.name):
-                found.append(await self._stored(spec))
+                found.append(await self._evaluation(spec))
             last = key
         return Page(tuple(found), "")
 
@@ -199,7 +161,7 @@ class Gateway:
         aggregator is away. Raises NotFound, InvalidInput for a run that cannot be read,
         StoreUnavailable, StreamUnavailable.
         """
-        found = await self._stored(await self._runs.spec(run))
+        found = await self._evaluation(await self._runs.spec(run))
         if found.state in OVER:
             return found
         async with self._starting:
@@ -207,30 +169,6 @@ class Gateway:
             event = RunCancelled(run)
             await self._send(RUNS, event_key(event), event)
         return replace(found, state=RunState.CANCELLING)
-
-    async def _stored(self, spec: RunSpec) -> Evaluation:
-        """Where a run stands by what is stored, without figures."""
-        kept = run_store(self._outside.store, spec.run_id)
-        state, error = await self._state(kept)
-        return Evaluation(spec, state, await self._started(kept), error=error)
-
-    async def _state(self, kept: Narrowed) -> tuple[RunState, str]:
-        """Where a run stands by what is stored, and why it failed if it did."""
-        refused = await refusal_of(kept)
-        if refused:
-            return RunState.FAILED, refused
-        end = await read_json(kept, END)
-        if end is not None and end["state"] is not None:
-            state = RunState(end["state"])
-            again = state in _TRIED_AGAIN and await started_since(kept, end.get("start", 0))
-            if not again:
-                return state, str(end.get("error", ""))
-        planned = await kept.get(SUMMARY) is not None
-        cancelled = await read_json(kept, CANCELLED)
-        return _state(
-            RunState.RUNNING if planned else RunState.PLANNING,
-            cancelled=cancelled is not None and cancelled["cancelled"],
-        ), ""
 
     async def _take_key(self, key: str, run: str) -> None:
         if not key:
@@ -243,34 +181,16 @@ class Gateway:
         if taken is None:
             await write_json(self._outside.store, place, run=run)
 
-    async def _note_start(
-        self, kept: Narrowed, spec: RunSpec, caps: Caps, *, again: bool
-    ) -> datetime:
-        """When the run was first started; noted in the index too. With `again` one start more
-        is counted, with its caps: before its plan-job is sent, so that the planner answers this
-        start.
-        """
+    async def _index(self, kept: ObjectStore, spec: RunSpec) -> datetime:
+        """Note in the index when the run was first started, and return it."""
         written = await read_json(kept, STARTED)
-        if written is None:
-            now = self._outside.clock.now()
-            written = {"started": now.isoformat(timespec="milliseconds")}
-        if again:
-            told = {"max_calls": caps.calls, "max_tokens": caps.tokens}
-            given = {name: most for name, most in told.items() if most is not None}
-            starts = written.get("starts", 0) + 1
-            await write_json(kept, STARTED, started=written["started"], starts=starts, **given)
-        started = await self._started(kept)
+        now = self._outside.clock.now()
+        started = now if written is None else datetime.fromisoformat(written["started"])
         left = round((_LAST - started).total_seconds() * 1000)
         await write_json(self._outside.store, f"{_INDEX}{left:015}-{spec.run_id}.json")
         return started
 
-    async def _started(self, kept: Narrowed) -> datetime:
-        written = await read_json(kept, STARTED)
-        if written is None:
-            raise NotFound("the run was not started to its end; start it again")
-        return datetime.fromisoformat(written["started"])
-
-    async def _forget_end(self, kept: Narrowed) -> None:
+    async def _forget_end(self, kept: ObjectStore) -> None:
         """What ended the run before no longer holds."""
         await write_json(kept, CANCELLED, cancelled=False)
         await forget_refusal(kept)
@@ -278,15 +198,3 @@ class Gateway:
     async def _send(self, topic: str, key: str, message: PlanJob | RunCancelled) -> None:
         data = self._outside.codec.write(message)
         await self._outside.stream.publish(Message(topic, key, data))
-
-
-def _state(told: RunState, *, cancelled: bool) -> RunState:
-    """Where a run stands, by the aggregator and by whether it is to be cancelled now."""
-    if not cancelled:
-        # Taken up again, and the aggregator has not heard of it yet.
-        early = told in (RunState.CANCELLED, RunState.CANCELLING)
-        return RunState.RUNNING if early else told
-    if told is RunState.PLANNING:
-        # What has no plan yet gets none: nothing is in flight.
-        return RunState.CANCELLED
-    return told if told in OVER else RunState.CANCELLING

@@ -15,7 +15,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
+from caliper.core.envelopes import Record
 from caliper.core.errors import CaliperError
+from caliper.core.messages import EventKind, Verdicts
 from caliper.core.tally import Tally
 from caliper.pipeline.live_scores import Before, Reduction, by_sample, counted, scores_of
 from caliper.pipeline.plan_lookup import PlanLookup
@@ -23,8 +25,6 @@ from caliper.pipeline.tracked import TrackedRun
 from caliper.pipeline.watched import Heard, Known, Watched
 from caliper.pipeline.windows import Judged, RollingWindow
 from caliper.ports.clock import Clock
-from caliper.ports.codec import EventKind, Verdicts
-from caliper.ports.stream import Record
 from caliper.ports.telemetry import Scored, ScoreTelemetry, Window
 
 _HOUR_MS = 3_600_000

@@ -25,7 +25,7 @@ async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
     try:
         return {name: _headline(part) for name, part in written["benchmarks"].items()}
     except (KeyError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"this is no report: {error!r}", file=file) from error
+        raise InvalidInput(f"not a report: {error!r}", file=file) from error
 
 
 def _headline(part: Mapping[str, Any]) -> Estimate:

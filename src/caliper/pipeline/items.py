@@ -60,4 +60,4 @@ def decode_item(written: Mapping[str, Any]) -> Item:
             first=written["first"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise InvalidInput(f"this is no item of a plan: {error!r}") from error
+        raise InvalidInput(f"not an item of a plan: {error!r}") from error

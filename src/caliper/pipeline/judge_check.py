@@ -1,8 +1,8 @@
 """The judge check of a report: how the anchors were judged beside its run.
 
-    runs/<id>/anchors/<benchmark>.json   what an installation keeps of it
+    runs/<id>/anchors/<benchmark>.json
 
-It tells of the execution, as execution.json does of a local run. No figure depends on it.
+It tells of the execution. No figure depends on it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from caliper.analysis.drift import Sitting
+from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.report import JudgeCheck, Report
 from caliper.core.run import RunSpec
@@ -19,6 +20,13 @@ from caliper.ports.storage import ObjectStore
 
 Sittings = Mapping[str, Sitting]
 """One by benchmark."""
+
+
+def check_wanted(caps: Caps, *, asked: bool | None) -> bool:
+    """Whether anchors are judged beside a start of a run with those caps. Unless somebody `asked`
+    for them or against them, only where no cap is set: who sets one counts every call.
+    """
+    return caps == Caps() if asked is None else asked
 
 
 def with_checks(report: Report, sittings: Sittings) -> Report:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from caliper.core.envelopes import Record
+from caliper.core.messages import RunEnded, Verdicts
 from caliper.pipeline.live_scores import Before
 from caliper.pipeline.tracked import TrackedRun
-from caliper.ports.codec import RunEnded, Verdicts
-from caliper.ports.stream import Record
 
 
 class Trouble(StrEnum):

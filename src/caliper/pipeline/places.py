@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from caliper.ports.stream import Record
+from caliper.core.envelopes import Record
 
 Offsets = dict[str, dict[int, int]]
 """The offset of the next record to read, by topic and partition."""

@@ -14,10 +14,11 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
-from caliper.benchmarks.base import Layout, PlanRequest
+from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
+from caliper.core.layout import Layout
 from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.question import Item, Source
 from caliper.core.run import BenchmarkSpec, RunSpec
@@ -29,6 +30,10 @@ from caliper.ports.storage import ObjectStore, Sources
 SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
 """A shard is full with so many items, or questions with their repeats."""
 SUMMARY = "plan/summary.json"
+
+PlanReader = Callable[[], AsyncIterator[list[Item]]]
+Captions = Mapping[str, Mapping[str, str]]
+"""Caption texts by benchmark and sample; `CutShort` where a model's limit cut them."""
 
 
 def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Item]:

@@ -10,18 +10,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from caliper.core.caps import TokenCap
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
-from caliper.pipeline.aggregate import Captions
+from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.pipeline.budget import affordable
 from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.plan import plan, read_plan
+from caliper.pipeline.plan import Captions, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
 from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
 from caliper.pipeline.store_supplies import without_folder
-from caliper.ports.codec import Codec, PlanJob, PlanMade, RunCancelled, RunEvent, event_key
+from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore, Supplies
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import JobStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,13 @@ class Planner:
             # Said again, for being planned after it takes a run up anew.
             await self._tell(RunCancelled(job.run))
             return None
-        cap = None if caps.tokens is None else TokenCap(start, caps.tokens)
         captions = dict(known.captions)
         for name, found in sources.items():
             if found.captions is not None:
                 captions[name] = found.captions
-        publisher = Publisher(spec.run_id, self._stream, self._codec, captions, cap)
+        publisher = Publisher(
+            spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
+        )
         asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
         await publisher.publish(shards, asked, known.ledger, end)
         return None

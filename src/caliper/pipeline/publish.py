@@ -12,13 +12,15 @@ from itertools import groupby
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption, CutShort
+from caliper.core.envelopes import Message
+from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Item, Source
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.examine import left_unscored
 from caliper.pipeline.ledger import Ledger
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, Verdicts
-from caliper.ports.stream import JobStream, Message
+from caliper.pipeline.plan import Captions, PlanReader
+from caliper.ports.codec import Codec
+from caliper.ports.stream import JobStream
 
 PLAN_JOBS = "plan-jobs"
 CAPTION_JOBS = "caption-jobs"

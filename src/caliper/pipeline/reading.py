@@ -6,24 +6,24 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Container, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
-from caliper.core.report import Report, VerdictRow
-from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.aggregate import Captions, report, verdict_rows
+from caliper.core.report import VerdictRow
+from caliper.core.run import OVER, RunSpec, RunState
+from caliper.pipeline.aggregate import verdict_rows
 from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of, planned_dimensions
-from caliper.pipeline.judge_check import read_sittings, with_checks
 from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.outputs import write_outputs
-from caliper.pipeline.plan import read_shard
-from caliper.pipeline.report_files import captions_of_run
-from caliper.pipeline.reuse import with_reuse
-from caliper.pipeline.runs import END, RunBook, refusal_of, run_store, started_since
+from caliper.pipeline.plan import Captions, read_shard
+from caliper.pipeline.report_files import ReportFiles, captions_of_run
+from caliper.pipeline.run_record import RunRecord, read_record
+from caliper.pipeline.runs import RunBook, run_store
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
@@ -68,11 +68,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A run, when it was looked at, and what end.json was then."""
+    """A run, when its verdicts were read, and its record."""
 
     run: TrackedRun
     when: float
-    end: bytes | None
+    record: RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,44 +110,30 @@ class RunReader:
         name = file or "report.json"
         if name not in FILES:
             raise InvalidInput(str(UnknownName("file", name, tuple(FILES))), field="file")
-        await self._runs.spec(run)
-        found = await self._open(run)
-        if found.ended is not RunState.COMPLETE and not partial:
-            failed = found.ended is RunState.FAILED and not await self._started_again(found)
-            state = f"failed: {found.error}" if failed else "is not complete"
+        look = await self._open(run)
+        found, status = look.run, look.record.status()
+        if status.state is not RunState.COMPLETE and not partial:
+            failed = status.state is RunState.FAILED
+            state = f"failed: {status.error}" if failed else "is not complete"
             raise NotReady(f"the run {state}; ask for a partial report")
         written = None
-        if found.settled and not await self._started_again(found):
-            written = await run_store(self._store, run).get(f"report/{name}")
+        if status.state in OVER:
+            written = await found.store.get(f"report/{name}")
         return written if written is not None else await self._compute(found, name), FILES[name]
-
-    async def _started_again(self, found: TrackedRun) -> bool:
-        """Whether a run that was not complete goes on since."""
-        ended = found.ended is not RunState.COMPLETE
-        return ended and await started_since(found.store, found.start)
 
     async def _compute(self, found: TrackedRun, name: str) -> bytes:
         # What others look at grows meanwhile, and may be growing now: a report keeps to one moment.
         async with self._opening:
             self._held.pop(found.run, None)
-        captions = await captions_of_run(self._store, found.spec, found.plan)
-        made = await report(found.spec, found.summary, found.plan, found.ledger, captions)
-        made = await with_reuse(made, found.spec, captions, found.store)
-        made = with_checks(made, await read_sittings(found.store, found.spec))
         async with self._computing:
             with TemporaryDirectory(prefix="caliper-report-") as folder:
-                (file,) = await self._write(found, made, captions, Path(folder, name))
-                return file.read_bytes()
-
-    async def _write(
-        self, found: TrackedRun, made: Report, captions: Captions, file: Path
-    ) -> list[Path]:
-        return await write_outputs(
-            self._sinks(found.spec, captions, file.name),
-            made,
-            lambda: verdict_rows(found.spec, found.plan, found.ledger),
-            file.parent,
-        )
+                files = ReportFiles(
+                    partial(captions_of_run, self._store),
+                    lambda spec, captions: self._sinks(spec, captions, name),
+                    Path(folder),
+                )
+                await files.write(found, RunState.FINISHED, nullcontext())
+                return await asyncio.to_thread(Path(folder, name).read_bytes)
 
     async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
@@ -160,7 +146,7 @@ class RunReader:
         shard, after = _place(wanted.token)
         _check_filters(spec, wanted)
         try:
-            found = await self._open(run)
+            found = (await self._open(run)).run
         except NotReady:
             return [], ""
         size = min(wanted.size or _PAGE, _LARGEST_PAGE)
@@ -204,9 +190,8 @@ class RunReader:
 
         Raises NotFound for an unknown run, StoreUnavailable.
         """
-        await self._runs.spec(run)
         try:
-            found = await self._open(run)
+            found = (await self._open(run)).run
         except NotReady:
             return Facets()
         async with self._counting:
@@ -221,25 +206,29 @@ class RunReader:
                 self._counted.popitem(last=False)
             return facets
 
-    async def _open(self, run: str) -> TrackedRun:
-        """The run as it was a moment ago, or as it ended. Raises NotReady before its plan."""
+    async def _open(self, run: str) -> _Look:
+        """The run as it was a moment ago, or as it ended. Raises NotFound for an unknown run,
+        NotReady before its plan.
+        """
+        spec = await self._runs.spec(run)
         async with self._opening:
             now = self._clock.monotonic()
-            end = await run_store(self._store, run).get(END)
+            record = await read_record(run_store(self._store, run), spec)
             held = self._held.get(run)
-            if held is not None and held.end == end and now - held.when <= _FRESH:
-                return held.run
+            if held is not None and held.record == record and now - held.when <= _FRESH:
+                return held
             if held is not None:
                 await self._opener.refresh(held.run)
             found = held.run if held else await self._opener.open(run, now)
             if found is None:
-                refused = await refusal_of(run_store(self._store, run))
-                raise NotReady(f"the run failed: {refused}" if refused else _UNPLANNED)
-            self._held[run] = _Look(found, now, end)
+                raise NotReady(
+                    f"the run failed: {record.refused}" if record.refused else _UNPLANNED
+                )
+            look = self._held[run] = _Look(found, now, record)
             self._held.move_to_end(run)
             while len(self._held) > _HELD:
                 self._held.popitem(last=False)
-            return found
+            return look
 
 
 def _check_filters(spec: RunSpec, wanted: Wanted) -> None:
@@ -276,5 +265,5 @@ def _place(token: str) -> tuple[int, int]:
         return 0, -1
     found = _TOKEN.fullmatch(token)
     if found is None:
-        raise InvalidInput("this is no token of a page", field="page_token")
+        raise InvalidInput("not a valid page token", field="page_token")
     return int(found[1]), int(found[2])

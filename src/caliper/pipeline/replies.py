@@ -12,11 +12,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import canonical_json, fields_of, job_key, reply_key
+from caliper.core.messages import ExamineJob
 from caliper.core.question import Answer, Ask, Item, Reply, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
 from caliper.pipeline.items import encode_item
 from caliper.pipeline.rendering import Request
-from caliper.ports.codec import ExamineJob
 from caliper.ports.storage import ObjectStore
 
 SCHEMA = 1

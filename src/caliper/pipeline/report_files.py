@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,20 +12,18 @@ from tempfile import TemporaryDirectory
 
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.aggregate import Captions, PlanReader, verdict_rows, with_captions
+from caliper.pipeline.aggregate import verdict_rows, with_captions
 from caliper.pipeline.judge_check import read_sittings, with_checks
 from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.plan import Captions, PlanReader
 from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.spilled import SpilledTexts
 from caliper.pipeline.supplies import read_captions, read_written
-from caliper.pipeline.tracked import TrackedRun
+from caliper.pipeline.tracked import CaptionsOf, TrackedRun
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
-
-CaptionsOf = Callable[[RunSpec, PlanReader], Awaitable[Captions]]
-"""Finds the captions of planned samples, in plan order."""
 
 SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 """The sinks of a run's files. The first pass needs nothing but figures: report.json's."""
@@ -61,7 +59,7 @@ class ReportFiles:
         """
         # Captions first: an outcome that is told was not judged by a later one.
         changes = run.ledger.changes
-        captions = await self._captions(run.spec, run.plan)
+        captions = await self._captions(run)
         with ExitStack() as stack:
             async with self.reductions.turn:
                 stack.enter_context(spending)
@@ -97,7 +95,7 @@ class ReportFiles:
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
     """Keep the files, report.json last."""
     for file in sorted(files, key=lambda file: file.name == REPORT):
-        await store.put_file(f"report/{file.name}", file)
+        await store.put(f"report/{file.name}", file)
 
 
 async def _digest(files: Sequence[Path]) -> str:
@@ -108,17 +106,17 @@ async def _digest(files: Sequence[Path]) -> str:
     return ""
 
 
-async def captions_of_run(store: ObjectStore, spec: RunSpec, plan: PlanReader) -> Captions:
+async def captions_of_run(store: ObjectStore, run: TrackedRun) -> Captions:
     """The captions of a run, uploaded or written by its captioner, of its planned samples, in
     plan order.
 
     Raises InvalidInput when they are lost or broken, StoreUnavailable.
     """
     known = {
-        part.name: await _captions(store, spec.run_id, part.name, part.captions)
-        for part in spec.benchmarks
+        part.name: await _captions(store, run.run, part.name, part.captions)
+        for part in run.spec.benchmarks
     }
-    return await planned_captions(known, plan)
+    return await planned_captions(known, run.plan)
 
 
 async def planned_captions(known: Captions, plan: PlanReader) -> Captions:

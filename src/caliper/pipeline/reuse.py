@@ -10,10 +10,10 @@ from collections import Counter
 from dataclasses import replace
 
 from caliper.core.keys import digest
+from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.report import Report, Reuse
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import Captions
-from caliper.ports.codec import CaptionJob, ExamineJob
+from caliper.pipeline.plan import Captions
 from caliper.ports.storage import ObjectStore
 
 CAPTIONS, VERDICTS = "captions", "verdicts"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
+
+from cachetools import LRUCache
 
 from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, NotFound
@@ -85,13 +87,22 @@ async def last_start(run: ObjectStore) -> tuple[int, Caps]:
     return int(written.get("starts", 0)), caps
 
 
-async def started_since(run: ObjectStore, start: int) -> bool:
-    """Whether a run was started again after the start that an aggregator last heard of.
-
-    One that was away when the plan was told knows of no start, 0: that was the first.
+async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
+    """Count one more start of a run, which may spend that; returns its number. The time of the
+    first start stays. `run` is its own part of the store. Raises StoreUnavailable or StoreFull.
     """
-    starts, _ = await last_start(run)
-    return max(start, 1) < starts
+    written = await read_json(run, STARTED) or {"started": now.isoformat(timespec="milliseconds")}
+    number = int(written.get("starts", 0)) + 1
+    spend = {"max_calls": caps.calls, "max_tokens": caps.tokens}
+    given = {name: most for name, most in spend.items() if most is not None}
+    await write_json(run, STARTED, started=written["started"], starts=number, **given)
+    return number
+
+
+async def is_cancelled(run: ObjectStore) -> bool:
+    """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
+    marked = await read_json(run, CANCELLED)
+    return bool(marked and marked.get("cancelled"))
 
 
 class RunBook:
@@ -104,17 +115,15 @@ class RunBook:
     def __init__(
         self, store: ObjectStore, clock: Clock, capacity: int = 64, fresh: float = 2.0
     ) -> None:
-        self._store, self._clock = store, clock
-        self._capacity, self._fresh = capacity, fresh
-        self._specs: OrderedDict[str, RunSpec] = OrderedDict()
-        self._looked: dict[str, tuple[float, bool]] = {}
+        self._store, self._clock, self._fresh = store, clock, fresh
+        self._specs: LRUCache[str, RunSpec] = LRUCache(capacity)
+        self._looked: LRUCache[str, tuple[float, bool]] = LRUCache(capacity)
         self._asking: dict[str, asyncio.Future[Any]] = {}
 
     async def spec(self, run: str) -> RunSpec:
         """The spec of a run. Raises NotFound for one that is not stored, StoreUnavailable."""
         if run not in self._specs:
             return await self._together(f"{run}/spec", partial(self._read_spec, run))
-        self._specs.move_to_end(run)
         return self._specs[run]
 
     async def _read_spec(self, run: str) -> RunSpec:
@@ -122,9 +131,6 @@ class RunBook:
         if written is None:
             raise NotFound(f"no run {run}")
         found = self._specs[run] = RunSpec.from_json(written, file=f"runs/{run}/{SPEC}")
-        if len(self._specs) > self._capacity:
-            oldest, _ = self._specs.popitem(last=False)
-            self._looked.pop(oldest, None)
         return found
 
     async def cancelled(self, run: str, *, anew: bool = False) -> bool:
@@ -141,8 +147,7 @@ class RunBook:
 
     async def _look(self, run: str) -> bool:
         now = self._clock.monotonic()
-        marked = await read_json(run_store(self._store, run), CANCELLED)
-        told = bool(marked and marked.get("cancelled"))
+        told = await is_cancelled(run_store(self._store, run))
         self._looked[run] = (now, told)
         return told
 

@@ -111,7 +111,7 @@ def decode(data: bytes) -> Snapshot:
             runs,
         )
     except (KeyError, TypeError, ValueError, AttributeError, zlib.error) as error:
-        raise InvalidInput(f"this is no snapshot: {error!r}") from error
+        raise InvalidInput(f"not a snapshot: {error!r}") from error
 
 
 def _header(data: bytes) -> tuple[dict[str, Any], memoryview]:
@@ -155,15 +155,16 @@ async def save(store: ObjectStore, number: int, data: bytes) -> None:
 
 async def newest(store: ObjectStore) -> tuple[Snapshot | None, list[InvalidInput]]:
     """The newest whole snapshot, and what was wrong with others. Raises StoreUnavailable."""
-    numbers, errors = [], []
+    whole, errors = [], []
     async for key in store.list(_PREFIX):
+        data = await store.get(key) or b""
         try:
-            numbers.append((int(_header(await store.get(key) or b"")[0]["number"]), key))
+            whole.append((int(_header(data)[0]["number"]), key, data))
         except InvalidInput as error:
             errors.append(InvalidInput(error.message, file=key))
-    for _, key in sorted(numbers, reverse=True):
+    for _, key, data in sorted(whole, reverse=True):
         try:
-            return decode(await store.get(key) or b""), errors
+            return decode(data), errors
         except InvalidInput as error:
             errors.append(InvalidInput(error.message, file=key))
     return None, errors

@@ -12,9 +12,10 @@ import asyncio
 import gzip
 import json
 import zlib
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from itertools import groupby, islice
+
+from cachetools import LRUCache
 
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -34,24 +35,28 @@ class SegmentCache:
 
     def __init__(self, store: ObjectStore, capacity: int = SEGMENT_BYTES) -> None:
         self._store = store
-        self._capacity = capacity
-        self._held: OrderedDict[str, bytes] = OrderedDict()
+        self._held: LRUCache[str, bytes] = LRUCache(
+            capacity, lambda lines: min(len(lines), capacity)
+        )
 
     async def get(self, key: str) -> bytes:
         """The lines of a segment. Raises StoreUnavailable, InvalidInput for a lost one."""
+        found = await self.find(key)
+        if found is None:
+            raise InvalidInput("a segment of verdicts is lost", file=key)
+        return found
+
+    async def find(self, key: str) -> bytes | None:
+        """The lines of a segment, None where there is none yet. Raises StoreUnavailable."""
         if key not in self._held:
             packed = await self._store.get(key)
             if packed is None:
-                raise InvalidInput("a segment of verdicts is lost", file=key)
+                return None
             try:
                 self._held[key] = await asyncio.to_thread(gzip.decompress, packed)
             except (OSError, EOFError, zlib.error) as error:
                 raise InvalidInput(f"broken segment: {error}", file=key) from error
-        self._held.move_to_end(key)
-        found = self._held[key]
-        while len(self._held) > 1 and sum(map(len, self._held.values())) > self._capacity:
-            self._held.popitem(last=False)
-        return found
+        return self._held[key]
 
 
 class StoreLog:
@@ -107,7 +112,7 @@ class StoreLog:
             self.waiting = 0
             for number, lines in list(self._sealed.items()):
                 packed = await asyncio.to_thread(gzip.compress, lines, 1, mtime=0)
-                await self._store.put(segment_key(self._prefix, number), packed)
+                await self._store.put(self._key(number), packed)
                 self._sealed.pop(number, None)
 
     def read(self, place: int) -> Verdict:
@@ -115,12 +120,12 @@ class StoreLog:
         lines = self._at_hand(number)
         if lines is None:
             raise KeyError(place)
-        return _verdict(lines, offset, segment_key(self._prefix, number))
+        return _verdict(lines, offset, self._key(number))
 
     async def read_many(self, places: Iterable[int]) -> dict[int, Verdict]:
         found = {}
         for number, members in groupby(sorted(set(places)), lambda place: _split(place)[0]):
-            key = segment_key(self._prefix, number)
+            key = self._key(number)
             lines = self._at_hand(number) or await self._cache.get(key)
             for place in members:
                 found[place] = _verdict(lines, _split(place)[1], key)
@@ -140,13 +145,15 @@ class StoreLog:
         """What somebody else has written behind this log's beginning, which moves behind it:
         for a log that is only read. Yields and raises as `batches` does.
         """
-        keys = [key async for key in self._store.list(f"{self._prefix}/")]
-        for key in keys:
-            if _number(key) >= self._number:
-                placed = _placed(await self._cache.get(key), key)
-                while batch := list(islice(placed, _CHUNK)):
-                    yield batch
-                self._number = _number(key) + 1
+        # Segments have no gaps between them, so the next one is asked for: nothing is listed.
+        while (lines := await self._cache.find(key := self._key(self._number))) is not None:
+            placed = _placed(lines, key)
+            while batch := list(islice(placed, _CHUNK)):
+                yield batch
+            self._number += 1
+
+    def _key(self, number: int) -> str:
+        return segment_key(self._prefix, number)
 
     def _at_hand(self, number: int) -> bytes | bytearray | None:
         return self._buffer if number == self._number else self._sealed.get(number)
@@ -161,7 +168,7 @@ def _number(key: str) -> int:
     try:
         return int(key.rpartition("/")[2].removesuffix(_ENDING))
     except ValueError as error:
-        raise InvalidInput("this is no segment of verdicts", file=key) from error
+        raise InvalidInput("not a segment of verdicts", file=key) from error
 
 
 def _split(place: int) -> tuple[int, int]:

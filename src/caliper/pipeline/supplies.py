@@ -14,11 +14,12 @@ import gzip
 import hashlib
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+
+from cachetools import LRUCache
 
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
@@ -131,9 +132,8 @@ class MediaIndex:
     def __init__(
         self, store: ObjectStore, clock: Clock, capacity: int = 2, fresh: float = 5.0
     ) -> None:
-        self._store, self._clock = store, clock
-        self._capacity, self._fresh = capacity, fresh
-        self._held: OrderedDict[str, tuple[float, dict[str, str]]] = OrderedDict()
+        self._store, self._clock, self._fresh = store, clock, fresh
+        self._held: LRUCache[str, tuple[float, dict[str, str]]] = LRUCache(capacity)
         self._looking = asyncio.Lock()
 
     async def key(self, data: str, path: str) -> str | None:
@@ -148,9 +148,6 @@ class MediaIndex:
                 found = await read_json(self._store, f"datasets/{data}/media.json")
                 known = dict(found["media"]) if found else {}
                 self._held[data] = (now, known)
-                if len(self._held) > self._capacity:
-                    self._held.popitem(last=False)
-            self._held.move_to_end(data)
             return f"media/{known[path]}" if path in known else None
 
 
@@ -177,7 +174,7 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
         try:
             return await asyncio.to_thread(_texts, packed)
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(f"these are no captions: {error!r}", file=key) from error
+            raise InvalidInput(f"not captions: {error!r}", file=key) from error
 
 
 async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from caliper.core.errors import InvalidInput
-from caliper.core.keys import canonical_json
+from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.messages import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.core.outcome import Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
-from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
+from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.ledger import Columns, Ledger
-from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.plan import read_plan, read_summary
-from caliper.pipeline.runs import END, SPEC
+from caliper.pipeline.plan import Captions, read_plan, read_summary
+from caliper.pipeline.runs import END, SPEC, read_json, run_store, write_json
 from caliper.pipeline.store_log import SegmentCache, StoreLog
-from caliper.ports.codec import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.ports.storage import ObjectStore
 
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
@@ -208,8 +205,7 @@ class TrackedRun:
         if state is not self.ended or not self.ended_at:
             self.ended_at = now.isoformat(timespec="seconds")
         told = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
-        written = {"schema": SCHEMA, "run": self.run, **self.facts(), **told}
-        await self.store.put(END, canonical_json(written))
+        await write_json(self.store, END, run=self.run, **(self.facts() | told))
         self.ended, self.report = ended
 
 
@@ -222,7 +218,7 @@ class Runs:
 
     async def planning(self, run: str) -> bool:
         """Whether the run is stored and has no plan yet. Raises StoreUnavailable."""
-        store = Narrowed(self._store, f"runs/{run}")
+        store = run_store(self._store, run)
         return await store.get(SPEC) is not None and await read_summary(store) is None
 
     async def restore(self, run: str, columns: Columns, now: float) -> TrackedRun:
@@ -255,28 +251,43 @@ class Runs:
         await _recall_end(run)
 
     async def _bare(self, run: str, columns: Columns | None, now: float) -> TrackedRun | None:
-        store = Narrowed(self._store, f"runs/{run}")
-        written = await store.get(SPEC)
+        store = run_store(self._store, run)
+        written = await read_json(store, SPEC)
         summary = None if written is None else await read_summary(store)
         if written is None or summary is None:
             return None
-        try:
-            spec = RunSpec.from_json(json.loads(written), file=SPEC)
-        except ValueError as error:
-            raise InvalidInput(f"this is no run spec: {error}", file=SPEC) from error
+        spec = RunSpec.from_json(written, file=SPEC)
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
         return TrackedRun(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
 
 
 async def _recall_end(found: TrackedRun) -> None:
-    """Take over what end.json tells, if there is one."""
-    written = await found.store.get(END)
-    if written is not None:
-        try:
-            end = json.loads(written)
-            refuse_newer(end.get("schema"), END)
-            found.recall(end, END)
-            if end["outcomes"] == found.ledger.digest():
-                found.reported = found.ledger.changes
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"this is no end of a run: {error!r}", file=END) from error
+    """Take over what end.json holds, if there is one."""
+    end = await read_json(found.store, END)
+    if end is not None:
+        found.recall(end, END)
+        if end.get("outcomes") == found.ledger.digest():
+            found.reported = found.ledger.changes
+
+
+CaptionsOf = Callable[[TrackedRun], Awaitable[Captions]]
+"""Finds the captions of a run's planned samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run to be opened: its spec, the store that holds it, and what finds its captions."""
+
+    spec: RunSpec
+    store: ObjectStore
+    captions: CaptionsOf
+
+    async def open(self) -> TrackedRun:
+        """The run with all that the store holds of it. Raises NotReady before its plan, and as
+        `Runs.open` does.
+        """
+        found = await Runs(self.store).open(self.spec.run_id, 0.0)
+        if found is None:
+            message = f"run {self.spec.run_id} ({self.spec.name}) is not planned to its end"
+            raise NotReady(message)
+        return found

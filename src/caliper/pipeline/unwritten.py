@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from pathlib import Path
+
+from cachetools import LRUCache
 
 from caliper.core.errors import StoreUnavailable
 from caliper.ports.storage import ObjectStore
@@ -20,37 +21,27 @@ class Unwritten:
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
-        self._store, self._capacity = store, capacity
-        self._held: OrderedDict[str, bytes] = OrderedDict()
+        self._store = store
+        self._held: LRUCache[str, bytes] = LRUCache(capacity)
 
-    async def put(self, key: str, data: bytes) -> None:
-        """Store `data`, or hold it. Raises StoreUnavailable or StoreFull; it is then held."""
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store `data`. Raises StoreUnavailable or StoreFull; bytes are then held."""
         try:
             await self._store.put(key, data)
         except StoreUnavailable:
+            if isinstance(data, Path):
+                raise
             self._held[key] = data
-            if len(self._held) > self._capacity:
-                self._held.popitem(last=False)
             raise
         self._held.pop(key, None)
 
-    async def get(self, key: str) -> bytes | None:
-        """The bytes under `key`. Raises StoreUnavailable, and StoreFull for what is held."""
-        held = self._held.get(key)
-        if held is None:
-            return await self._store.get(key)
-        await self.put(key, held)
-        return held
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        """The bytes under `key`, `most` of them. Raises InvalidInput for more, else as `get`."""
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        """At most so many bytes under `key`. Raises as the port says, and StoreFull for what is
+        held.
+        """
         if key in self._held:
             await self.put(key, self._held[key])
-        return await self._store.get_within(key, most)
-
-    async def put_file(self, key: str, file: Path) -> None:
-        """Store what a file holds; it is not held. Raises StoreUnavailable or StoreFull."""
-        await self._store.put_file(key, file)
+        return await self._store.get(key, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file; False when there are none. Raises as `get`."""

@@ -27,19 +27,6 @@ class Answerer(Protocol):
     async def close(self) -> None: ...
 
 
-__all__ = [
-    "Answerer",
-    "ChatModel",
-    "Completion",
-    "Embedder",
-    "Identity",
-    "Image",
-    "Message",
-    "NounTagger",
-    "Usage",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class Image:
     """An encoded picture (JPEG or PNG bytes) as part of a message."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from caliper.benchmarks.base import Layout
+from caliper.core.layout import Layout
 from caliper.core.outcome import Verdict
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec
@@ -18,21 +18,15 @@ from caliper.core.sample import Row
 class ObjectStore(Protocol):
     """Immutable bytes under keys such as `jobs/ab/abcdef`. Writing a key again replaces it."""
 
-    async def put(self, key: str, data: bytes) -> None:
-        """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes, or the content of a file with a part in memory at a time: whole or not at
+        all. Raises StoreUnavailable or StoreFull.
+        """
         ...
 
-    async def put_file(self, key: str, file: Path) -> None:
-        """Store what a file holds, a part in memory at a time; else as `put`."""
-        ...
-
-    async def get(self, key: str) -> bytes | None:
-        """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
-        ...
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        """As `get`, of an object that nobody vouches for. Raises InvalidInput naming it when it
-        is longer than `most` bytes: the rest of it is not read.
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        """The bytes under `key`, None when there are none. Raises StoreUnavailable, and
+        InvalidInput naming an object of more than `most` bytes: the rest of it is not read.
         """
         ...
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from caliper.core.errors import CaliperError
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
-from caliper.ports.codec import ExamineJob, Verdicts
 from caliper.ports.models import Usage
 
 
@@ -56,7 +56,7 @@ class Window(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A figure in the paper's unit; `low` and `high` bound it at 95 %, None where nothing does."""
+    """A figure in the paper's unit; `low` and `high` bound it at 95%, None where nothing does."""
 
     value: float
     low: float | None = None

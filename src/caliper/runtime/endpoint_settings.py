@@ -37,7 +37,7 @@ class EndpointSettings(Settings):
     def access(self) -> Access:
         """How endpoints are reached. Raises InvalidInput for a CA that nothing is checked by."""
         if self.model_ca is not None and not any(map(encrypted, self.specs)):
-            message = f"of no use: {', '.join(self.specs)} is not reached over https://"
+            message = f"has no effect: {', '.join(self.specs)} is not reached over https://"
             field = variable(type(self), "model_ca")
             raise InvalidInput(message, file="environment", field=field)
         return Access(

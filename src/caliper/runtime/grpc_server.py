@@ -161,7 +161,7 @@ def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address
             pair = (_pem(tls.key, "tls key"), _pem(tls.certificate, "tls certificate"))
             port = server.add_secure_port(str(address), grpc.ssl_server_credentials([pair]))
     except RuntimeError as error:
-        reason = "the address is taken or is not of this machine"
+        reason = "the address is in use or does not belong to this machine"
         if tls is not None:
             reason += ", or certificate and key do not go together"
         raise InvalidInput(f"cannot listen on {address}: {reason}", field="listen") from error

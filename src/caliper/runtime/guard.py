@@ -145,7 +145,7 @@ class Guard(grpc.aio.ServerInterceptor):
             return status(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline of the call passed")
         if isinstance(error, NotImplementedError):
             # What generated servicers raise for the methods that nobody wrote.
-            return status(grpc.StatusCode.UNIMPLEMENTED, "nobody serves this method")
+            return status(grpc.StatusCode.UNIMPLEMENTED, "no such method")
         found = status_of(error)
         if found.code == grpc.StatusCode.INTERNAL.value[0]:
             _LOG.error("a call ended in an internal error", exc_info=error)
@@ -198,7 +198,7 @@ def _checked(request: Any) -> Any:
     if isinstance(request, AsyncIterator):
         return _each(request)
     if request is _UNPARSABLE:
-        raise InvalidInput("the bytes of the request are no message of this method")
+        raise InvalidInput("the request is not a message of this method")
     return request
 
 

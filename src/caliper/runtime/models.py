@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.models.cost import Cost
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
@@ -22,14 +23,12 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.core.run import RECORDED
 from caliper.deferred import deferred
-from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, CallTelemetry
 from caliper.runtime.addresses import Address, refuse_plaintext
-from caliper.runtime.metering import MeteredChatModel, MeteredEmbedder, Spent
 
 if TYPE_CHECKING:
     from caliper.adapters.language import minilm, spacy
@@ -112,12 +111,11 @@ class ModelRoom:
     def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
-        self._chat_models: dict[str, MeteredChatModel] = {}
+        self._chat_models: dict[str, Pool] = {}
         self._embedders: dict[str, Embedder] = {}
-        self._metered: list[MeteredChatModel | MeteredEmbedder] = []
         self._pools: list[Replicas[Any]] = []
 
-    async def chat_model(self, spec: str) -> MeteredChatModel:
+    async def chat_model(self, spec: str) -> Pool:
         """The chat model behind a SPEC, its identity resolved.
 
         Raises UnknownName, InvalidInput for a SPEC that is no chat model and for a token that
@@ -129,9 +127,7 @@ class ModelRoom:
                 f"{spec} cannot look at pictures; a captioner is {KINDS[1]} or {KINDS[2]}"
             )
         if spec not in self._chat_models:
-            pool = await self._resolved(Pool, self._endpoints(kind, rest))
-            self._chat_models[spec] = metered = MeteredChatModel(pool, self._clock)
-            self._metered.append(metered)
+            self._chat_models[spec] = await self._resolved(Pool, self._endpoints(kind, rest))
         return self._chat_models[spec]
 
     async def _resolved(self, of: type[_Pool], endpoints: Sequence[tuple[str, Resolving]]) -> _Pool:
@@ -189,12 +185,10 @@ class ModelRoom:
                 field="triton",
             )
 
-    async def answerer(
-        self, spec: str, name: str, pack: PromptPack, seed: int, allowance: Allowance | None = None
-    ) -> Answerer:
-        """Who answers the questions about captions of benchmark `name` in a run of that seed, as
-        long as there is an allowance. Raises like `chat_model`, and InvalidInput naming file and
-        line of unreadable recordings.
+    async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
+        """Who answers the questions about captions of benchmark `name` in a run of that seed.
+
+        Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
         kind, rest = split_spec(spec)
         if kind == "lexical":
@@ -202,7 +196,7 @@ class ModelRoom:
         if kind == "replay":
             folder, model = split_recording(rest)
             return self.replay(name, folder, Source.CAPTION, model)
-        return PromptingAnswerer(capped(await self.chat_model(spec), allowance), pack, seed)
+        return PromptingAnswerer(await self.chat_model(spec), pack, seed)
 
     @staticmethod
     def replay(name: str, folder: Path, source: Source, model: str = RECORDED) -> Answerer:
@@ -253,7 +247,7 @@ class ModelRoom:
         addresses = triton_embedder.parse_embedder_addresses(rest)
         self._check_triton(addresses)
         access = self.access
-        pool = await self._resolved(
+        return await self._resolved(
             EmbedderPool,
             [
                 (
@@ -265,9 +259,6 @@ class ModelRoom:
                 for address in addresses
             ],
         )
-        metered = MeteredEmbedder(pool, self._clock)
-        self._metered.append(metered)
-        return metered
 
     @property
     def calls_endpoints(self) -> bool:
@@ -275,14 +266,14 @@ class ModelRoom:
         return bool(self._pools)
 
     @property
-    def spent(self) -> dict[str, Spent]:
+    def costs(self) -> dict[str, Cost]:
         """What the calls of models cost so far, by the label of their identity: one model may
         stand behind several SPECs.
         """
-        found: dict[str, Spent] = {}
-        for model in self._metered:
-            label = model.identity.label
-            found[label] = found.get(label, Spent()) + model.spent
+        found: dict[str, Cost] = {}
+        for pool in self._pools:
+            label = pool.identity.label
+            found[label] = found.get(label, Cost()) + pool.cost
         return found
 
     async def check(self) -> None:

@@ -50,7 +50,7 @@ class StoredPictures:
         if key is None:
             return None
         with suppress(InvalidInput):
-            return await self._store.get_within(key, most)
+            return await self._store.get(key, most)
         return None
 
     def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from cachetools import LRUCache
 
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
@@ -22,8 +23,8 @@ class Recordings:
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 2) -> None:
-        self._store, self._capacity = store, capacity
-        self._held: OrderedDict[str, Answerer] = OrderedDict()
+        self._store = store
+        self._held: LRUCache[str, Answerer] = LRUCache(capacity)
         self._reading = asyncio.Lock()
 
     async def answerer(self, spec: RunSpec, name: str) -> Answerer:
@@ -38,9 +39,6 @@ class Recordings:
         async with self._reading:
             if media.revision not in self._held:
                 self._held[media.revision] = await self._read(name, media.revision)
-                if len(self._held) > self._capacity:
-                    self._held.popitem(last=False)
-            self._held.move_to_end(media.revision)
             return self._held[media.revision]
 
     async def _read(self, name: str, revision: str) -> Answerer:

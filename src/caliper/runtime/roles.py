@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
 from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.messages import CaptionJob, ExamineJob, RunFailed, event_key
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.deferred import deferred
-from caliper.pipeline.allowance import Allowance, SharedAllowances, capped
+from caliper.pipeline.allowance import SharedAllowances, capped
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, Models
@@ -24,15 +26,14 @@ from caliper.pipeline.holding import HeldMedia, Holding
 from caliper.pipeline.publish import RUNS
 from caliper.pipeline.runs import RunBook
 from caliper.pipeline.supplies import MediaIndex
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, RunFailed, event_key
+from caliper.ports.codec import Codec
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.stream import JobStream
 from caliper.ports.telemetry import SILENT, StageTelemetry
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
-from caliper.runtime.recordings import Recordings
 
 if TYPE_CHECKING:
     from caliper.lexical import answerer as lexical_answerer
@@ -71,13 +72,13 @@ class Answering:
             return cls(role, chat, pack)
         return cls(role, chat, pack, room.tagger(language[0]), await room.embedder(language[1]))
 
-    def __call__(self, seed: int, allowance: Allowance | None = None) -> Models:
-        """Who answers when draws start from that seed, as long as there is an allowance."""
+    def __call__(self, seed: int) -> Models:
+        """Who answers when draws start from that seed."""
         answerer: Answerer
         if self.chat is None:
             answerer = lexical_answerer.LexicalAnswerer()
         else:
-            answerer = PromptingAnswerer(capped(self.chat, allowance), self.pack, seed)
+            answerer = PromptingAnswerer(self.chat, self.pack, seed)
         names = [name for name in NAMES if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
         return Models(answerers, self.tagger, self.embedder)
@@ -138,37 +139,37 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Examiners:
-    """The examiner of each job's run; `anchors` are told of every run that is met."""
+    """The examiner of each job's run. `spec_of` gives the spec of a run that a benchmark is part
+    of, None where jobs are acknowledged without work, and `models_of` who answers a job. `anchors`
+    are told of every run that is met.
+    """
 
-    answering: Answering
-    gate: Gate
+    spec_of: Callable[[str, str], Awaitable[RunSpec | None]]
+    models_of: Callable[[RunSpec, ExamineJob], Awaitable[Models]]
     store: ObjectStore
-    recordings: Recordings
     allowances: SharedAllowances
+    anchors: StandingAnchors
     telemetry: StageTelemetry = SILENT
-    anchors: StandingAnchors | None = None
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
-        """None when the job is to be acknowledged without work. Raises what `Gate` and
-        `Recordings` raise.
+        """None when the job is to be acknowledged without work. Raises what `spec_of` and
+        `models_of` raise, StoreUnavailable, StoreFull.
         """
-        spec = await self.gate.spec(job.run, job.benchmark)
+        spec = await self.spec_of(job.run, job.benchmark)
         if spec is None:
             return None
-        models = self.answering(spec.sampling_seed, await self.allowances.of(job))
-        if job.items[0].source is Source.MEDIA:
-            media = await self.recordings.answerer(spec, job.benchmark)
-            models = replace(models, answerers={f"{job.benchmark}/media": media})
-        elif self.anchors is not None:
-            self.anchors.meet(spec, job.benchmark)
+        models = await self.models_of(spec, job)
+        models = models.within(await self.allowances.of(job))
+        if job.items[0].source is not Source.MEDIA:
+            self.anchors.meet(spec, job.benchmark, models)
         return Examiner(spec, models, self.store, self.telemetry)
 
     async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:
-        """Count what a job used, and wait until the anchors of its run are judged. Raises
-        StoreUnavailable or StoreFull.
+        """Count what a job used, and wait until the anchors of its run are judged where verdicts
+        are published. Raises StoreUnavailable or StoreFull.
         """
         await self.allowances.tell(job)
-        if self.anchors is not None:
+        if isinstance(job, ExamineJob):
             await self.anchors.judged(job)
 
 
@@ -220,7 +221,7 @@ class StoredMedia:
         return found
 
     async def _fetch(self, key: str, path: str, most: int) -> bytes:
-        data = await self.store.get_within(key, most)
+        data = await self.store.get(key, most)
         if data is None:
             raise _not_pushed(path)
         return data

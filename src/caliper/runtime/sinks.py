@@ -14,7 +14,7 @@ from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.packing import Thumbnail
 from caliper.adapters.pages.render import PageExport
 from caliper.deferred import deferred
-from caliper.pipeline.aggregate import Captions
+from caliper.pipeline.plan import Captions
 from caliper.ports.storage import ReportSink
 
 if TYPE_CHECKING:

@@ -9,19 +9,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from caliper.core.caption import Caption
+from caliper.core.envelopes import Message
 from caliper.core.errors import BudgetSpent, InvalidInput, ModelChanged
+from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Source
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.examine import Examiner, give_up, unscored
 from caliper.pipeline.publish import VERDICTS, Publisher
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, MessageValue, Verdicts
-from caliper.ports.stream import JobStream, Message
+from caliper.ports.codec import Codec
+from caliper.ports.stream import JobStream
 from caliper.runtime.worker import Attempt
 
 ExaminerOf = Callable[[ExamineJob], Awaitable[Examiner | None]]
 CaptionerOf = Callable[[CaptionJob], Awaitable[Captioner | None]]
 Examined = Callable[[ExamineJob, Verdicts], None]
+Used = Callable[[ExamineJob | CaptionJob], Awaitable[None]]
 KeepCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
 
 
@@ -31,10 +34,6 @@ ModelWasChanged = Callable[[str, ModelChanged], Awaitable[None]]
 async def end_all(_: str, error: ModelChanged) -> None:
     """Let the failure of a run end the worker: for a process with one run."""
     raise error
-
-
-async def nobody_counts(_: ExamineJob | CaptionJob) -> None:
-    """Tell nobody what a job used: for a process that counts for itself."""
 
 
 def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
@@ -50,9 +49,9 @@ class Examining:
     stream: JobStream
     codec: Codec
     examiner_of: ExaminerOf
+    used: Used
     examined: Examined = nobody_listens
     changed: ModelWasChanged = end_all
-    used: Callable[[ExamineJob | CaptionJob], Awaitable[None]] = nobody_counts
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job; gives what became Unscored at the last try.

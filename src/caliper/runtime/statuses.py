@@ -29,7 +29,7 @@ def status_of(error: Exception) -> Status:
     """
     code = grpc.StatusCode[handling(error).grpc_status or "INTERNAL"]
     if code is grpc.StatusCode.INTERNAL:
-        return status(code, "internal error; the service's log says more")
+        return status(code, "internal error; see the service's log")
     if isinstance(error, InvalidInput):
         violation = BadRequest.FieldViolation(
             field=_plain(error.field), description=_plain(error.message)

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from caliper.core.backoff import Backoff
+from caliper.core.envelopes import Delivery
 from caliper.core.errors import CaliperError, JobFate, handling
+from caliper.core.messages import MessageValue
 from caliper.ports.clock import Clock
-from caliper.ports.codec import MessageValue
-from caliper.ports.stream import Consumer, Delivery
+from caliper.ports.stream import Consumer
 from caliper.ports.telemetry import SILENT, JobEnd, StageTelemetry
 
 
@@ -64,7 +66,7 @@ class _Begun:
 
 
 _LOG = logging.getLogger(__name__)
-_DOUBLINGS = 32  # More would overflow one day, and no wait is that long.
+_BACKOFF = Backoff(0.5, 30.0)
 _MOMENT = 0.001  # Clocks wake sleepers a little early: what is left then is no time to try in.
 _OF_THE_RUN = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
 _Result = TypeVar("_Result")
@@ -78,17 +80,15 @@ GiveUp = Callable[[MessageValue, BaseException], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`in_flight` jobs at once; `budget` seconds for the retries of one job, with waits that
-    double from `first_wait` to `longest_wait` seconds, each shortened by up to a half at random
-    so that workers do not return in step. A job that was alone with so many workers that died
+    """`in_flight` jobs at once; `budget` seconds for the retries of one job, with waits by
+    `backoff`. A job that was alone with so many workers that died
     as `crashes` is not tried again. While store or stream are down, what needs them is tried
     every `pause` seconds, no attempt counted; where that is None, the worker ends.
     """
 
     in_flight: int = 32
     budget: float = 600.0
-    first_wait: float = 0.5
-    longest_wait: float = 30.0
+    backoff: Backoff = _BACKOFF
     crashes: int = 3
     pause: float | None = None
 
@@ -213,11 +213,10 @@ class Worker:
 
     async def _again(self, job: _Job, error: Exception) -> JobEnd:
         self._telemetry.job_again(error)
-        doubled = self._limits.first_wait * 2 ** min(job.delivery.attempt - 1, _DOUBLINGS)
-        longest = min(doubled, self._limits.longest_wait)
-        asked = getattr(error, "retry_after", None) or 0.0
+        asked = getattr(error, "retry_after", None)
         # Not a secret: only meant to differ between workers.
-        wait = max(asked, longest * random.uniform(0.5, 1.0))  # noqa: S311
+        draw = random.random()  # noqa: S311
+        wait = self._limits.backoff.wait(job.delivery.attempt, draw, asked)
         await self._clock.sleep(max(0.0, min(wait, self._time_left(job))))
         self._begun.keep(job)
         await self._consumer.retry(job.delivery)

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caliper.adapters.datasets.jsontext import parse
-from caliper.benchmarks.base import FileFormat, Layout
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
+from caliper.core.layout import FileFormat, Layout
+from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Verdict
 from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.examine import Examiner, Models
 from caliper.pipeline.plan import plan_items
-from caliper.ports.codec import ExamineJob
 from caliper.ports.storage import Sources
 from caliper.version import __version__
 

@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,20 +15,24 @@ from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, RunEnded, event_key
 from caliper.core.preparation import Preparation
+from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.deferred import deferred
-from caliper.pipeline.aggregate import Captions, PlanReader
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.allowance import SharedAllowances
 from caliper.pipeline.comparisons import Comparer
+from caliper.pipeline.examine import Models
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.holding import Holding
 from caliper.pipeline.lagging import Lagging
 from caliper.pipeline.outlets import NobodyWatches, Outlets
+from caliper.pipeline.plan import Captions
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
 from caliper.pipeline.reading import RunReader
@@ -35,11 +40,9 @@ from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.store_supplies import StoredSupplies
 from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.pipeline.unwritten import Unwritten
-from caliper.ports.codec import CaptionJob, MessageValue, RunEnded, event_key
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ReportSink
-from caliper.ports.stream import Message
 from caliper.runtime.addresses import Address
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
@@ -94,11 +97,18 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     telemetry = ground.telemetry.stage(_STAGES[role])
     # As long as a job may take.
     patience = settings.timeout + settings.retry_budget
-    anchors = StandingAnchors(answering, ground.store, ground.telemetry.scores, patience)
-    allowances = _allowances(ground)
+    asked = None if settings.anchors else False
+    anchors = StandingAnchors(ground.store, ground.telemetry.scores, patience, asked=asked)
     recordings = Recordings(ground.store)
-    beside = anchors if settings.anchors else None
-    examiners = Examiners(answering, gate, held, recordings, allowances, telemetry, beside)
+
+    async def models_of(spec: RunSpec, job: ExamineJob) -> Models:
+        models = answering(spec.sampling_seed)
+        if job.items[0].source is not Source.MEDIA:
+            return models
+        media = await recordings.answerer(spec, job.benchmark)
+        return replace(models, answerers={f"{job.benchmark}/media": media})
+
+    examiners = Examiners(gate.spec, models_of, held, _allowances(ground), anchors, telemetry)
     stage = Examining(
         ground.stream,
         ground.codec,
@@ -229,15 +239,12 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
-    async def captions(spec: RunSpec, plan: PlanReader) -> Captions:
-        return await captions_of_run(ground.store, spec, plan)
-
     index = MediaIndex(ground.store, ground.clock)
 
     def files_of(spec: RunSpec, texts: Captions) -> Sequence[ReportSink]:
         return sinks(texts, StoredPictures(ground.store, index, spec))
 
-    files = ReportFiles(captions, files_of)
+    files = ReportFiles(partial(captions_of_run, ground.store), files_of)
     telemetry = ground.telemetry.scores
     gauges = None if telemetry is None else Gauges(telemetry, ground.clock, _LOG.warning)
     outlets = Outlets(

@@ -102,7 +102,7 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
     async def _data(self, medium: captioner_pb2.Media, most: int) -> bytes:
         if medium.WhichOneof("place") != "key":
             return medium.inline
-        data = await self._store.get_within(medium.key, most)
+        data = await self._store.get(medium.key, most)
         if data is None:
             raise MediaMissing(f"no {medium.key} in the store")
         return data

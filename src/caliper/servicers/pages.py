@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from functools import partial
 from http import HTTPStatus
 
 from aiohttp import web
+from cachetools import LRUCache
 
 from caliper.adapters.pages import live
 from caliper.adapters.pages.compare import render_comparison
@@ -74,7 +74,7 @@ class Pages:
     def __init__(self, sources: Sources) -> None:
         self._from = sources
         self._captions = CaptionBook(sources.store)
-        self._pictures: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
+        self._pictures: LRUCache[tuple[str, str, str], bytes] = LRUCache(_PICTURES_HELD)
         self._looking = asyncio.Semaphore(_PICTURES_AT_ONCE)
 
     def routes(self) -> Sequence[web.RouteDef]:
@@ -162,9 +162,6 @@ class Pages:
                 if found is None:
                     return None
                 self._pictures[key] = found
-            self._pictures.move_to_end(key)
-            while len(self._pictures) > _PICTURES_HELD:
-                self._pictures.popitem(last=False)
             return self._pictures[key]
 
     async def file(self, request: web.Request) -> web.Response:

@@ -120,7 +120,7 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> in
     except CaliperError as error:
         sys.stderr.write(f"Error: {error}\n")
         return BAD_INPUT if isinstance(error, InvalidInput) else SURROUNDINGS
-    _LOG.info("left in good order")
+    _LOG.info("stopped cleanly")
     return 0
 
 

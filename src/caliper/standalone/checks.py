@@ -9,7 +9,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.outcome import Reason
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregate import PlanReader
+from caliper.pipeline.plan import PlanReader
 
 _LISTED = 10
 

@@ -21,9 +21,11 @@ from pydantic import (
 )
 
 from caliper.benchmarks.registry import NAMES, recipe_names
+from caliper.core.caps import Caps
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
+from caliper.pipeline.judge_check import check_wanted
 from caliper.standalone.recipes import recipe_values
 from caliper.standalone.yamltext import read_yaml
 
@@ -155,13 +157,14 @@ class RunConfig(_Strict):
         return {name: _by_recipe(name, value[name], recipe) for name in NAMES if name in value}
 
     @property
+    def caps(self) -> Caps:
+        """What one start of the run may spend."""
+        return Caps(self.max_calls, self.max_tokens)
+
+    @property
     def with_anchors(self) -> bool:
-        """Whether anchors are judged: where nothing else is said, in every run without a cap, for
-        what they spend would be taken from what the run may.
-        """
-        if self.anchors is not None:
-            return self.anchors
-        return self.max_calls is None and self.max_tokens is None
+        """Whether anchors are judged beside the run."""
+        return check_wanted(self.caps, asked=self.anchors)
 
     @property
     def label(self) -> str:

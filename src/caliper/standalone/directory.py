@@ -29,7 +29,7 @@ from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.runs import CANCELLED, END, REFUSED, STARTED
 from caliper.pipeline.supplies import read_written
-from caliper.pipeline.tracked import Runs, TrackedRun
+from caliper.pipeline.tracked import StoredRun, TrackedRun
 
 DEFAULT_ROOT = Path("runs")
 
@@ -54,16 +54,11 @@ class RunDirectory:
         """
         return RunStore(self.path, spec, DirectoryStore(shared or self.path.parent / ".store"))
 
-    async def open(self, spec: RunSpec) -> TrackedRun:
-        """The run with all that is known of it.
-
-        Raises NewerSchema, InvalidInput when it was not planned or cannot be read,
-        StoreUnavailable.
-        """
-        found = await Runs(self.store(spec)).open(spec.run_id, now=0)
-        if found is None:
-            raise InvalidInput("the run was not planned to its end", file=str(self.path))
-        return found
+    @property
+    def stored(self) -> StoredRun:
+        """The run, to be opened. Raises NewerSchema or InvalidInput where there is none."""
+        spec = self.read_spec()
+        return StoredRun(spec, self.store(spec), self.captions)
 
     async def captions(self, run: TrackedRun) -> dict[str, dict[str, str]]:
         """Caption texts by benchmark and sample, as far as they are known.
@@ -131,7 +126,7 @@ class RunDirectory:
             )
             if foreign:
                 raise InvalidInput(
-                    f"holds {', '.join(foreign[:10])} and no run; choose a new or an empty "
+                    f"contains {', '.join(foreign[:10])} but no run; choose a new or an empty "
                     "directory with --out",
                     file=str(self.path),
                 )
@@ -179,9 +174,9 @@ class RunDirectory:
         try:
             written = yaml.safe_load(file.read_text("utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise InvalidInput(f"this is no run directory: {error}", file=str(file)) from error
+            raise InvalidInput(f"not a run directory: {error}", file=str(file)) from error
         if not isinstance(written, dict):
-            raise InvalidInput("this is no run.yaml", file=str(file))
+            raise InvalidInput("not a run.yaml", file=str(file))
         refuse_newer(written.get("schema"), str(file))
         return written
 

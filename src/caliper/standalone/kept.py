@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path as File
 
+from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
-from caliper.core.run import RunSpec
+from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.pipeline.aggregate import (
-    Captions,
-    id_of,
-    report,
-    tallies,
-    verdict_rows,
-)
-from caliper.pipeline.comparing import Differences, differences
-from caliper.pipeline.judge_check import with_checks
-from caliper.pipeline.opened import Opening, OpenRun
-from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.aggregate import id_of, report, tallies, verdict_rows
+from caliper.pipeline.judge_check import Sittings, read_sittings, with_checks
+from caliper.pipeline.plan import Captions
+from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.runs import run_store
 from caliper.pipeline.tracked import TrackedRun
+from caliper.ports.storage import ReportSink
 from caliper.runtime.sinks import sinks, thumbnails_below
-from caliper.standalone.anchored import kept_sittings
 from caliper.standalone.config import RunConfig, as_asked
 from caliper.standalone.directory import DEFAULT_ROOT, RunDirectory
 from caliper.standalone.prepare import digests, open_pack, open_sources
@@ -33,37 +28,63 @@ from caliper.standalone.taxonomy import taxonomy_of
 from caliper.version import __version__
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A kept run: its spec, its report as far as it went, and its tallies by benchmark."""
+async def read_report(directory: RunDirectory) -> Report:
+    """The report of a run as far as it went, from its plan and verdicts.
 
-    spec: RunSpec
-    report: Report
-    tallies: dict[str, Tally]
-
-
-async def read_run(directory: RunDirectory, *, write: bool = False) -> Kept:
-    """Reduce a run's plan and verdicts anew; with `write` its report files too.
-
-    Raises NewerSchema, or InvalidInput when the directory holds no planned run.
+    Raises NewerSchema, InvalidInput for what is no run or cannot be read, and NotReady for a run
+    without a whole plan.
     """
-    run = await directory.open(directory.read_spec())
-    captions = await directory.captions(run)
-    found = await kept_report(directory, run, captions)
-    if write:
-        await write_outputs(
-            sinks(captions, thumbnails_below(media_of(directory))),
-            replace(found, reuse=directory.reuse),
-            lambda: verdict_rows(run.spec, run.plan, run.ledger),
-            directory.path,
-        )
-    return Kept(run.spec, found, await tallies(run.spec, run.plan, run.ledger))
+    run = await directory.stored.open()
+    return await kept_report(directory, run, await directory.captions(run))
 
 
 async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
-    """The report of a run as far as it went. Raises like `read_run`."""
+    """The report of a run that is open. Raises InvalidInput when its plan is lost."""
     found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
-    return with_checks(found, kept_sittings(directory))
+    return with_checks(found, await kept_sittings(directory, run.spec))
+
+
+async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
+    """How the anchors were judged beside a run: nothing where none were.
+
+    Raises NewerSchema, StoreUnavailable, InvalidInput for an execution.json that cannot be read.
+    """
+    found = await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
+    if found:
+        return found
+    try:
+        # A release before kept them here alone.
+        written = directory.read_execution().get("anchors", {})
+        return {str(name): Sitting.from_json(sitting) for name, sitting in written.items()}
+    except (ValueError, AttributeError) as error:
+        file = str(directory.path / "execution.json")
+        raise InvalidInput(str(error), file=file, field="anchors") from error
+
+
+async def write_report(directory: RunDirectory) -> Report:
+    """`read_report`, with its files written anew. Raises StoreFull or StoreUnavailable too."""
+    written: list[Report] = []
+    run = directory.stored
+    sittings = await kept_sittings(directory, run.spec)
+
+    def complete(found: Report) -> Report:
+        told = replace(found, reuse=directory.reuse)
+        written.append(with_checks(told, sittings))
+        return written[0]
+
+    def files_of(_: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        return sinks(captions, thumbnails_below(media_of(directory)))
+
+    files = ReportFiles(directory.captions, files_of, directory.path, complete)
+    await files.write(await run.open(), RunState.FINISHED, nullcontext())
+    return written[0]
+
+
+async def read_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally]]:
+    """`read_report`, and the tally of each benchmark."""
+    run = await directory.stored.open()
+    found = await kept_report(directory, run, await directory.captions(run))
+    return found, await tallies(run.spec, run.plan, run.ledger)
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:
@@ -73,15 +94,15 @@ def media_of(directory: RunDirectory) -> dict[str, File]:
 
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
-    """One row a verdict that a run has, in plan order. Raises like `read_run`."""
-    run = await directory.open(directory.read_spec())
+    """One row a verdict that a run has, in plan order. Raises like `read_report`."""
+    run = await directory.stored.open()
     shards = verdict_rows(run.spec, run.plan, run.ledger)
     return [row async for shard in shards for row in shard]
 
 
 async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
-    """The scores that each question of a run can have, by question id. Raises like `read_run`."""
-    run = await directory.open(directory.read_spec())
+    """The scores that each question of a run can have, by its id. Raises like `read_report`."""
+    run = await directory.stored.open()
     found = {}
     async for items in run.plan():
         for item in items:
@@ -90,27 +111,6 @@ async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...
                 key = id_of(run.spec.benchmark(item.benchmark), item, question)
                 found[key] = tuple(map(float, scores))
     return found
-
-
-def opening(directory: RunDirectory) -> Opening:
-    """The run of a directory, to be compared. Raises like `read_run` when it is opened."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[OpenRun]:
-        run = await directory.open(spec)
-
-        async def captions() -> Captions:
-            return await directory.captions(run)
-
-        yield OpenRun(spec, run.summary, run.plan, run.ledger, captions)
-
-    spec = directory.read_spec()
-    return Opening(spec, opened)
-
-
-def compare_runs(first: Kept, second: Kept) -> Differences:
-    """The differences of every figure by benchmark, for the benchmarks that both ran."""
-    return differences(first.tallies, second.tallies, (first.spec, second.spec))
 
 
 def find_kept(config: RunConfig) -> RunDirectory | None:

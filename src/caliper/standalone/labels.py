@@ -35,7 +35,7 @@ def read_labels(path: Path, possible: Possible) -> Labels:
     for row in jsonlines.rows(path):
         key, label = _label(row)
         if key in labels:
-            raise row.wrong("question_id", "the question is there twice")
+            raise row.wrong("question_id", "the question appears twice")
         if key[0] in possible and label is not None:
             _refuse_impossible(label, possible[key[0]], row)
         labels[key] = label

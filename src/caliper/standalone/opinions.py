@@ -10,8 +10,9 @@ from caliper.analysis.choice import Candidate, Choice, Pace, choice
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Estimate, Path, VerdictRow
+from caliper.pipeline.comparing import differences
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import compare_runs, read_run
+from caliper.standalone.kept import read_figures, read_report
 from caliper.standalone.labels import Labels, Possible, label_of
 
 ALL = "all"
@@ -60,13 +61,15 @@ async def choices(
     """The judges or readers of each benchmark of the first run, beside that one's; `blank` are
     runs of some of them over captions that tell nothing.
     """
-    kept = [await read_run(directory) for directory in directories]
+    specs = [directory.read_spec() for directory in directories]
+    kept = [await read_figures(directory) for directory in directories]
+    (first, base), *_ = kept
     empty = await _blank(blank)
-    found: dict[str, list[Candidate]] = {part.name: [] for part in kept[0].report.benchmarks}
-    for place, (directory, run) in enumerate(zip(directories, kept, strict=True)):
-        differences = compare_runs(kept[0], run) if place else {}
+    found: dict[str, list[Candidate]] = {part.name: [] for part in first.benchmarks}
+    for place, (directory, (report, totals)) in enumerate(zip(directories, kept, strict=True)):
+        apart = differences(base, totals, (specs[0], specs[place])) if place else {}
         agreements = opinions.beside_the_first(place).agreements() if place else {}
-        for part in run.report.benchmarks:
+        for part in report.benchmarks:
             if part.name not in found:
                 continue
             who = part.models[benchmark(part.name).role]
@@ -75,7 +78,7 @@ async def choices(
                     run=directory.path.name,
                     who=who,
                     part=part,
-                    differences=differences.get(part.name, {}),
+                    differences=apart.get(part.name, {}),
                     agreement=agreements.get(part.name, {}).get(ALL),
                     pace=_pace(directory, who),
                     blank=empty.get((part.name, who)),
@@ -116,7 +119,7 @@ async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str]
                     file=str(directory.path),
                     field="--blank",
                 )
-        for part in (await read_run(directory)).report.benchmarks:
+        for part in (await read_report(directory)).benchmarks:
             if _CANNOT in part.estimates:
                 who = part.models[benchmark(part.name).role]
                 found[part.name, who] = part.estimates[_CANNOT]

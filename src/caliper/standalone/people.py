@@ -43,7 +43,7 @@ def _scores(rows: csv.DictReader[str], path: Path, column: str) -> dict[str, flo
     for row in rows:
         model = (row[MODEL] or "").strip()
         if not model or model in scores:
-            problem = "the model is there twice" if model else "expected a model's label"
+            problem = "the model appears twice" if model else "expected a model's label"
             raise InvalidInput(problem, file=str(path), line=rows.line_num, field=MODEL)
         scores[model] = _number(row[column], path, rows.line_num, column)
     return scores

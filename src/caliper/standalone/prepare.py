@@ -15,7 +15,6 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
 from caliper.core.run import Identity, RunSpec, check_name
-from caliper.pipeline.allowance import Allowance, capped
 from caliper.pipeline.examine import Models
 from caliper.pipeline.plan import qa_layout
 from caliper.pipeline.resolve import Asked, BenchmarkAsked, LocalStages, resolve
@@ -34,7 +33,7 @@ from caliper.standalone.taxonomy import taxonomy_of
 @dataclass(slots=True)
 class Prepared:
     """A run that is ready to be planned. `captioners` by benchmark, where one writes;
-    `allowance` is what it may use, `decoders` says how media are decoded for captioners.
+    `decoders` says how media are decoded for them.
     """
 
     config: RunConfig
@@ -46,7 +45,6 @@ class Prepared:
     captioners: dict[str, ChatModel]
     pack: PromptPack
     room: ModelRoom
-    allowance: Allowance
     decoders: DecoderOptions = field(default_factory=DecoderOptions)
 
 
@@ -61,7 +59,6 @@ class _Parts:
     captioners: dict[str, ChatModel] = field(default_factory=dict)
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
-    allowance: Allowance = field(default_factory=Allowance)
 
 
 async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
@@ -73,7 +70,7 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
     check_name(config.label)
     pack = open_pack(config)
     room = ModelRoom(access, clock)
-    parts = _Parts(allowance=Allowance(config.max_tokens))
+    parts = _Parts()
     try:
         for name in config.benchmarks:
             await _prepare_part(name, config, parts, pack, room)
@@ -96,7 +93,6 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
         captioners=parts.captioners,
         pack=pack,
         room=room,
-        allowance=parts.allowance,
     )
 
 
@@ -128,11 +124,11 @@ async def _prepare_part(
         qa_layout(name, given=sources.qa_data is not None)
     taxonomy_of(name, part)
     seed = sampling_seed(config.seed, config.replicate)
-    answerer = await room.answerer(answering_spec(name, part), name, pack, seed, parts.allowance)
+    answerer = await room.answerer(answering_spec(name, part), name, pack, seed)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
     found = {chosen.role: answerer.identity}
     if part.captioner is not None:
-        parts.captioners[name] = capped(await room.chat_model(part.captioner), parts.allowance)
+        parts.captioners[name] = await room.chat_model(part.captioner)
         found["captioner"] = parts.captioners[name].identity
     named = digests(name, sources)
     if part.qa_replies is not None:

@@ -9,16 +9,17 @@ from pathlib import Path
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.place import find
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.benchmarks.base import Layout, PlanRequest
+from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.layout import Layout
 from caliper.core.question import Source
 from caliper.core.run import check_name
 from caliper.core.sample import Row
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.plan import qa_layout
 from caliper.pipeline.resolve import BenchmarkAsked
+from caliper.pipeline.run_record import Evaluation
 from caliper.pipeline.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 from caliper.runtime.models import ModelRoom

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from caliper.core.caps import Caps
 from caliper.pipeline.resolve import Asked, BenchmarkAsked
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.taxonomy import taxonomy_of
@@ -20,7 +19,7 @@ def run_request(config: RunConfig, name: str, parts: Sequence[BenchmarkAsked]) -
         replicate=config.replicate,
         share_replies=config.share_replies,
         coverage_floor=config.coverage_floor,
-        caps=Caps(config.max_calls, config.max_tokens),
+        caps=config.caps,
     )
 
 

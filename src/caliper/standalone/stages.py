@@ -9,8 +9,7 @@ from typing import Any
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
-from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner
+from caliper.core.messages import CaptionJob, MessageValue
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
@@ -21,9 +20,9 @@ from caliper.pipeline.publish import (
     VERDICTS,
 )
 from caliper.ports.clock import Clock
-from caliper.ports.codec import CaptionJob, Codec, ExamineJob, MessageValue
+from caliper.ports.codec import Codec
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.stages import Captioning, Examining
+from caliper.runtime.stages import CaptionerOf, Captioning, ExaminerOf, Examining, Used
 from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
 
 
@@ -31,16 +30,17 @@ from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, firs
 class Stages:
     """Works on the run whose plan-job is on the stream, until it is `over`.
 
-    `planner` publishes its jobs. `captioners` by benchmark work on what is asked of the
-    checkpoint. `follow` reads their verdicts off the stream.
+    `planner` publishes its jobs. `examiner_of` and `captioner_of` give who works on a job, `used`
+    is told of it before what came of it is published. `follow` reads the verdicts off the stream.
 
     `keep_caption` is handed the benchmark and the caption of every sample that a captioner
     wrote about, before the caption is examined.
     """
 
     planner: Planner
-    examiner: Examiner
-    captioners: dict[str, Captioner]
+    examiner_of: ExaminerOf
+    captioner_of: CaptionerOf
+    used: Used
     follow: Callable[[], Coroutine[Any, Any, None]]
     stream: MemoryStream
     codec: Codec
@@ -62,7 +62,7 @@ class Stages:
                 stage = self._examining()
                 for topic in (JUDGE_JOBS, QA_JOBS):
                     group.create_task(self._worker(topic, stage.handle, stage.give_up))
-                captioning = Captioning(stage, self._captioner, self._keep)
+                captioning = Captioning(stage, self.captioner_of, self._keep)
                 group.create_task(self._worker(CAPTION_JOBS, captioning.handle, captioning.give_up))
                 group.create_task(self.follow())
                 await self.over.wait()
@@ -91,13 +91,8 @@ class Stages:
         await Worker(consumer, handle, give_up, self.clock, self.limits).run()
 
     def _examining(self) -> Examining:
-        return Examining(self.stream, self.codec, self._examiner, self.watcher.examined)
-
-    async def _examiner(self, _: ExamineJob) -> Examiner:
-        return self.examiner
-
-    async def _captioner(self, job: CaptionJob) -> Captioner:
-        return self.captioners[job.benchmark]
+        examined = self.watcher.examined
+        return Examining(self.stream, self.codec, self.examiner_of, self.used, examined)
 
     async def _keep(self, job: CaptionJob, caption: Caption) -> None:
         await self.keep_caption(job.benchmark, caption)

@@ -20,7 +20,7 @@ from caliper.core.question import Item
 from caliper.runtime.models import split_spec
 from caliper.standalone.config import read_config
 from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import read_run
+from caliper.standalone.kept import read_report
 from caliper.standalone.prepare import answering_spec
 
 
@@ -65,11 +65,10 @@ def _config(path: Path) -> Valid:
 
 def _run(directory: RunDirectory) -> Valid:
     """Reads the plan and every outcome: what is wrong with them is raised."""
-    kept = asyncio.run(read_run(directory))
-    parts = ", ".join(part.name for part in kept.spec.benchmarks)
-    state = kept.report.state
-    problems = (f"the run is {state}, not complete",) if kept.report.partial else ()
-    summary = f"run {kept.spec.run_id} ({kept.spec.name}) over {parts}: {state}"
+    found, spec = asyncio.run(read_report(directory)), directory.read_spec()
+    parts = ", ".join(part.name for part in spec.benchmarks)
+    problems = (f"the run is {found.state}, not complete",) if found.partial else ()
+    summary = f"run {spec.run_id} ({spec.name}) over {parts}: {found.state}"
     return Valid("run", summary, problems)
 
 

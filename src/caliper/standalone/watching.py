@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
-from caliper.ports.codec import ExamineJob, Verdicts
 
 
 class SilentWatcher:

@@ -31,7 +31,7 @@ def _read(path: Path) -> tuple[yaml.Node | None, Any]:
         twin = _stands_twice(root)
         if twin is not None:
             raise InvalidInput(
-                f"the key {twin.value} stands twice in one mapping",
+                f"the key {twin.value} appears twice in one mapping",
                 file=str(path),
                 line=twin.start_mark.line + 1,
             )

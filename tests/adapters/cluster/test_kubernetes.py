@@ -109,7 +109,7 @@ def test_a_namespace_that_is_not_there(tmp_path: Path) -> None:
 def test_what_is_no_api_server(tmp_path: Path, said: bytes) -> None:
     with answering(tmp_path, (200, said)) as answers, pytest.raises(StoreUnavailable) as refused:
         read(access(answers))
-    assert str(refused.value) == f"{answers.url}: this is no Kubernetes API"
+    assert str(refused.value) == f"{answers.url}: not a Kubernetes API"
 
 
 def test_patience_ends(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 import pytest
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.benchmarks.base import FileFormat, Layout
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.layout import FileFormat, Layout
 
 TASKS = Layout(FileFormat.JSONL_FOLDER, stems=("scene", "OCR", "event"))
 LINES = Layout(FileFormat.JSONL_FOLDER)
@@ -85,7 +85,7 @@ def test_tables_chosen_by_stem_may_lie_beside_others(tmp_path: Path) -> None:
     assert read(tmp_path, chosen) == [("visible", {"n": 1}), ("described", {"n": 2})]
     assert read(tmp_path / "anno.json", chosen) == [("anno", {})]
     other = Layout(FileFormat.TABLE, stems=("other",))
-    assert "holds anno.json, described.json" in refused(tmp_path, other).message
+    assert "contains anno.json, described.json" in refused(tmp_path, other).message
 
 
 def test_every_object_of_a_folder_is_read(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_every_object_of_a_folder_is_read(tmp_path: Path) -> None:
 def test_a_missing_path_says_what_was_expected_and_what_is_there(tmp_path: Path) -> None:
     write(tmp_path, captions__json="{}")
     message = str(refused(tmp_path / "caption.json", OBJECT))
-    assert f"{tmp_path} holds captions.json" in message
+    assert f"{tmp_path} contains captions.json" in message
     assert str(FileFormat.OBJECT) in message
     assert "no folder" in refused(tmp_path / "no" / "where", TASKS).message
     assert "named scene, OCR, event" in refused(tmp_path / "no" / "where", TASKS).message
@@ -112,7 +112,7 @@ def test_long_listings_are_cut(tmp_path: Path) -> None:
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     for layout in (TASKS, TABLE, OBJECTS):
-        assert "this folder holds nothing" in refused(tmp_path, layout).message
+        assert "this folder contains nothing" in refused(tmp_path, layout).message
 
 
 def test_a_folder_in_the_place_of_a_file_and_the_other_way_round(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_symbolic_links_that_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    assert "symbolic link leads nowhere" in refused(tmp_path / "loop", TABLE).message
+    assert "symbolic link is broken" in refused(tmp_path / "loop", TABLE).message
     (tmp_path / "scene.jsonl").symlink_to(tmp_path / "scene.jsonl")
     with pytest.raises(InvalidInput, match="cannot be read: Too many levels"):
         read(tmp_path, TASKS)

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.benchmarks.base import FileFormat, Layout
 from caliper.core.errors import InvalidInput
+from caliper.core.layout import FileFormat, Layout
 from caliper.core.sample import Row
 
 LINES = Layout(FileFormat.JSONL_FOLDER)

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.benchmarks.base import FileFormat, Layout
 from caliper.core.errors import InvalidInput
+from caliper.core.layout import FileFormat, Layout
 
 TABLE = Layout(FileFormat.TABLE)
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

@@ -11,12 +11,12 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.frames import MediaFolder
+from caliper.core.messages import CaptionJob
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.pipeline.caption import Captioner
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.publish import jobs
-from caliper.ports.codec import CaptionJob
 
 Result = TypeVar("Result")
 

@@ -16,7 +16,7 @@ from caliper.core.errors import (
     InvalidInput,
     ModelChanged,
 )
-from caliper.ports.models import Identity
+from caliper.core.run import Identity
 
 
 async def test_no_identity_before_it_is_known() -> None:

@@ -11,7 +11,7 @@ from caliper.core.errors import (
     BackendUnavailable,
     InvalidInput,
 )
-from caliper.ports.models import Identity
+from caliper.core.run import Identity
 
 
 async def test_calls_go_where_the_least_is_to_do() -> None:

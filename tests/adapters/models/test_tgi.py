@@ -18,7 +18,8 @@ from caliper.core.errors import (
     UnknownName,
 )
 from caliper.core.question import Decoding
-from caliper.ports.models import Identity, Image, Message
+from caliper.core.run import Identity
+from caliper.ports.models import Image, Message
 
 TOKEN = "hush-8f2a"
 

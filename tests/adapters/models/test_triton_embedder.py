@@ -16,9 +16,8 @@ from caliper.adapters.models.retrying import Budget
 from caliper.adapters.models.triton_embedder import TritonEmbedder, parse_embedder_addresses
 from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.runtime.clock import SystemClock
-from caliper.runtime.metering import MeteredEmbedder
 
-Opening = Callable[[str], Awaitable[MeteredEmbedder]]
+Opening = Callable[[str], Awaitable[EmbedderPool]]
 
 
 @pytest.fixture
@@ -26,13 +25,13 @@ async def opened(triton: str) -> AsyncIterator[Opening]:
     """Opens embedders of the session's server, and closes them after the test."""
     async with AsyncExitStack() as stack:
 
-        async def opening(rest: str) -> MeteredEmbedder:
+        async def opening(rest: str) -> EmbedderPool:
             (address,) = parse_embedder_addresses(f"{triton}/{rest}")
             endpoints = [(address.target, TritonEmbedder(address, seconds=10))]
             pool = EmbedderPool(endpoints, SystemClock(), budget=Budget(seconds=0))
             stack.push_async_callback(pool.close)
             await pool.resolve()
-            return MeteredEmbedder(pool, SystemClock())
+            return pool
 
         yield opening
 

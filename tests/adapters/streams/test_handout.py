@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes.handouts import Log, Member
 
 from caliper.adapters.streams.progress import SPAN
-from caliper.ports.stream import Delivery, position_of
+from caliper.core.envelopes import Delivery, position_of
 
 
 def values(deliveries: list[Delivery]) -> list[bytes]:

@@ -10,8 +10,8 @@ from tests.servers.process import ServerProcess, free_ports
 from caliper.adapters.streams.kafka import KafkaMember
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess
 from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
+from caliper.core.envelopes import Delivery, Message
 from caliper.core.errors import InvalidInput, StreamUnavailable
-from caliper.ports.stream import Delivery, Message
 
 
 def names(count: int) -> list[bytes]:

@@ -13,8 +13,8 @@ from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
+from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StreamUnavailable
-from caliper.ports.stream import Message, Record
 
 TOPIC = "verdicts"
 # Never measured: it only ends a test that would wait for ever.

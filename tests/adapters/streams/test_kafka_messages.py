@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.adapters.streams.kafka_messages import kept_headers, kept_text, message_of
-from caliper.ports.stream import Message
+from caliper.core.envelopes import Message
 
 # Lone surrogates included, and the mark by which they are written.
 TEXTS = st.text(st.characters(exclude_categories=()) | st.just("\ufdd0"), max_size=8)

@@ -19,8 +19,8 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, StreamUnavailable
-from caliper.ports.stream import Message
 
 PATIENCE = 60
 WRONG = "never-to-be-printed"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caliper.adapters.streams.memory import MemoryConsumer, MemoryStream
-from caliper.ports.stream import Delivery, Message
+from caliper.core.envelopes import Delivery, Message
 
 
 def message(number: int, topic: str = "jobs", key: str = "a") -> Message:

@@ -84,7 +84,7 @@ def test_what_a_request_leaves_out_of_a_preparation_is_the_default() -> None:
 
 def test_a_domain_has_one_taxonomy() -> None:
     part = run_pb2.TaxonomyOfDomain(domain="natural", nodes=["Attribute -> Color"])
-    with pytest.raises(InvalidInput, match="taxonomy: 'natural' stands twice"):
+    with pytest.raises(InvalidInput, match="taxonomy: 'natural' appears twice"):
         decode_taxonomy([part, part])
 
 

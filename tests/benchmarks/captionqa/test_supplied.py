@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from caliper.benchmarks.base import FileFormat, PlanRequest
+from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.core.errors import InvalidInput
+from caliper.core.layout import FileFormat
 from caliper.core.question import Item, Source
 from caliper.core.sample import Row
 

@@ -52,5 +52,9 @@ def test_replies_of_judges(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*REPLIES, *JUDGEMENTS])
 def test_the_table_is_written_down(name: str) -> None:
-    page = FIDELITY if HELD_OUT in name else FOLDER / "README.md"
-    assert "\n".join(lines(table(rows(FOLDER / name)))) in page.read_text("utf-8")
+    counts = table(rows(FOLDER / name))
+    assert "\n".join(lines(counts)) in (FOLDER / "README.md").read_text("utf-8")
+    if HELD_OUT in name:
+        sums = [sum(counts[each] for each in counts if each[1] == column) for column in COLUMNS]
+        row = " | ".join(map(str, (sum(sums), *sums)))
+        assert f"s | {row} |\n" in FIDELITY.read_text("utf-8")

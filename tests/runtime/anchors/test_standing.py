@@ -3,22 +3,24 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
+from datetime import UTC, datetime
 
 import pytest
 from tests.fakes.models import HeldModel, ScriptedModel
 from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import ToldScores
 
+from caliper.adapters.models.replay import ReplayAnswerer
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.settings import resolved_settings
+from caliper.core.caps import Caps
 from caliper.core.errors import BackendTimeout, ModelChanged, StoreFull
+from caliper.core.messages import ExamineJob
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Models
 from caliper.pipeline.judge_check import Sittings, read_sittings
-from caliper.pipeline.runs import run_store
-from caliper.ports.codec import ExamineJob
+from caliper.pipeline.runs import note_start, run_store
 from caliper.runtime.anchors.frozen import anchors_of
 from caliper.runtime.anchors.judging import judge_anchors
 from caliper.runtime.anchors.standing import StandingAnchors
@@ -50,12 +52,6 @@ def job(spec: RunSpec) -> ExamineJob:
     return ExamineJob(spec.run_id, "captionqa", "sample", None, ())
 
 
-def anchors(
-    model: ScriptedModel, telemetry: ToldScores | None, store: MemoryStore
-) -> StandingAnchors:
-    return StandingAnchors(partial(answering, model), store, telemetry, PATIENCE)
-
-
 async def kept(store: MemoryStore, spec: RunSpec) -> Sittings:
     return await read_sittings(run_store(store, spec.run_id), spec)
 
@@ -63,9 +59,9 @@ async def kept(store: MemoryStore, spec: RunSpec) -> Sittings:
 async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> AgreementTelemetry:
     """Meet jobs of these runs, one after the other."""
     telemetry = AgreementTelemetry()
-    standing = anchors(model, telemetry, MemoryStore())
+    standing = StandingAnchors(MemoryStore(), telemetry, PATIENCE)
     for spec in met:
-        standing.meet(spec, "captionqa")
+        standing.meet(spec, "captionqa", answering(model))
         await standing.judged(job(spec))
     return telemetry
 
@@ -108,8 +104,8 @@ async def test_a_sitting_is_that_of_a_local_run() -> None:
     here, there = (ScriptedModel(lambda text, before: "A") for _ in range(2))
     # As standalone.prepare has it.
     expected = await judge_anchors(spec, answering(here, spec.sampling_seed), "captionqa")
-    standing = anchors(there, None, store)
-    standing.meet(spec, "captionqa")
+    standing = StandingAnchors(store, None, PATIENCE)
+    standing.meet(spec, "captionqa", answering(there, spec.sampling_seed))
     await standing.judged(job(spec))
     assert await kept(store, spec) == {"captionqa": expected}
     assert {call.decoding.seed for call in there.calls} == {
@@ -122,8 +118,8 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
     first, later = (ScriptedModel(lambda text, before, reply=reply: reply) for reply in "AB")
     told = []
     for model in (first, later):
-        standing = anchors(model, None, store)
-        standing.meet(SPEC, "captionqa")
+        standing = StandingAnchors(store, None, PATIENCE)
+        standing.meet(SPEC, "captionqa", answering(model))
         await standing.judged(job(SPEC))
         told.append(dict(store.objects))
     assert len(later.calls) == ANCHORS
@@ -132,22 +128,51 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
 
 async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = anchors(model, None, store)
+    standing = StandingAnchors(store, None, PATIENCE)
     store.full = True
-    standing.meet(SPEC, "captionqa")
+    standing.meet(SPEC, "captionqa", answering(model))
     with pytest.raises(StoreFull):
         await standing.judged(job(SPEC))
     store.full = False
-    standing.meet(SPEC, "captionqa")
+    standing.meet(SPEC, "captionqa", answering(model))
     await standing.judged(job(SPEC))
     assert len(model.calls) == 2 * ANCHORS
     assert (await kept(store, SPEC)).keys() == {"captionqa"}
 
 
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("capped", [Caps(calls=7), Caps(tokens=7)])
+async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped: Caps) -> None:
+    for asked, caps, sittings in (
+        (None, [capped, capped], 0),
+        (None, [capped, Caps()], 1),
+        (None, [Caps(), capped], 1),
+        (True, [capped, capped], 1),
+        (False, [Caps(), capped], 0),
+    ):
+        model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
+        standing = StandingAnchors(store, None, PATIENCE, asked=asked)
+        for each in caps:
+            await note_start(run_store(store, SPEC.run_id), each, NOON)
+            standing.meet(SPEC, "captionqa", answering(model))
+            await standing.judged(job(SPEC))
+        assert len(model.calls) == sittings * ANCHORS, (asked, caps)
+
+
+async def test_recorded_replies_hold_none_to_the_anchors() -> None:
+    store, recorded = MemoryStore(), ReplayAnswerer({})
+    standing = StandingAnchors(store, None, PATIENCE)
+    standing.meet(SPEC, "captionqa", Models({"captionqa/reader": recorded}))
+    await standing.judged(job(SPEC))
+    assert store.objects == {}
+
+
 async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = anchors(model, None, store)
-    standing.meet(SPEC, "captionqa")
+    standing = StandingAnchors(store, None, PATIENCE)
+    standing.meet(SPEC, "captionqa", answering(model))
     await standing.close()
     assert store.objects == {}
     # Nobody waits for what does not come.
@@ -156,8 +181,8 @@ async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
 
 async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
     model, store = HeldModel(lambda text, before: "A", held=lambda _: True), MemoryStore()
-    standing = StandingAnchors(partial(answering, model), store, None, patience=0)
-    standing.meet(SPEC, "captionqa")
+    standing = StandingAnchors(store, None, patience=0)
+    standing.meet(SPEC, "captionqa", answering(model))
     async with asyncio.timeout(PATIENCE):
         await standing.judged(job(SPEC))
     assert store.objects == {}
@@ -170,6 +195,4 @@ async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
 
 
 async def test_a_job_without_a_sitting_waits_for_none() -> None:
-    model = ScriptedModel(lambda text, before: "A")
-    await anchors(model, None, MemoryStore()).judged(job(SPEC))
-    assert model.calls == []
+    await StandingAnchors(MemoryStore(), None, PATIENCE).judged(job(SPEC))

@@ -51,7 +51,7 @@ async def test_an_embedder(room: ModelRoom) -> None:
 class Forgetful(MemoryStore):
     """Keeps what it is given to itself."""
 
-    async def get(self, key: str) -> bytes | None:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
         return None
 
 

@@ -8,26 +8,23 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import random
+import time
 from binascii import Error as Base64Error
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import urllib3
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception_type,
-    stop_after_delay,
-    wait_random_exponential,
-)
 from urllib3.exceptions import HTTPError
 
 from caliper.adapters.cluster.recipes import Data
 from caliper.adapters.trust import trusting
+from caliper.core.backoff import Backoff
 from caliper.core.errors import StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
+_BACKOFF = Backoff(0.25, 10.0)
 _EACH = urllib3.Timeout(connect=5, read=15)
 _LABELS = {
     "app.kubernetes.io/name": "caliper",
@@ -76,7 +73,7 @@ class ClusterSecrets:
             return {file: base64.b64decode(text, validate=True) for file, text in held.items()}
         except (ValueError, AttributeError, TypeError, Base64Error):
             # Not `from`: such errors quote what they could not read.
-            raise StoreUnavailable(f"{self._access.url}: this is no Kubernetes API") from None
+            raise StoreUnavailable(f"{self._access.url}: not a Kubernetes API") from None
 
     def create(self, name: str, kind: str, data: Data) -> bool:
         """`kind` is the Secret's type.
@@ -98,17 +95,17 @@ class ClusterSecrets:
 
     def _call(self, method: str, url: str, body: Any = None) -> tuple[int, bytes]:
         """Status and content of the answer, after as many tries as there is patience for."""
-        retrying = Retrying(
-            retry=retry_if_exception_type(_Passing),
-            stop=stop_after_delay(self._access.patience),
-            wait=wait_random_exponential(multiplier=0.5, max=10),
-            before_sleep=_tell,
-            reraise=True,
-        )
-        try:
-            return retrying(self._try, method, url, body)
-        except _Passing as error:
-            raise StoreUnavailable(f"{self._access.url}: {error}") from error
+        begun, failures = time.monotonic(), 0
+        while True:
+            try:
+                return self._try(method, url, body)
+            except _Passing as error:
+                if time.monotonic() - begun >= self._access.patience:
+                    raise StoreUnavailable(f"{self._access.url}: {error}") from error
+                _LOG.warning("tried again soon: %s", error)
+            failures += 1
+            # No secret depends on this draw.
+            time.sleep(_BACKOFF.wait(failures, random.random()))  # noqa: S311
 
     def _try(self, method: str, url: str, body: Any) -> tuple[int, bytes]:
         headers = {"Authorization": f"Bearer {self._token()}"}
@@ -136,8 +133,3 @@ class ClusterSecrets:
             except (ValueError, KeyError, TypeError):
                 said += " and is no Kubernetes API"
         return StoreUnavailable(f"cannot {wanted}: {said}")
-
-
-def _tell(state: RetryCallState) -> None:
-    failure = state.outcome.exception() if state.outcome else None
-    _LOG.warning("tried again soon: %s", failure)

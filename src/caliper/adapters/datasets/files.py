@@ -10,8 +10,8 @@ from pathlib import Path
 
 from caliper.adapters.datasets import jsonlines, jsonvalues, parquet
 from caliper.adapters.datasets.jsontext import unreadable
-from caliper.benchmarks.base import FileFormat, Layout
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.layout import FileFormat, Layout
 from caliper.core.sample import Row
 from caliper.ports.storage import Dataset
 
@@ -144,14 +144,14 @@ def _entries(folder: Path) -> list[Path]:
 
 def _found(path: Path) -> str:
     if path.is_dir():
-        return f"this folder holds {_listed(path)}"
+        return f"this folder contains {_listed(path)}"
     if path.is_file():
         return "this is a file"
     if path.is_symlink():
-        return "this symbolic link leads nowhere"
+        return "this symbolic link is broken"
     if path.parent.is_dir():
-        return f"there is nothing here; {path.parent} holds {_listed(path.parent)}"
-    return f"there is nothing here, and no folder {path.parent}"
+        return f"it does not exist; {path.parent} contains {_listed(path.parent)}"
+    return f"it does not exist, nor does the folder {path.parent}"
 
 
 def _in_order(files: list[Path], stems: tuple[str, ...]) -> list[Path]:

@@ -85,7 +85,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _RefusedError("the key stands twice in one JSON object", field=repr(key))
+                raise _RefusedError("the key appears twice in one JSON object", field=repr(key))
             seen.add(key)
     return found
 

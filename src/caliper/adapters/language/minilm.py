@@ -20,7 +20,7 @@ from huggingface_hub.errors import HfHubHTTPError
 from caliper.adapters.language.bert import BertEncoder
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Vector
-from caliper.ports.models import Identity
+from caliper.core.run import Identity
 
 REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 FILES = ("config.json", "tokenizer.json", "model.safetensors")

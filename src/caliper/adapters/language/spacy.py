@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from caliper.core.errors import InvalidInput
-from caliper.ports.models import Identity
+from caliper.core.run import Identity
 
 INSTALL = "pip install 'spacy>=3.8'"
 

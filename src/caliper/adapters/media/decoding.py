@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from cachetools import LRUCache
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.ports.models import Image
@@ -28,7 +29,7 @@ class Decoders:
         self.limits = options.limits
         self._threads = ThreadPoolExecutor(options.workers, thread_name_prefix="caliper-media")
         self._places = asyncio.Semaphore(2 * options.workers)
-        self._shelf = _Shelf(options.cache_bytes)
+        self._shelf: LRUCache[Hashable, tuple[Image, ...]] = LRUCache(options.cache_bytes, _size)
         self._under_way: dict[Hashable, asyncio.Task[tuple[Image, ...]]] = {}
 
     async def images(
@@ -64,7 +65,8 @@ class Decoders:
     ) -> tuple[Image, ...]:
         async with self._places:
             images = tuple(await make())
-        self._shelf.put(key, images)
+        if _size(images) <= self._shelf.maxsize:
+            self._shelf[key] = images
         return images
 
     def _done(self, key: Hashable, task: asyncio.Task[tuple[Image, ...]]) -> None:
@@ -72,28 +74,6 @@ class Decoders:
         if not task.cancelled():
             # Seen, even where everybody who waited has gone.
             task.exception()
-
-
-class _Shelf:
-    """The images that were used last, up to so many bytes of them."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._bytes = most, 0
-        self._held: OrderedDict[Hashable, tuple[Image, ...]] = OrderedDict()
-
-    def get(self, key: Hashable) -> tuple[Image, ...] | None:
-        """What was put there, while it is held."""
-        if key in self._held:
-            self._held.move_to_end(key)
-        return self._held.get(key)
-
-    def put(self, key: Hashable, images: tuple[Image, ...]) -> None:
-        """Hold images, in the place of those that were not used for longest."""
-        self._held[key] = images
-        self._bytes += _size(images)
-        while self._bytes > self._most:
-            _, gone = self._held.popitem(last=False)
-            self._bytes -= _size(gone)
 
 
 def _size(images: tuple[Image, ...]) -> int:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-_JITTER = 0.1
-_DOUBLINGS = 16
-"""More would pass any longest wait."""
+from caliper.core.backoff import Backoff, asked_wait
+
+_BACKOFF = Backoff(1.0, 30.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Pace:
 
     The limit starts at `start`, never passes `most`, and is multiplied by `cut` at most once
     every `debounce`. Growth rests for `debounce` after any trouble. `failures` in a row, and at
-    least half of the calls in flight, bring it to 0. Waits that the endpoint did not name
-    double from `first_wait` to `longest_wait`; of a wait that it did name no more than
+    least half of the calls in flight, bring it to 0. Waits that the endpoint did not name are
+    those of `backoff`, of a cut from `debounce` on; of a wait that it did name no more than
     `longest_asked` is kept. An endpoint that gave nothing but trouble for `patience`, and no
     better when it was probed, is lost: nobody should wait for it.
     """
@@ -41,14 +41,9 @@ class Pace:
     cut: float = 0.5
     debounce: float = 0.5
     failures: int = 5
-    first_wait: float = 1.0
-    longest_wait: float = 30.0
+    backoff: Backoff = _BACKOFF
     longest_asked: float = 300.0
     patience: float = 300.0
-
-    def backoff(self, times: int, first: float) -> float:
-        """The wait that was doubled so many times."""
-        return min(self.longest_wait, first * 2.0 ** min(times, _DOUBLINGS))
 
 
 class Gate:
@@ -142,16 +137,16 @@ class Gate:
                 return
             # It is there again, and busy.
             self._reopen(now)
-        pace = self._pace
+        pace, draw = self._pace, self._draw()
         if now >= self._cut_at + pace.debounce:
             self._trouble(now)
             self._threshold = self._cut(self._limit)
             self._limit = self._cut(reached)
             self._cut_at = now
-            self._close(now, pace.backoff(self._cuts, pace.debounce))
             self._cuts += 1
+            self._close(now, replace(pace.backoff, first=pace.debounce).wait(self._cuts, draw))
         if retry_after is not None:
-            self._close(now, min(retry_after, pace.longest_asked))
+            self._close(now, asked_wait(min(retry_after, pace.longest_asked), draw))
 
     def failed(self, now: float, *, probe: bool) -> None:
         """The endpoint failed by itself, could not be reached, or gave no answer in time."""
@@ -161,7 +156,7 @@ class Gate:
         if self._shut:
             if probe:
                 self._probes += 1
-                self._close(now, pace.backoff(self._probes, pace.first_wait))
+                self._close(now, pace.backoff.wait(self._probes + 1, self._draw()))
             return
         self._trouble(now)
         self._failures += 1
@@ -169,7 +164,7 @@ class Gate:
         if self._failures >= max(pace.failures, reached // 2):
             self._threshold = self._cut(self._limit)
             self._shut, self._probes = True, 0
-            self._close(now, pace.first_wait)
+            self._close(now, pace.backoff.wait(1, self._draw()))
 
     def _cut(self, calls: int) -> int:
         return max(1, int(calls * self._pace.cut))
@@ -185,5 +180,4 @@ class Gate:
         self._closed_until = now
 
     def _close(self, now: float, wait: float) -> None:
-        until = now + wait * (1.0 + _JITTER * self._draw())
-        self._closed_until = max(self._closed_until, until)
+        self._closed_until = max(self._closed_until, now + wait)

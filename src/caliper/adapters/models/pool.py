@@ -28,6 +28,7 @@ class Pool(Replicas[Endpoint]):
 
         async def ask(endpoint: Endpoint, label: str) -> Completion:
             found = await endpoint.complete(messages, decoding, schema, affinity)
+            self.cost.use(found.usage)
             self.telemetry.used(label, found.usage)
             return found
 
@@ -35,7 +36,7 @@ class Pool(Replicas[Endpoint]):
 
 
 class EmbedderPool(Replicas[EmbedderEndpoint]):
-    """An Embedder that takes `most` texts at once."""
+    """An Embedder. A call holds `most` texts at once."""
 
     @property
     def most(self) -> int:
@@ -43,7 +44,12 @@ class EmbedderPool(Replicas[EmbedderEndpoint]):
         return min(replica.model.most for replica in self._replicas)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each of at most `most` texts, in one request. Raises what `call`
-        raises.
-        """
-        return await self.call(lambda endpoint, _: endpoint.embed(texts))
+        """One vector for each text. Raises what `call` raises."""
+        found: list[Vector] = []
+
+        async def ask(endpoint: EmbedderEndpoint, _: str) -> list[Vector]:
+            return await endpoint.embed(texts[len(found) : len(found) + self.most])
+
+        while len(found) < len(texts):
+            found += await self.call(ask)
+        return found

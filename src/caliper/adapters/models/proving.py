@@ -8,8 +8,8 @@ from contextlib import suppress
 from math import inf
 
 from caliper.core.errors import BackendError, BackendTimeout, InvalidInput, ModelChanged
+from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.models import Identity
 
 _CHECKED_FOR = 5.0
 """Seconds for which an endpoint's identity is taken for granted when a call is made."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from caliper.ports.models import ChatModel, Embedder, Identity
+from caliper.core.run import Identity
+from caliper.ports.models import ChatModel, Embedder
 
 
 class Resolving(Protocol):

@@ -8,17 +8,20 @@ between them, tries again within a budget, and the proof that all serve the same
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from cachetools import LRUCache
+
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
+from caliper.adapters.models.cost import Cost
 from caliper.adapters.models.gate import Gate, Pace
 from caliper.adapters.models.proving import Proof
 from caliper.adapters.models.replica import Resolving
 from caliper.adapters.models.retrying import PASSING, Budget, Effort
 from caliper.adapters.models.watch import Watch, Watched
+from caliper.core.backoff import Backoff
 from caliper.core.errors import (
     BackendError,
     BackendUnavailable,
@@ -26,8 +29,8 @@ from caliper.core.errors import (
     InvalidInput,
     ModelChanged,
 )
+from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.models import Identity
 from caliper.ports.telemetry import SILENT, CallTelemetry
 
 Served = TypeVar("Served", bound=Resolving)
@@ -56,7 +59,7 @@ class Replicas(Generic[Served]):
     """A model. `resolve` must be awaited once before anything else, `close` at the end.
 
     `endpoints` are pairs of a name for people and an adapter, at least one. `in_flight` calls
-    at most are made at once, shared out evenly among the endpoints.
+    at most are made at once, shared out evenly among the endpoints. `cost` is what calls cost.
     """
 
     def __init__(
@@ -77,8 +80,9 @@ class Replicas(Generic[Served]):
             pace,
             most=share,
             patience=patience,
-            first_wait=min(pace.first_wait, patience / 10),
-            longest_wait=min(pace.longest_wait, patience / 4),
+            backoff=Backoff(
+                min(pace.backoff.first, patience / 10), min(pace.backoff.longest, patience / 4)
+            ),
         )
         self._replicas = tuple(
             _Replica(name, model, Gate(pace), Proof(model.resolve, lambda: self.identity, clock))
@@ -89,8 +93,9 @@ class Replicas(Generic[Served]):
             [Watched(each.name, each.gate, each.proof.look) for each in self._replicas],
             clock,
         )
-        self._homes: OrderedDict[str, int] = OrderedDict()
+        self._homes: LRUCache[str, int] = LRUCache(_HOMES)
         self._identity: Identity | None = None
+        self.cost = Cost()
 
     @property
     def identity(self) -> Identity:
@@ -155,10 +160,11 @@ class Replicas(Generic[Served]):
                 failed.append((self._label(self._replicas[turn.place]), failure))
                 raise
 
-        try:
-            return await effort.retried(attempt, elsewhere)
-        except EndpointsLost:
-            raise self._last_trouble() from None
+        with self.cost.call(self._clock):
+            try:
+                return await effort.retried(attempt, elsewhere)
+            except EndpointsLost:
+                raise self._last_trouble() from None
 
     async def _tried(self, turn: Turn, effort: Effort, ask: Ask[Served, Reply]) -> Reply:
         """One try in its turn; the endpoint's gate, and who watches, are told of its end."""
@@ -218,9 +224,6 @@ class Replicas(Generic[Served]):
         turn = await self._admission.enter(place, tries)
         if affinity:
             self._homes[affinity] = turn.place
-            self._homes.move_to_end(affinity)
-            if len(self._homes) > _HOMES:
-                self._homes.popitem(last=False)
         return turn
 
     def _last_trouble(self) -> BackendError:

@@ -7,26 +7,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_random_exponential,
-)
-from tenacity.stop import stop_base
-
-from caliper.core.errors import (
-    BackendError,
-    BackendOverloaded,
-    BackendTimeout,
-    BackendUnavailable,
-)
+from caliper.core.backoff import Backoff
+from caliper.core.errors import BackendOverloaded, BackendTimeout, BackendUnavailable
 from caliper.ports.clock import Clock
 
 Result = TypeVar("Result")
 
-_BACKOFF = wait_random_exponential(multiplier=0.5, max=30)
+_BACKOFF = Backoff(0.25, 15.0)
 PASSING = (BackendOverloaded, BackendUnavailable, BackendTimeout)
 
 
@@ -72,48 +59,18 @@ class Effort:
         every other error at once. A server that asks for a longer wait than is left is not
         waited for.
         """
-        try:
-            return await attempt()
-        except PASSING as error:
-            first: list[BackendError] = [error]
-
-        async def again() -> Result:
-            if first:
-                raise first.pop()
-            return await attempt()
-
-        # Only now, for most calls are well: tenacity keeps the state of its iteration in the
-        # object, and making one costs a tenth of a call.
-        retrying = AsyncRetrying(
-            retry=retry_if_exception_type(PASSING),
-            stop=stop_after_attempt(self.budget.tries) | _Spent(self),
-            wait=lambda state: 0.0 if elsewhere() else _wait(state),
-            sleep=self._clock.sleep,
-            reraise=True,
-        )
-        return await retrying(again)
-
-
-class _Spent(stop_base):
-    """Stops before a wait that passes what an effort may take."""
-
-    def __init__(self, effort: Effort) -> None:
-        self._effort = effort
-
-    def __call__(self, state: RetryCallState) -> bool:
-        taken = self._effort.spent + state.idle_for
-        return taken + state.upcoming_sleep > self._effort.budget.seconds
-
-
-def _wait(state: RetryCallState) -> float:
-    """Exponential with full jitter, on top of what the server asked for.
-
-    The jitter comes on top so that callers who were sent away together do not return
-    together.
-    """
-    error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, BackendOverloaded) else None
-    if asked is None:
-        return _BACKOFF(state)
-    # No secret depends on this draw.
-    return asked * (1 + 0.1 * random.random())  # noqa: S311
+        waited, failures = 0.0, 0
+        while True:
+            try:
+                return await attempt()
+            except PASSING as error:
+                failures += 1
+                # No secret depends on this draw.
+                draw = random.random()  # noqa: S311
+                asked = error.retry_after if isinstance(error, BackendOverloaded) else None
+                wait = 0.0 if elsewhere() else _BACKOFF.wait(failures, draw, asked)
+                waited += wait
+                spent = self.spent + waited > self.budget.seconds
+                if spent or failures >= self.budget.tries:
+                    raise
+            await self._clock.sleep(wait)

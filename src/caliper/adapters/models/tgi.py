@@ -39,7 +39,8 @@ from caliper.core.errors import (
 )
 from caliper.core.keys import canonical_json, digest
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Identity, Message
+from caliper.core.run import Identity
+from caliper.ports.models import Completion, Message
 
 
 class TgiModel:
@@ -241,10 +242,11 @@ class TgiModel:
             story = f"the endpoint gave no answer within {self._timeout:g} s"
             raise BackendTimeout(story) from error
         except Untrusted as error:
-            story = f"the endpoint cannot be talked to: {error}"
+            story = f"cannot connect to the endpoint: {error}"
             raise BackendRejected(story) from error
         except httpx2.HTTPError as error:
-            raise BackendUnavailable(f"the endpoint cannot be talked to: {error}") from error
+            story = f"cannot connect to the endpoint: {error}; is the server running?"
+            raise BackendUnavailable(story) from error
         except (ValueError, TypeError, RecursionError) as error:
             story = f"{type(error).__name__}: {error!s:.100}"
             raise BackendUnavailable(f"the answer is no chat completion: {story}") from error

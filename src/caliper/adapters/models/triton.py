@@ -22,7 +22,8 @@ from caliper.adapters.models.triton_vllm import VllmShape
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Identity, Message
+from caliper.core.run import Identity
+from caliper.ports.models import Completion, Message
 
 _VLLM_OPTIONS = ("template", "image_token")
 _OPTIONS = (*_VLLM_OPTIONS, *triton_plain.OPTIONS, *COMMON_OPTIONS)

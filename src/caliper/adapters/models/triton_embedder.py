@@ -28,7 +28,7 @@ from caliper.adapters.models.triton_tensors import (
 from caliper.core.errors import BackendUnavailable, CaliperError, InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Vector
-from caliper.ports.models import Identity
+from caliper.core.run import Identity
 
 _OPTIONS = ("text", "embedding", "tokenizer", *COMMON_OPTIONS)
 _IDS = ("input_ids", "attention_mask", "token_type_ids")

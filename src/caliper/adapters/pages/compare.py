@@ -10,7 +10,7 @@ from typing import Any
 from caliper.adapters import wording
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.packing import Thumbnail
-from caliper.adapters.pages.page import render
+from caliper.adapters.pages.page import cut, render
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip
 from caliper.analysis.likeness import said, unlike
@@ -23,7 +23,6 @@ PICTURES = 20_000_000
 """The most bytes of pictures on a page, as JPEG in base64."""
 _PICTURES = 2
 # Longest caption and explanation, in characters: a page is for looking.
-_LONGEST = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +135,11 @@ def _candidate(name: str, candidate: Against, album: _Album) -> _Shown:
 
 def _card(flip: Flip, album: _Album) -> _Card:
     before, after = (
-        (_cut(row.explanation), _cut(caption))
+        (cut(row.explanation), cut(caption))
         for row, caption in zip((flip.before, flip.after), flip.captions, strict=True)
     )
     pictures = tuple(album.of(flip.after.benchmark, flip.after.media))
     return _Card(flip, (before, after), pictures)
-
-
-def _cut(text: str) -> str:
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[:_LONGEST]} [... {len(text) - _LONGEST} more characters]"
 
 
 def _axis(section: Section) -> charts.Scale | None:

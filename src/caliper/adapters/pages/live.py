@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from caliper.adapters.pages.page import render
+from caliper.adapters.pages.page import cut, render
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
 from caliper.pipeline.declaration import declared
 from caliper.pipeline.facets import Facet
-from caliper.pipeline.gateway import Evaluation
 from caliper.pipeline.gateway import Page as RunsPage
 from caliper.pipeline.reading import FILES, Wanted
+from caliper.pipeline.run_record import Evaluation
 
 RUNS = ("Runs", "/")
 REFRESH = 5
@@ -23,7 +23,7 @@ PICTURES = 4
 """The most pictures of a sample that are shown."""
 # Longest question, explanation or reply, and what is shown of a caption until it is asked for
 # whole, in characters.
-_LONGEST, _GLANCE = 4000, 420
+_GLANCE = 420
 _FILTERS = ("benchmark", "dimension", "outcome")
 
 Trail = tuple[tuple[str, str], ...]
@@ -248,22 +248,16 @@ def _card(run: str, row: VerdictRow, found: Found) -> Card:
         for media in row.media[:PICTURES]
         if (row.benchmark, media) in found.pictures
     )
-    cut = replace(
+    row = replace(
         row,
-        question=_cut(row.question),
-        expected=_cut(row.expected),
-        explanation=_cut(row.explanation),
-        reply=_cut(row.reply),
+        question=cut(row.question),
+        expected=cut(row.expected),
+        explanation=cut(row.explanation),
+        reply=cut(row.reply),
     )
     begun = caption[:_GLANCE].rpartition(" ")[0] or caption[:_GLANCE]
     glance = f"{begun} ..." if len(caption) > _GLANCE else ""
-    return Card(cut, caption, glance, pictures)
-
-
-def _cut(text: str) -> str:
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[:_LONGEST]} [... {len(text) - _LONGEST} more characters]"
+    return Card(row, caption, glance, pictures)
 
 
 def render_trouble(title: str, message: str, ways: Trail = ()) -> str:

@@ -23,6 +23,7 @@ else:
     jinja2 = deferred("jinja2")
 
 _TEMPLATES = files("caliper.adapters.pages") / "templates"
+_LONGEST = 4000
 
 
 def render(template: str, *, script: str = "", live: bool = False, **values: Any) -> str:
@@ -43,6 +44,13 @@ def render(template: str, *, script: str = "", live: bool = False, **values: Any
             **values,
         )
     )
+
+
+def cut(text: str) -> str:
+    """A text of at most 4,000 characters; of a longer one also how much is missing."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]} [... {len(text) - _LONGEST} more characters]"
 
 
 def live_policy() -> str:

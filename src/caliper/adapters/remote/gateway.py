@@ -18,9 +18,10 @@ from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
 from caliper.pipeline.comparing import Comparison, Wished
 from caliper.pipeline.comparisons import Pictures
-from caliper.pipeline.gateway import Evaluation, Page
+from caliper.pipeline.gateway import Page
 from caliper.pipeline.reading import Wanted
 from caliper.pipeline.resolve import Asked
+from caliper.pipeline.run_record import Evaluation
 
 _TIMEOUT = 60.0
 _LONG = 600.0

@@ -28,25 +28,23 @@ class DirectoryStore:
         self._root = root
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store")
 
-    async def put(self, key: str, data: bytes) -> None:
-        """Store `data` whole or not at all, on the disk when this returns.
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes, or the content of a file with a part in memory at a time: whole or not at
+        all, on the disk when this returns.
 
         Raises StoreFull when there is no room, StoreUnavailable when the disk fails.
         """
-        await self._call(write_atomically, self._file(key), data)
+        if isinstance(data, Path):
+            await self._call(_copy, data, self._file(key))
+        else:
+            await self._call(write_atomically, self._file(key), data)
 
-    async def put_file(self, key: str, file: Path) -> None:
-        """Store what a file holds, a part in memory at a time; else as `put`."""
-        await self._call(_copy, file, self._file(key))
-
-    async def get(self, key: str) -> bytes | None:
-        """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
-        return await self._call(_read, self._file(key))
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        """As `get`. Raises InvalidInput when there are more than `most`."""
-        found = await self._call(_read, self._file(key), most + 1)
-        if found is not None and len(found) > most:
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        """The bytes under `key`, None when there are none. Raises StoreUnavailable, and
+        InvalidInput when there are more than `most`.
+        """
+        found = await self._call(_read, self._file(key), -1 if most is None else most + 1)
+        if found is not None and most is not None and len(found) > most:
             raise too_long(key, most)
         return found
 
@@ -91,8 +89,8 @@ def _copied(source: Path, target: Path) -> bool:
     return True
 
 
-def _read(file: Path, first: int = -1) -> bytes | None:
-    """So many bytes of a file from its beginning, or all."""
+def _read(file: Path, first: int) -> bytes | None:
+    """So many bytes of a file from its beginning, -1 for all."""
     try:
         with file.open("rb") as read:
             return read.read(first)

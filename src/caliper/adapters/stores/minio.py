@@ -112,35 +112,23 @@ class MinioStore:
         self._bucket = access.bucket
         self._threads = ThreadPoolExecutor(access.at_once, thread_name_prefix="store")
 
-    async def put(self, key: str, data: bytes) -> None:
-        """Store `data` whole or not at all; acknowledged by the server when this returns.
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes, or the content of a file with a part in memory at a time: whole or not at
+        all, acknowledged by the server when this returns.
 
         Raises StoreFull when the server or the bucket has no room, StoreUnavailable when the
         server fails or does not answer in time (it may then have the object nevertheless).
         """
         name = checked(key)
-        await self._call(
-            lambda: self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
-        )
+        await self._call(lambda: self._put(name, data))
 
-    async def put_file(self, key: str, file: Path) -> None:
-        """Store what a file holds, a part in memory at a time; else as `put`."""
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        """The bytes under `key` in one request, None when there are none. Raises StoreUnavailable,
+        and InvalidInput when there are more than `most`.
+        """
         name = checked(key)
-        # One after the other: several at a time are all of a report in memory.
-        await self._call(
-            lambda: self._client.fput_object(self._bucket, name, str(file), num_parallel_uploads=1)
-        )
-
-    async def get(self, key: str) -> bytes | None:
-        """The bytes under `key`, None when there are none. Raises StoreUnavailable."""
-        name = checked(key)
-        return await self._call(lambda: self._read(name))
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        """As `get`, in one request. Raises InvalidInput when there are more than `most`."""
-        name = checked(key)
-        found = await self._call(lambda: self._read(name, most + 1))
-        if found is not None and len(found) > most:
+        found = await self._call(lambda: self._read(name, None if most is None else most + 1))
+        if found is not None and most is not None and len(found) > most:
             raise too_long(key, most)
         return found
 
@@ -170,7 +158,14 @@ class MinioStore:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: told_apart(work, self._bucket))
 
-    def _read(self, name: str, first: int | None = None) -> bytes | None:
+    def _put(self, name: str, data: bytes | Path) -> None:
+        if isinstance(data, Path):
+            # One part after the other: several at a time are all of a report in memory.
+            self._client.fput_object(self._bucket, name, str(data), num_parallel_uploads=1)
+        else:
+            self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
+
+    def _read(self, name: str, first: int | None) -> bytes | None:
         """All bytes of an object, or the first of them."""
         with self._response(name) as response:
             return None if response is None else response.read(first)

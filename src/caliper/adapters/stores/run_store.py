@@ -17,7 +17,7 @@ from caliper.pipeline.runs import SPEC
 from caliper.pipeline.store_log import segment_key
 from caliper.ports.storage import ObjectStore
 
-_NAMELESS = ("captions", "verdicts")
+_NAMELESS = ("anchors", "captions", "verdicts")
 """What does not say whose it is lies below the run's id: a directory may have been another's."""
 _INDEX = "run-index/"
 """When the run was started: its directory tells that of itself, not the store that runs share."""
@@ -39,31 +39,21 @@ class RunStore:
         self._journal = state / "journal.jsonl"
         self._first = segment_key(f"{self._prefix}verdicts", 0)
 
-    async def put(self, key: str, data: bytes) -> None:
-        """Store `data` whole or not at all. Raises StoreUnavailable or StoreFull."""
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes or a file's content. Raises StoreUnavailable or StoreFull."""
         store, place = self._place(key)
         await store.put(place, data)
 
-    async def put_file(self, key: str, file: Path) -> None:
-        """Store what a file holds. Raises StoreUnavailable or StoreFull."""
-        store, place = self._place(key)
-        await store.put_file(place, file)
-
-    async def get(self, key: str) -> bytes | None:
-        """The bytes under `key`, None when there are none. Raises StoreUnavailable, and
-        InvalidInput or NewerSchema for a journal that is not this run's.
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        """At most so many bytes under `key`. Raises as the port says, and InvalidInput or
+        NewerSchema for a journal that is not this run's.
         """
         if key == self._prefix + SPEC:
             return canonical_json(self._spec.to_json())
         if key == self._first and self._journal.exists():
             return await asyncio.to_thread(self._packed)
         store, place = self._place(key)
-        return await store.get(place)
-
-    async def get_within(self, key: str, most: int) -> bytes | None:
-        """As `get`. Raises InvalidInput for an object of more than `most` bytes."""
-        store, place = self._place(key)
-        return await store.get_within(place, most)
+        return await store.get(place, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file; False when there are none."""

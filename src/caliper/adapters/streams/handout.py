@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from caliper.adapters.streams.progress import Mark, Progress
-from caliper.ports.stream import Delivery, Message, position_of
+from caliper.core.envelopes import Delivery, Message, position_of
 
 # Offset and partition.
 _Place = tuple[int, int]

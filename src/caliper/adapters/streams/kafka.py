@@ -14,9 +14,9 @@ from caliper.adapters.streams.handout import Handout
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_messages import kept_headers, kept_text
 from caliper.adapters.streams.kafka_polling import Polling
+from caliper.core.dead_letters import letter
+from caliper.core.envelopes import Delivery, Message, bytes_of
 from caliper.core.errors import InvalidInput, StreamUnavailable
-from caliper.ports.letters import letter
-from caliper.ports.stream import Delivery, Message, bytes_of
 
 _LOG = logging.getLogger(__name__)
 

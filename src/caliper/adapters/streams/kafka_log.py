@@ -13,8 +13,8 @@ from kafka.errors import KafkaError
 
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_messages import message_of
+from caliper.core.envelopes import Record
 from caliper.core.errors import StreamUnavailable
-from caliper.ports.stream import Record
 
 # Seconds between signs of life, while there is nothing to read.
 _PROBE = 2.0

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
-from caliper.ports.stream import Message
 
 
 def kept_text(text: str) -> bytes:

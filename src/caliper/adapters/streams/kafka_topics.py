@@ -10,7 +10,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError
 
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
-from caliper.ports.letters import DEAD_LETTERS
+from caliper.core.dead_letters import DEAD_LETTERS
 
 _RETENTION = {"cleanup.policy": "delete", "retention.ms": str(14 * 24 * 60 * 60 * 1000)}
 _EVERY = {

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from caliper.ports.letters import DEAD_LETTERS, letter
-from caliper.ports.stream import Delivery, Message, Record
+from caliper.core.dead_letters import DEAD_LETTERS, letter
+from caliper.core.envelopes import Delivery, Message, Record
 
 
 @dataclass(slots=True)

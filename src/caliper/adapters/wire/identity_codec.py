@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from caliper.core.errors import InvalidInput
-from caliper.ports.codec import (
+from caliper.core.messages import (
     CaptionJob,
     ExamineJob,
     MessageValue,

@@ -24,9 +24,7 @@ from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
-from caliper.core.question import Item, Question
-from caliper.core.run import SCHEMA, refuse_newer
-from caliper.ports.codec import (
+from caliper.core.messages import (
     CaptionJob,
     ExamineJob,
     MessageValue,
@@ -39,6 +37,8 @@ from caliper.ports.codec import (
     StreamMessage,
     Verdicts,
 )
+from caliper.core.question import Item, Question
+from caliper.core.run import SCHEMA, refuse_newer
 
 _Read = TypeVar("_Read", pb.PlanJob, pb.CaptionJob, pb.ExamineJob, pb.Verdicts, pb.RunEvent)
 

@@ -93,12 +93,12 @@ def encode_taxonomy(taxonomy: Taxonomy) -> list[run_pb2.TaxonomyOfDomain]:
 
 
 def decode_taxonomy(messages: Iterable[run_pb2.TaxonomyOfDomain]) -> Taxonomy:
-    """The taxonomy. Raises InvalidInput for a broken text, and a domain that stands twice."""
+    """The taxonomy. Raises InvalidInput for a broken text, and a domain that appears twice."""
     found: dict[str, tuple[str, ...]] = {}
     for message in messages:
         domain = from_wire(message.domain)
         if domain in found:
-            raise InvalidInput(f"{domain!r:.60} stands twice", field="taxonomy")
+            raise InvalidInput(f"{domain!r:.60} appears twice", field="taxonomy")
         found[domain] = tuple(from_wire(node) for node in message.nodes)
     return found
 

@@ -9,8 +9,6 @@ from typing import Any
 from caliper.benchmarks.base import (
     Benchmark,
     Described,
-    FileFormat,
-    Layout,
     Outcomes,
     PlanRequest,
     RecordKey,
@@ -28,6 +26,7 @@ from caliper.benchmarks.captionqa import (
 )
 from caliper.benchmarks.captionqa.recipes import RECIPES
 from caliper.benchmarks.captionqa.settings import SETTINGS
+from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
 from caliper.core.report import Generation

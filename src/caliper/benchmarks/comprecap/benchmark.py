@@ -8,8 +8,6 @@ from typing import Any
 
 from caliper.benchmarks.base import (
     Described,
-    FileFormat,
-    Layout,
     Outcomes,
     PlanRequest,
     RecordKey,
@@ -22,6 +20,7 @@ from caliper.benchmarks.comprecap.describing import LABELS, describe, label, sco
 from caliper.benchmarks.comprecap.recipes import RECIPES
 from caliper.benchmarks.comprecap.settings import SETTINGS
 from caliper.core.errors import UnknownName
+from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Outcome
 from caliper.core.question import Examination, Item, Question, Source
 from caliper.core.report import Generation

@@ -7,9 +7,9 @@ import asyncio
 from caliper.analysis.drift import Judged, Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
+from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.examine import Examiner, Models
-from caliper.ports.codec import ExamineJob
 from caliper.runtime.anchors.frozen import Anchor, anchors_of, digest_of
 
 REPLAY = "replay"

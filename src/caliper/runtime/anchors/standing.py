@@ -1,25 +1,25 @@
-"""Anchors in a service: judged beside the jobs of the runs that it meets, and kept with them."""
+"""Anchors beside runs: judged once the first job of a run is met, and kept with the run."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import JobFate, handling
+from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.examine import Models
-from caliper.pipeline.judge_check import keep_sitting
-from caliper.pipeline.runs import run_store
-from caliper.ports.codec import CaptionJob, ExamineJob
+from caliper.pipeline.judge_check import check_wanted, keep_sitting
+from caliper.pipeline.runs import last_start, run_store
+from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import ScoreTelemetry
-from caliper.runtime.anchors.judging import judge_anchors
+from caliper.runtime.anchors.judging import REPLAY, judge_anchors
 
 _LOG = logging.getLogger(__name__)
 _REMEMBERED = 1000
@@ -30,52 +30,59 @@ _Key = tuple[str, str]
 class _Begun(NamedTuple):
     """A sitting, and until when it is waited for in the time of the event loop, in seconds."""
 
-    sitting: asyncio.Task[None]
+    sitting: asyncio.Task[bool]
     until: float
 
 
 class StandingAnchors:
     """Judges the anchors once for each benchmark of each run that this process meets, and keeps
-    the sitting with the run. `scores` is told the agreement, if there is anybody to tell.
+    the sitting with the run. `scores` is told the agreement, if there is anybody to tell. `asked`
+    says whether somebody asked for anchors: see `check_wanted`.
 
-    `models_of` gives those of a run's seed. No outcome depends on it. But verdicts are published
-    only after the sitting beside them, so that every report that rests on them has its check. Of
-    an endpoint that hangs it is waited for no longer than `patience` seconds after it began.
+    No outcome depends on it. But verdicts are published only after the sitting beside them, so that
+    every report that rests on them has its check. Of an endpoint that hangs it is waited for no
+    longer than `patience` seconds after it began.
     """
 
     def __init__(
         self,
-        models_of: Callable[[int], Models],
         store: ObjectStore,
         scores: ScoreTelemetry | None,
         patience: float,
+        *,
+        asked: bool | None = None,
     ) -> None:
-        self._models_of, self._store, self._scores = models_of, store, scores
-        self._patience = patience
+        self._store, self._scores = store, scores
+        self._patience, self._asked = patience, asked
         self._begun: OrderedDict[_Key, _Begun] = OrderedDict()
 
-    def meet(self, spec: RunSpec, name: str) -> None:
-        """A job of a run is here: its anchors are judged beside it, but once."""
+    def meet(self, spec: RunSpec, name: str, models: Models) -> None:
+        """A job of a run is here: its anchors are judged beside it by its `models`, but once.
+        Recorded replies hold none to them.
+        """
         key = spec.run_id, name
-        if key in self._begun:
+        recorded = _answerer(name, models).identity.kind == REPLAY
+        if recorded or self._asked is False or key in self._begun:
             return
-        sitting = asyncio.create_task(self._sit(spec, name))
+        sitting = asyncio.create_task(self._sit(spec, name, models))
         until = asyncio.get_running_loop().time() + self._patience
         self._begun[key] = _Begun(sitting, until)
         sitting.add_done_callback(partial(self._ended, key))
         if len(self._begun) > _REMEMBERED and next(iter(self._begun.values())).sitting.done():
             self._begun.popitem(last=False)
 
-    async def judged(self, job: ExamineJob | CaptionJob) -> None:
+    async def judged(self, job: ExamineJob) -> None:
         """Wait for the sitting beside a job, if it has one. Raises StoreUnavailable or StoreFull
         for one that could not be kept: the next job that is met begins another.
         """
         begun = self._begun.get((job.run, job.benchmark))
-        if begun is not None:
+        if begun is None:
+            return
+        if not begun.sitting.done():
             left = max(0.0, begun.until - asyncio.get_running_loop().time())
-            ended, _ = await asyncio.wait([begun.sitting], timeout=left)
-            for sitting in ended:
-                sitting.result()
+            await asyncio.wait([begun.sitting], timeout=left)
+        if begun.sitting.done():
+            begun.sitting.result()
 
     async def close(self) -> None:
         """Break off the sittings that have not ended."""
@@ -84,24 +91,29 @@ class StandingAnchors:
             sitting.cancel()
         await asyncio.gather(*sittings, return_exceptions=True)
 
-    def _ended(self, key: _Key, sitting: asyncio.Task[None]) -> None:
-        if sitting.cancelled() or sitting.exception() is not None:
+    def _ended(self, key: _Key, sitting: asyncio.Task[bool]) -> None:
+        if sitting.cancelled() or sitting.exception() is not None or not sitting.result():
             self._begun.pop(key, None)
 
-    async def _sit(self, spec: RunSpec, name: str) -> None:
-        models = self._models_of(spec.sampling_seed)
+    async def _sit(self, spec: RunSpec, name: str, models: Models) -> bool:
+        """Whether this start of the run has had all the sitting that it gets."""
+        run = run_store(self._store, spec.run_id)
         try:
+            _, caps = await last_start(run)
+            if not check_wanted(caps, asked=self._asked):
+                return False
             sitting = await judge_anchors(spec, models, name)
-            await keep_sitting(run_store(self._store, spec.run_id), name, sitting)
+            await keep_sitting(run, name, sitting)
         except Exception as error:
             if handling(error).fate is JobFate.PAUSE:
                 raise
             # The jobs of the run meet the same, and tell whom it concerns.
             _LOG.warning("anchors of %s beside run %s: %s", name, spec.run_id, error)
-            return
+            return True
         told = f"{sitting.agreed} of {sitting.scored} anchors judged as known"
         _LOG.info("%s beside run %s: %s by %s", name, spec.run_id, told, sitting.judge)
-        self._tell(models.answerers[f"{name}/{benchmark(name).role}"].identity.name, name, sitting)
+        self._tell(_answerer(name, models).identity.name, name, sitting)
+        return True
 
     def _tell(self, judge: str, name: str, sitting: Sitting) -> None:
         if self._scores is None or sitting.agreement is None:
@@ -109,3 +121,7 @@ class StandingAnchors:
         # A few verdicts beside an endpoint in trouble would look like a judge that changed.
         if 2 * sitting.scored >= len(sitting.verdicts):
             self._scores.anchored(judge, name, sitting.agreement)
+
+
+def _answerer(name: str, models: Models) -> Answerer:
+    return models.answerers[f"{name}/{benchmark(name).role}"]

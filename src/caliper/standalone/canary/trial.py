@@ -11,12 +11,12 @@ from fractions import Fraction
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import NAMES, benchmark
 from caliper.core.caption import Caption
+from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.examine import Examiner, Models
-from caliper.ports.codec import ExamineJob
 from caliper.ports.models import Answerer
 from caliper.ports.prompts import PromptPack
 from caliper.runtime.models import ModelRoom

@@ -66,14 +66,14 @@ def _hidden(text: str, secrets: Iterable[str]) -> str:
 
 
 _ADVICE: Mapping[type[Exception], str] = {
-    BackendOverloaded: "it has more to do than it can: wait, or add a replica",
-    BackendTimeout: "it may still be loading its model: wait, or give it more --timeout",
-    BackendUnavailable: "is it started, and reachable from here under this host and port?",
+    BackendOverloaded: "it is overloaded: wait, or add a replica",
+    BackendTimeout: "it may still be loading its model: wait, or raise --timeout",
+    BackendUnavailable: "is it running, and reachable at this host and port?",
     BackendRejected: "check the URL and the model's name, the token in CALIPER_TOKEN or "
     "CALIPER_TOKEN_FILE (a gateway's: CALIPER_SERVER_TOKEN), and whom CALIPER_CA trusts",
-    BackendError: "see what it says itself, in its log",
-    InvalidInput: "correct what is named here",
-    StoreFull: "make room, or raise the quota",
+    BackendError: "see its log",
+    InvalidInput: "correct the value named here",
+    StoreFull: "free some space, or raise the quota",
     StoreUnavailable: "is it started? check the address, the keys and the bucket; `caliper storage "
     "apply` makes the bucket",
     StreamUnavailable: "is it started? check the address: the brokers have to be reachable under "

@@ -60,7 +60,7 @@ async def check_model(
     name = ", ".join(wanted)
     kind, rest = split_spec(spec)
     if CAPTIONER not in wanted and kind == "lexical":
-        return Finding(name, State.WELL, "rules over words, nothing to reach")
+        return Finding(name, State.WELL, "lexical rules: no server to reach")
     if CAPTIONER not in wanted and kind == "replay":
         return _recorded(name, split_recording(rest)[0])
     model = await room.chat_model(spec)
@@ -99,7 +99,8 @@ async def _write(model: ChatModel, clock: Clock, seen: _Seen) -> None:
     latency = round((clock.monotonic() - begun) * 1000)
     same = first.text == second.text
     seen.facts |= {"latency_ms": latency, "deterministic": same}
-    seen.said.append(f"{latency} ms a reply of {len(second.text.split())} words")
+    words = len(second.text.split())
+    seen.said.append(f"{latency} ms per reply ({words} word{'' if words == 1 else 's'})")
     if not second.text.strip():
         thinks = second.finish == "length"
         seen.said.append("writes nothing" + (" before its tokens are used up" if thinks else ""))
@@ -182,4 +183,4 @@ async def _hurry(model: ChatModel, clock: Clock, seen: _Seen) -> None:
         rates[str(at_once)] = round(done, 2)
     seen.facts["calls_per_second"] = rates
     told = ", ".join(f"{rate:g} at {at_once}" for at_once, rate in rates.items())
-    seen.said.append(f"calls a second by calls at once: {told}")
+    seen.said.append(f"calls per second by calls in flight: {told}")

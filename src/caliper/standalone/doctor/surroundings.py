@@ -43,7 +43,9 @@ def check_disk(name: str, folder: Path) -> Finding:
         file.flush()
     free = shutil.disk_usage(there).free
     state = next((state for state, least in ROOM.items() if free < least), State.WELL)
-    advice = "" if state is State.WELL else "make room, or name another place (--out, --store)"
+    advice = (
+        "" if state is State.WELL else "free some space, or choose another folder (--out, --store)"
+    )
     said = f"{free / _GIB:,.1f} GiB free in {there}, which can be written to"
     return Finding(name, state, said, advice, {"free_bytes": free})
 
@@ -55,7 +57,7 @@ def check_media(name: str) -> Finding:
         import PIL  # noqa: PLC0415
         from PIL import Image, features  # noqa: PLC0415
     except ImportError as error:
-        return Finding(name, State.ILL, str(error), "install Caliper anew, with what it depends on")
+        return Finding(name, State.ILL, str(error), "reinstall Caliper with its dependencies")
     written = io.BytesIO()
     Image.new("RGB", (16, 16), (200, 0, 0)).save(written, "JPEG")
     Image.open(io.BytesIO(written.getvalue())).load()
@@ -105,8 +107,8 @@ async def check_store(name: str, store: ObjectStore, place: str) -> Finding:
         return Finding(
             name,
             State.ILL,
-            f"{place} does not give back what was written",
-            "look for something between here and the store that keeps answers",
+            f"{place} returned something else than was written",
+            "look for a caching proxy between here and the store",
         )
     return Finding(name, State.WELL, f"{place}: written, and read again")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from caliper.ports.stream import Delivery, Message, Record
+from caliper.core.envelopes import Delivery, Message, Record
 
 DEAD_LETTERS = "dead-letters"
 _OURS = ("error", "attempts", "crashes", "origin", "origin-partition", "origin-offset")

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - imported by the scripts beside it, and by tests
 """Asks a Prometheus what Grafana would ask it for a dashboard's panels and variables."""
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 _LABEL_VALUES = re.compile(r"label_values\((?P<selector>.+), *(?P<label>\w+)\)")
-_LEGEND_GAP = re.compile(r"\{\{ *(\w+) *\}\}")
 
 
 class QueryFailed(Exception):
@@ -25,10 +23,6 @@ class Series:
 
     labels: Mapping[str, str]
     points: tuple[tuple[float, float], ...]
-
-    def called(self, legend: str) -> str:
-        """Its name after a legend such as "{{model}} low"."""
-        return _LEGEND_GAP.sub(lambda gap: self.labels.get(gap[1], ""), legend)
 
 
 def substituted(text: str, values: Mapping[str, str], interval: str = "1m") -> str:
