@@ -10,6 +10,9 @@ LOCKS := requirements.lock pyproject.toml
 DEV_LOCKS := $(LOCKS) requirements-dev.lock
 LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
+# Python keeps what it has compiled, whatever the shell says: tests are collected by every worker.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo up down test test-rest test-all lint format bench docs proto servers lock clean
 

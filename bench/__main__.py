@@ -17,6 +17,7 @@ BENCHES = {
     "aggregator_rate": "bench.aggregator_rate",
     "metrics_freshness": "bench.metrics_freshness",
     "standalone_run": "bench.standalone_run",
+    "endpoint_run": "bench.endpoint_run",
     "media_memory": "bench.media_memory",
     "pages": "bench.pages",
     "coverage": "bench.coverage",

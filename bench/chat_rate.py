@@ -28,7 +28,7 @@ from rich.table import Table
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.tgi import TgiModel
-from caliper.benchmarks.asking import Reading, ask_and_read
+from caliper.benchmarks.exchanges import Reading, ask_and_read
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Item, Question
 from caliper.pipeline.answerer import PromptingAnswerer

@@ -10,9 +10,9 @@ import asyncio
 import random
 import time
 
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.adapters.models.lexical import LexicalAnswerer
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.question import Ask, Item, Question
-from caliper.lexical.answerer import LexicalAnswerer
 
 BOUND = 2000.0
 """The least number of verdicts a second that is acceptable."""

@@ -31,6 +31,29 @@ def write_capability(
         _write(folder / "captions" / f"{task}.jsonl", captions)
 
 
+def write_replies(folder: Path) -> int:
+    """A recorded reply to every question of `folder/data`, in `folder/replies`. Returns how many
+    there are.
+    """
+    count = 0
+    for path in sorted((folder / "data").glob("*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        _write(folder / "replies" / path.name, map(_reply, rows))
+        # One a thing where there are several, in one row.
+        named = path.stem == "dynamic_object_number"
+        count += sum(len(row["annotation"]) if named else 1 for row in rows)
+    return count
+
+
+def _reply(row: dict[str, Any]) -> dict[str, Any]:
+    score, told = {"score": 1, "reason": "the caption says so"}, {"file_id": row["file_id"]}
+    if TASKS[row["task"]].labels:
+        return {**told, "pred": [row["annotation"]], "reason": score["reason"]}
+    if row["task"] == "dynamic_object_number":
+        return {**told, "response": [score for _ in row["annotation"]]}
+    return {**told, **score}
+
+
 def write_captionqa(folder: Path, samples: int, questions: int) -> None:
     """`samples` rows of so many questions each in `folder/data.jsonl`, and as many captions in
     `folder/captions.json`.

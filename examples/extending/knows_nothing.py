@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caliper.benchmarks.captionqa.options import label
-from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.question import Answer, Ask, Reply
 from caliper.core.run import Identity
 

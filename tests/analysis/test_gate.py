@@ -6,7 +6,7 @@ import pytest
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.gate import Check, Decision, Policy, Side, Tier, gate
-from caliper.benchmarks.directions import Better
+from caliper.benchmarks.base import Better
 
 WHOLE = Side(complete=True, coverage={"capability": 1.0, "captionqa": 0.995})
 F1 = ("average", "f1")

@@ -7,7 +7,7 @@ import pytest
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.core.question import Ask, Embed, Examination, Item, Nouns, Source
 from caliper.core.sample import Row
 
@@ -19,7 +19,7 @@ DATA = {
 }
 QA = {"capability": "capability_qa", "comprecap": "comprecap"}
 CHOSEN: list[tuple[str, dict[str, str]]] = [
-    *((name, {}) for name in NAMES),
+    *((name, {}) for name in BUILT_IN),
     ("capability", {"category_labels": "one"}),
     ("captionqa", {"temperature": "0.7", "max_tokens": "64"}),
     ("comprecap", {"relation_prompt": "relation", "temperature": "0.1", "top_p": "0.5"}),

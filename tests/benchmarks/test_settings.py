@@ -2,18 +2,18 @@
 
 import pytest
 
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, UnknownName
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_settings_that_nobody_gives_have_their_defaults(name: str) -> None:
     found = resolved_settings(name, {})
     assert found == {setting.name: setting.default for setting in benchmark(name).settings}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_what_runs_without_a_setting_mean_is_left_out(name: str) -> None:
     """A run from before `blank_caption` and one with `unscored` are the same run."""
     assert resolved_settings(name, {})["blank_caption"] == "answer"

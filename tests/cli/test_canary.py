@@ -12,11 +12,11 @@ from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command
 
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import BUILT_IN
 from caliper.benchmarks.settings import resolved_settings
 from caliper.standalone.canary.cases import RIGHT, cases
 
-CASES = cases({name: resolved_settings(name, {}) for name in NAMES})
+CASES = cases({name: resolved_settings(name, {}) for name in BUILT_IN})
 RIGHT_ONES = {case.caption: case for case in CASES if case.kind == RIGHT}
 PLAIN = {case.caption.rstrip(".") for case in CASES if not case.attack}
 

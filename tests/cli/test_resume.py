@@ -118,7 +118,7 @@ def test_a_run_directory_that_is_damaged_is_told(root: Path, copied: Path) -> No
     ended = Command(root)("report", copied.name, code=2)
     assert "plan/000000.jsonl.gz: broken shard" in ended.err
     (copied / "state" / "plan" / "summary.json").unlink()
-    assert "is not planned to its end" in Command(root)("report", copied.name, code=2).err
+    assert "has no complete plan" in Command(root)("report", copied.name, code=2).err
 
 
 def test_a_run_of_an_earlier_release_is_read_and_goes_on(root: Path, copied: Path) -> None:

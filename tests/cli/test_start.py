@@ -96,7 +96,7 @@ def test_a_gate_imports_nothing_for_models(runs: Path) -> None:
 
 
 def test_the_rules_are_imported_for_a_model_that_names_them(runs: Path) -> None:
-    rules = "caliper.lexical.answerer"
+    rules = "caliper.adapters.models.lexical"
     assert rules not in imported(runs, "compare", "one", "two")
     captions = ("--data", "captionqa.json", "--captions", "captions/captionqa.json")
     replayed = ("captionqa", *captions, "--reader", "replay:read")

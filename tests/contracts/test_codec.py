@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.api.stream.v1 import messages_pb2
-from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
+from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
 from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NewerSchema

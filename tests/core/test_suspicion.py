@@ -1,12 +1,13 @@
 """Signs of a caption that states everything, and none in what honest models write at length."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.long_captions import LONG_CAPTIONS
 from tests.fakes.stuffing import stuffed
 
 from caliper.benchmarks.capability.tasks import ALTERNATIVES
+from caliper.core import suspicion
 from caliper.core.suspicion import STUFFING, Sign, Suspicious, count, repeated, signs
 
 EVERYTHING = stuffed()
@@ -59,10 +60,19 @@ def test_a_little_less_is_no_sign(text: str) -> None:
     assert signs(text, ALTERNATIVES) == ()
 
 
-@given(st.text("aeginorstvx:'\" 5B"))
-def test_what_no_stem_announces_no_pattern_finds(text: str) -> None:
-    # A letter beyond ASCII has every pattern look.
-    assert set(signs(text)) == set(signs(f"{text} \u00e9"))
+@pytest.mark.parametrize("sign", suspicion._STEMS)
+@settings(max_examples=400)
+@given(data=st.data())
+def test_a_stem_stands_in_whatever_a_pattern_finds(sign: Sign, data: st.DataObject) -> None:
+    found = data.draw(st.from_regex(suspicion._PATTERNS[sign]))
+    assert any(stem in found.lower() for stem in suspicion._STEMS[sign])
+
+
+def test_words_end_at_whatever_is_no_letter() -> None:
+    text = f"{COLOURS} {MORE}"
+    for between in ("\u00e9", "-", "\u732b", "_", "5", "\n"):
+        assert signs(text.replace(" ", between)) == (Sign.COLOURS,)
+    assert signs(text.replace(" ", "x")) == ()
 
 
 def test_one_text_of_five_samples_is_shared() -> None:

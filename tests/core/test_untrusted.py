@@ -138,6 +138,20 @@ def test_twice_is_once_and_nothing_is_left(text: str) -> None:
 
 
 @given(texts)
+def test_what_no_character_announces_no_rule_finds(text: str) -> None:
+    # An ampersand has every rule look, and is none of its finds.
+    assert neutral(f"{text}&") == f"{neutral(text)}&"
+    assert (hidden(f"{text}&"), marked(f"{text}&")) == (hidden(text), marked(text))
+
+
+def test_every_character_that_a_rule_finds_is_announced() -> None:
+    for character in map(chr, (*range(0x20000), *range(0xE0000, 0xE1000))):
+        for text in (character, f"{character}/a", f"]{character}a~["):
+            assert neutral(f"{text}&") == f"{neutral(text)}&"
+            assert (hidden(f"{text}&"), marked(f"{text}&")) == (hidden(text), marked(text))
+
+
+@given(texts)
 def test_nothing_in_a_caption_opens_or_closes_the_fence(text: str) -> None:
     fence = Fence.of("p" * 64, "c" * 64)
     whole = fence.around(neutral(text))

@@ -1,7 +1,12 @@
-"""Every way in which the manifests can be applied, rendered once a session."""
+"""Every way in which the manifests can be applied. The renderings are kept beside this file, so
+that tests of them need no kustomize; `python -m tests.deploy.rendering` writes them anew.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import os
 import subprocess
 import tempfile
@@ -10,12 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations
 from pathlib import Path
+from typing import Any
 
 import yaml
 from tests.deploy.objects import Object
 from tests.servers import kustomize
-from tests.servers.absent import leave_out
-from tests.servers.fetch import Missing
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "deploy" / "k8s"
@@ -51,21 +55,35 @@ BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)
 
 
-def rendered(rendering: Rendering) -> tuple[Object, ...]:
-    """The objects of a rendering, for a test that is left out where kustomize cannot be had.
-    Whoever changes them copies them before.
-    """
-    try:
-        return render(rendering)
-    except Missing as reason:
-        leave_out("kustomize", reason)
+KEPT = Path(__file__).with_name("renderings.json.gz")
+
+
+def sources() -> str:
+    """A digest of the files that renderings are made of."""
+    files = sorted(file for file in (ROOT / "deploy").rglob("*") if file.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        if file.suffix != ".md":
+            digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 @cache
-def render(rendering: Rendering) -> tuple[Object, ...]:
-    """The objects of a rendering. Raises fetch.Missing where kustomize cannot be had, ValueError
-    with what kustomize said where it refuses.
-    """
+def kept() -> dict[str, Any]:
+    """The file: `sources` as they were, `objects`, and `renderings` of these by their places."""
+    found: dict[str, Any] = json.loads(gzip.decompress(KEPT.read_bytes()))
+    return found
+
+
+@cache
+def rendered(rendering: Rendering) -> tuple[Object, ...]:
+    """The objects of a rendering, as they are kept. Whoever changes them copies them before."""
+    objects = kept()["objects"]
+    return tuple(objects[place] for place in kept()["renderings"][str(rendering)])
+
+
+def render(rendering: Rendering) -> list[Object]:
+    """The objects of a rendering, rendered now. Raises as `build` does."""
     with tempfile.TemporaryDirectory() as scratch:
         # kustomize follows relative paths only, and only to folders.
         manifests = os.path.relpath(MANIFESTS, Path(scratch).resolve())
@@ -74,11 +92,13 @@ def render(rendering: Rendering) -> tuple[Object, ...]:
             "components": [f"{manifests}/components/{name}" for name in rendering.components],
         }
         Path(scratch, "kustomization.yaml").write_text(yaml.safe_dump(wanted), "utf-8")
-        return tuple(build(Path(scratch)))
+        return build(Path(scratch))
 
 
 def build(folder: Path) -> list[Object]:
-    """What kustomize makes of a folder. Raises fetch.Missing and ValueError as `render` does."""
+    """What kustomize makes of a folder. Raises fetch.Missing where kustomize cannot be had,
+    ValueError with what it said where it refuses.
+    """
     command = [str(kustomize.binary()), "build", str(folder)]
     # It ends before collecting its garbage would pay.
     settings = os.environ | {"GOGC": "off", "GOMAXPROCS": "1"}
@@ -89,3 +109,24 @@ def build(folder: Path) -> list[Object]:
     if done.stderr:
         raise ValueError(f"rendered, but with a warning: {done.stderr}")
     return [item for item in yaml.load_all(done.stdout, yaml.CSafeLoader) if item]
+
+
+def keep() -> None:
+    """Render everything and write it to `KEPT`."""
+    places: dict[str, int] = {}
+    made = {
+        str(rendering): [
+            places.setdefault(json.dumps(each), len(places)) for each in render(rendering)
+        ]
+        for rendering in RENDERINGS
+    }
+    found = {
+        "sources": sources(),
+        "renderings": made,
+        "objects": [json.loads(each) for each in places],
+    }
+    KEPT.write_bytes(gzip.compress(json.dumps(found).encode(), mtime=0))
+
+
+if __name__ == "__main__":
+    keep()

@@ -82,6 +82,7 @@ def test_overlays_need_no_definitions(own_kube_api: KubeApi, rendering: Renderin
     _apply_apart(own_kube_api, rendering)
 
 
+@pytest.mark.components(kustomize.NAME)
 def test_components_with_their_definitions(own_kube_api: KubeApi) -> None:
     try:
         definitions = kustomize.definitions()

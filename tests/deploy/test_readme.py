@@ -13,6 +13,7 @@ import yaml
 from tests.deploy import schemas
 from tests.deploy.objects import Object, Pod, of_kind, pods
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
+from tests.servers import kustomize
 
 README = (MANIFESTS / "README.md").read_text("utf-8")
 _UNITS = {"m": 0.001, "": 1.0, "Mi": 2.0**-10, "Gi": 1.0}
@@ -106,6 +107,7 @@ def _built(wanted: Object, folder: Path) -> list[Object]:
     return build(folder)
 
 
+@pytest.mark.components(kustomize.NAME)
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in _examples()])
 def test_settings_of_ones_own_render(text: str, tmp_path: Path) -> None:
     said = yaml.safe_load(text.replace("<commit>", "0" * 40).replace(*_COPY))

@@ -20,12 +20,26 @@ from tests.deploy.rendering import (
     RENDERINGS,
     Rendering,
     build,
+    kept,
+    render,
     rendered,
+    sources,
 )
+from tests.servers import kustomize
 from tests.servers.absent import leave_out
 from tests.servers.fetch import Missing
 
 _every_rendering = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
+
+
+def test_renderings_are_kept_of_these_manifests() -> None:
+    assert kept()["sources"] == sources(), "write them anew: python -m tests.deploy.rendering"
+
+
+@pytest.mark.components(kustomize.NAME)
+@_every_rendering
+def test_kustomize_renders_what_is_kept(rendering: Rendering) -> None:
+    assert render(rendering) == list(rendered(rendering))
 
 
 @cache
@@ -41,6 +55,7 @@ def _strict(objects: Iterable[Object], version: str) -> list[str]:
         leave_out("definitions of custom resources", reason)
 
 
+@pytest.mark.components(kustomize.NAME)
 @_every_rendering
 @pytest.mark.parametrize("version", schemas.VERSIONS)
 def test_every_object_is_valid(rendering: Rendering, version: str) -> None:
@@ -55,6 +70,7 @@ def test_objects_have_names_of_their_own(rendering: Rendering) -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+@pytest.mark.components(kustomize.NAME)
 @pytest.mark.parametrize(
     "change",
     [
@@ -80,6 +96,7 @@ def test_no_overlay_and_no_component_is_left_out() -> None:
     assert {each.name for each in folders if each.parts[:1] == ("components",)} == set(COMPONENTS)
 
 
+@pytest.mark.components(kustomize.NAME)
 def test_the_command_of_the_readme_applies_the_base() -> None:
     assert list(rendered(BASE)) == build(MANIFESTS)
 

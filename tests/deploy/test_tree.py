@@ -11,6 +11,7 @@ import pytest
 import yaml
 from tests.deploy.objects import pods
 from tests.deploy.rendering import BASE, MANIFESTS, ROOT, build, rendered
+from tests.servers import kustomize
 
 from caliper.version import __version__
 
@@ -38,6 +39,7 @@ def changed(tmp_path: Path) -> Callable[[str, str, str], set[str]]:
     return change
 
 
+@pytest.mark.components(kustomize.NAME)
 @pytest.mark.parametrize(
     ("file", "old", "new", "replaced"),
     [
@@ -59,6 +61,7 @@ def test_a_change_of_configuration_replaces_the_pods_that_read_it(
     assert changed(file, old, new) == replaced
 
 
+@pytest.mark.components(kustomize.NAME)
 def test_the_version_of_our_image_stands_in_one_place(
     changed: Callable[[str, str, str], set[str]],
 ) -> None:

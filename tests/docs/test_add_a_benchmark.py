@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import runpy
-from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import pytest
 import yaml
 from tests.docs.pages import ROOT, blocks
 
-from caliper.benchmarks.base import Benchmark, PlanRequest
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.benchmark import Benchmark
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Failure, Item, Reply, Source
@@ -21,27 +21,19 @@ from caliper.ports.prompts import Template
 
 PAGE = "add-a-benchmark.md"
 EXAMPLE = ROOT / "examples" / "extending" / "mentions"
-METHODS = {name for name in vars(Benchmark) if not name.startswith("_")}
-PARTS = METHODS | set(Benchmark.__annotations__)
-Names = Mapping[str, Any]
-
-
-@pytest.fixture(scope="module")
-def names() -> Names:
-    """What the example defines; its assertions run on the way."""
-    return runpy.run_path(str(EXAMPLE / "benchmark.py"), run_name="__main__")
+MODULE = EXAMPLE / "caliper_mentions" / "benchmark.py"
 
 
 def test_the_page_quotes_the_example() -> None:
     quoted = blocks(PAGE, "python")
     assert quoted
-    text = (EXAMPLE / "benchmark.py").read_text("utf-8")
+    text = MODULE.read_text("utf-8")
     assert [block for block in quoted if block not in text] == []
 
 
 @pytest.fixture(scope="module")
-def benchmark(names: Names) -> Benchmark:
-    found: Benchmark = names["BENCHMARK"]
+def benchmark() -> Benchmark:
+    found: Benchmark = runpy.run_path(str(MODULE))["BENCHMARK"]
     return found
 
 
@@ -70,15 +62,16 @@ def examined(
 
 def test_the_page_names_every_part_of_the_interface() -> None:
     page = (ROOT / "docs" / PAGE).read_text("utf-8")
-    assert [name for name in PARTS if f"`{name}`" not in page] == []
+    assert [
+        field.name
+        for field in fields(Benchmark)
+        if f"`{field.name}`" not in page and f"    {field.name}=" not in page
+    ] == []
 
 
-def test_it_has_every_part_of_the_interface_with_its_parameters(benchmark: Benchmark) -> None:
-    for name in PARTS:
-        assert hasattr(benchmark, name), name
-    for name in METHODS:
-        wanted = inspect.signature(getattr(Benchmark, name)).parameters
-        assert ["self", *inspect.signature(getattr(benchmark, name)).parameters] == [*wanted]
+def test_the_page_shows_how_the_package_is_found() -> None:
+    (point,) = blocks(PAGE, "toml")
+    assert point in (EXAMPLE / "pyproject.toml").read_text("utf-8")
 
 
 def test_a_refused_question_is_no_zero(benchmark: Benchmark) -> None:
@@ -121,7 +114,7 @@ def test_a_broken_row_is_unscored_and_a_broken_file_is_refused(benchmark: Benchm
 
 def test_payloads_come_back_and_newer_ones_are_refused(benchmark: Benchmark) -> None:
     (question, _) = planned(benchmark, row()).questions
-    written = benchmark.encode(question)
+    written = benchmark.encode(question.payload)
     assert benchmark.decode(written) == question.payload
     with pytest.raises(NewerSchema):
         benchmark.decode({**written, "schema": 2})
@@ -131,7 +124,7 @@ def test_payloads_come_back_and_newer_ones_are_refused(benchmark: Benchmark) -> 
 
 def test_recorded_replies_are_found_by_their_key(benchmark: Benchmark) -> None:
     item = planned(benchmark, row())
-    told = Row("replies.jsonl", 1, {"image": "a.jpg", "thing": "rug", "response": "no"})
+    told = Row("replies.jsonl", 1, {"item": "a.jpg", "question": 1, "response": "no"})
     recorded = dict(benchmark.recorded([told], Source.CAPTION))
     assert recorded[benchmark.record_key(item, item.questions[1], 0)] == "no"
 
@@ -145,7 +138,7 @@ def test_people_read_it_in_words(benchmark: Benchmark) -> None:
 
 
 def test_the_template_has_exactly_the_gaps_that_are_filled(benchmark: Benchmark) -> None:
-    written = (EXAMPLE / "prompts" / "mention.yaml").read_text("utf-8")
+    written = (EXAMPLE / "caliper_mentions" / "prompts" / "mention.yaml").read_text("utf-8")
     template = Template(**{"system": "", **yaml.safe_load(written)})
     asks = next(benchmark.examine(planned(benchmark, row()), "A {thing}.", {}))
     assert isinstance(asks, tuple)
@@ -155,15 +148,3 @@ def test_the_template_has_exactly_the_gaps_that_are_filled(benchmark: Benchmark)
         "Caption:\nA {thing}.\n\nDoes this caption mention the following thing? dog\n"
         "Answer with yes or no and nothing else."
     )
-
-
-def test_the_places_to_make_it_known_exist() -> None:
-    for place in (
-        "src/caliper/benchmarks/registry.py",
-        "src/caliper/cli/options.py",
-        "src/caliper/cli/benchmarks.py",
-        "src/caliper/standalone/validation.py",
-        "src/caliper/lexical",
-        ".importlinter",
-    ):
-        assert (ROOT / place).exists(), place

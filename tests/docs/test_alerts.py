@@ -5,15 +5,18 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 from tests.deploy.objects import of_kind
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.docs.pages import blocks
+from tests.servers import kustomize
 from tests.servers.absent import leave_out
 
 ALERTING, KUSTOMIZATION, POLICY = blocks("alerts.md", "yaml")
 
 
+@pytest.mark.components(kustomize.NAME)
 def test_the_bundled_prometheus_is_pointed_at_an_alertmanager(tmp_path: Path) -> None:
     before = {each["metadata"]["name"] for each in of_kind(rendered(BASE), "NetworkPolicy")}
     bundled = (MANIFESTS / "base" / "prometheus" / "prometheus.yml").read_text("utf-8")

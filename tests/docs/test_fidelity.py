@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from caliper.benchmarks.base import Setting
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.outcome import Reason
 from caliper.core.preparation import Preparation
@@ -36,7 +36,7 @@ def told(setting: Setting) -> str:
     return ", ".join([f"**`{setting.default}`**", *(f"`{choice}`" for choice in others)])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_every_setting_stands_in_the_table_of_its_benchmark(name: str) -> None:
     chosen = benchmark(name)
     rows = dict(ROW.findall(section(chosen.title)))
@@ -52,7 +52,7 @@ def test_reasons_are_named_as_the_code_names_them() -> None:
         assert reason == "reason" or Reason(reason)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_the_settings_behind_published_figures_exist(name: str) -> None:
     codes = " ".join(CODE.findall(section(benchmark(name).title, PUBLISHED)))
     pairs = PAIR.findall(codes)
@@ -86,7 +86,7 @@ def values_in(name: str, here: str) -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_the_recipe_and_the_table_say_the_same(name: str) -> None:
     recipe = benchmark(name).recipes["published"]
     rows = rows_of(name)

@@ -18,6 +18,7 @@ from tests.deploy.objects import of_kind
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.docs.pages import ROOT, blocks
 from tests.fakes.sources import python_path
+from tests.servers import kustomize
 from tests.servers.kube_api import KubeApi
 from tests.servers.process import ServerProcess
 
@@ -117,6 +118,7 @@ def test_commands_that_need_pods_are_commands(block: str, tmp_path: Path) -> Non
     assert shell(f"bash -n <<'END'\n{block}END", tmp_path, tmp_path) == ""
 
 
+@pytest.mark.components(kustomize.NAME)
 def test_what_is_said_in_a_folder_of_ones_own_renders(tmp_path: Path) -> None:
     base = os.path.relpath(MANIFESTS / "base", tmp_path.resolve())
     wanted: dict[str, Any] = {"resources": [base]}

@@ -15,9 +15,11 @@ from caliper.core.envelopes import Delivery, Message, Record
 PATIENCE = 60
 
 
-def hasty(servers: str) -> KafkaAccess:
-    """Access whose limits a test can wait for."""
-    return KafkaAccess(servers, patience=2.0, session=1.0, longest_pause=1.5)
+def hasty(servers: str, patience: float = PATIENCE) -> KafkaAccess:
+    """Access whose limits a test can wait for; with a `patience` of its own where a broker is to
+    be missed.
+    """
+    return KafkaAccess(servers, patience=patience, session=1.0, longest_pause=1.5)
 
 
 def new_topic(servers: str, partitions: int = 1) -> str:

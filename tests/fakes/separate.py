@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
+from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.cli.progress import WarningWatcher
 from caliper.core.dead_letters import Letter
 from caliper.core.run import RunState
@@ -129,6 +131,12 @@ class Ground:
             return ForkedServer(name, [module], log, lambda: answers(port), environment)
         started = [sys.executable, "-m", *self.modules.get(name, [module])]
         return ServerProcess(name, started, log, lambda: answers(port), environment)
+
+
+def grounded(kafka: str, minio: str, folder: Path) -> Ground:
+    """With topics for services, and a bucket of its own."""
+    apply_topics(KafkaAccess(kafka), partitions=4)
+    return Ground(kafka, minio, f"caliper-{uuid.uuid4().hex[:8]}", folder)
 
 
 @dataclass

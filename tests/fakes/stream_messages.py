@@ -12,9 +12,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
+from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
 from caliper.core.caption import Caption
 from caliper.core.messages import (
     CaptionJob,

@@ -7,11 +7,11 @@ from pathlib import Path
 import yaml
 
 from caliper.benchmarks.capability.tasks import ALTERNATIVES
-from caliper.lexical import near, synonyms, vocabulary
+from caliper.lexical import neighbours, synonyms, vocabulary
 from caliper.lexical.shades import FAMILIES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-_LISTS = (vocabulary.KINDS, near.THINGS, near.DEEDS, synonyms.SYNONYMS)
+_LISTS = (vocabulary.KINDS, neighbours.THINGS, neighbours.DEEDS, synonyms.SYNONYMS)
 _NUMBERS = re.findall("[a-z]+", "one two three four five six seven eight nine ten eleven twelve")
 
 

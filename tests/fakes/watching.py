@@ -85,5 +85,7 @@ async def reported(run: Planned, records: Sequence[Record]) -> dict[tuple[str, s
     return {
         label: Score(told.value, told.low, told.high)
         for path, told in found.benchmarks[0].estimates.items()
-        if (label := label_of(path)) and told.value is not None and not path[-1].startswith("n_")
+        if (label := label_of(found.benchmarks[0].name, path))
+        and told.value is not None
+        and not path[-1].startswith("n_")
     }

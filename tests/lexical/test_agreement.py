@@ -25,9 +25,9 @@ from pathlib import Path
 
 import pytest
 
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.adapters.models.lexical import reply_to
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.question import Ask, Item, Question, Reply
-from caliper.lexical.answerer import reply_to
 
 HERE = Path(__file__).parent
 Pair = tuple[int, int]

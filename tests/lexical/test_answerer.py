@@ -12,20 +12,25 @@ from typing import Any
 import pytest
 from tests.fakes.sources import python_path
 
-from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
-from caliper.benchmarks.captionqa.payloads import CANNOT, ChoiceQuestion
-from caliper.benchmarks.comprecap.payloads import MediaQuestion as CompreQuestion
-from caliper.benchmarks.comprecap.payloads import PhraseQuestion
+from caliper.adapters.models.lexical import LexicalAnswerer, reply_to
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
+from caliper.benchmarks.captionqa.questions import CANNOT, ChoiceQuestion
+from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Ask, Failure, Item, Question, Reply, Source
-from caliper.lexical.answerer import LexicalAnswerer, reply_to
 
 ROOT = Path(__file__).parents[2]
+
+_OF = {
+    **dict.fromkeys((ElementQuestion, MediaQuestion), "capability"),
+    ChoiceQuestion: "captionqa",
+    **dict.fromkeys((PhraseQuestion, CompreQaQuestion), "comprecap"),
+}
 
 
 def ask(payload: Any, fields: dict[str, str], source: Source = Source.CAPTION) -> Ask:
     question = Question(0, payload)
-    item = Item("any", "item", "sample", "", (), (question,), source)
+    item = Item(_OF[type(payload)], "item", "sample", "", (), (question,), source)
     return Ask(item, question, 0, "any/template", fields)
 
 
@@ -78,7 +83,7 @@ def test_silence_about_a_category_is_not_available() -> None:
     ("payload", "source"),
     [
         (MediaQuestion("scene", "Where?", ("A. here",), "A", None), Source.MEDIA),
-        (CompreQuestion("p", "dog", "Is there a dog?", "A"), Source.MEDIA),
+        (CompreQaQuestion("p", "dog", "Is there a dog?", "A"), Source.MEDIA),
         (
             ChoiceQuestion(
                 "natural", "A - B", "Q?", ("a", "b"), 0, has_cannot=False, permutation=(0, 1)

@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.fakes.endless import comes_to_an_end
 
-from caliper.benchmarks.capability.payloads import ElementQuestion
-from caliper.lexical.answerer import _CATEGORY, _OPEN, _judge
-from caliper.lexical.phrases import rate_phrase
-from caliper.lexical.reader import choose
+from caliper.benchmarks.capability.questions import ElementQuestion
+from caliper.benchmarks.capability.rules import _CATEGORY, _OPEN, judge
+from caliper.benchmarks.captionqa.rules import choose
+from caliper.benchmarks.comprecap.rules import rate_phrase
 from caliper.lexical.text import parse
 
 TASKS = (*_OPEN, *_CATEGORY)
@@ -34,7 +34,7 @@ TEXT = ANYTHING | PIECES
 def test_a_judge_always_writes_a_reply_that_can_be_read(
     caption: str, element: str, thing: str, task: str
 ) -> None:
-    answer = _judge(ElementQuestion(task, element, thing), {"caption": caption})
+    answer = judge(ElementQuestion(task, element, thing), caption)
     reply = json.loads(answer.text)  # type: ignore[union-attr]
     if task in _CATEGORY:
         assert reply["pred"]
@@ -94,8 +94,8 @@ LONG = {
 def test_300_kilobytes_come_to_an_end(text: str) -> None:
     with comes_to_an_end():
         for task in TASKS:
-            _judge(ElementQuestion(task, "the dog is left of the cat", "dog"), {"caption": text})
-            _judge(ElementQuestion(task, text[:20_000], text[:20_000]), {"caption": "dogs"})
+            judge(ElementQuestion(task, "the dog is left of the cat", "dog"), text)
+            judge(ElementQuestion(task, text[:20_000], text[:20_000]), "dogs")
         choose(parse(text), "How many dogs are there?", ("two", "3", "cat"))
         choose(parse(text), "What color is the dog?", ("red", "blue cat"))
         rate_phrase(parse(text), "a red dog")

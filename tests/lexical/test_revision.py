@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.sources import python_path
 
-from caliper.lexical.answerer import LexicalAnswerer
+from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.revision import _DERIVED
 from caliper.lexical.tagger import RuleTagger
@@ -22,7 +22,7 @@ TODAY = (
     NgramEmbedder().identity.revision,
 )
 ASK = """
-from caliper.lexical.answerer import LexicalAnswerer
+from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 for model in (LexicalAnswerer(), RuleTagger(), NgramEmbedder()):
@@ -75,13 +75,13 @@ def test_the_revisions_of_this_commit() -> None:
 PARTIAL = '_PARTIAL = word_set("prominent main notable central largest")\n'
 IMPORT = "from caliper.lexical.vocabulary import word_set"
 HARMLESS = (
-    ("counts", PARTIAL, "from caliper.lexical.near import LARGE as _PARTIAL\n"),
-    ("near", "\nDEEDS = ", f"\n{IMPORT}\n{PARTIAL.replace('_PARTIAL', 'LARGE')}\nDEEDS = "),
+    ("counts", PARTIAL, "from caliper.lexical.neighbours import LARGE as _PARTIAL\n"),
+    ("neighbours", "\nDEEDS = ", f"\n{IMPORT}\n{PARTIAL.replace('_PARTIAL', 'LARGE')}\nDEEDS = "),
     ("numbers", "_MADE_OF", "_MATERIALS"),
     ("ngrams", "\n_WORD ", "\n# A comment.\n_WORD "),
     ("tagger", "\n_TOKEN ", "\n# A comment.\n_TOKEN "),
     ("words", "DEEDS = frozenset(_NEAR_DEEDS)", "DEEDS = frozenset(['computed another way'])"),
-    ("writing", "\n_SAME ", "\ndef unused(): ...\n_SAME "),
+    ("ocr", "\n_SAME ", "\ndef unused(): ...\n_SAME "),
 )
 
 

@@ -33,9 +33,11 @@ from caliper.core.errors import (
     StoreUnavailable,
 )
 from caliper.core.keys import sampling_seed
+from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Reason, Unscored
 from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Examiner, Models, give_up
+from caliper.ports.prompts import Template
 
 
 async def test_every_question_is_asked_and_its_verdict_comes_in_order() -> None:
@@ -58,6 +60,55 @@ async def test_all_questions_are_asked_at_once() -> None:
     model = ScriptedModel(watching)
     await examined(model, MemoryStore())
     assert most == 5
+
+
+async def two_items(*places: int) -> ExamineJob:
+    """A job over the samples in these places, of three questions each."""
+    rows = {"captionqa": runs.sources(runs.choice_rows(2, 3), {})}
+    planned = await runs.planned(runs.spec(), rows, MemoryStore())
+    job = await a_job(runs.spec())
+    return replace(job, items=tuple(planned.items[place] for place in places))
+
+
+def examiner(model: ScriptedModel, pack: OpenPack = PACK) -> Examiner:
+    models = Models({"captionqa/reader": PromptingAnswerer(model, pack)})
+    return Examiner(runs.spec(), models, MemoryStore())
+
+
+async def test_the_items_of_a_job_are_asked_at_once_and_told_in_order() -> None:
+    most = 0
+
+    def watching(text: str, before: int) -> str:
+        nonlocal most
+        most = max(most, model.open)
+        return right(text)
+
+    model = ScriptedModel(watching)
+    found = await examiner(model).examine(await two_items(1, 0))
+    assert most == 6
+    assert [verdict.index for verdict in found.verdicts] == [3, 4, 5, 0, 1, 2]
+
+
+async def test_the_same_ask_of_two_items_is_asked_once() -> None:
+    model = ScriptedModel(failing(BackendRejected("no"), 1))
+    found = await examiner(model).examine(await two_items(0, 0))
+    refused = Unscored(Reason.BACKEND)
+    assert outcomes(found) == [RIGHT, refused, RIGHT] * 2
+    # Only replies are kept: what was refused is asked again.
+    assert Counter(map(about, model.texts)) == {0: 1, 1: 2, 2: 1}
+
+
+async def test_every_ask_is_rendered_once() -> None:
+    class Counting(OpenPack):
+        rendered = 0
+
+        def template(self, name: str) -> Template:
+            self.rendered += 1
+            return super().template(name)
+
+    pack = Counting("caption", "question", "options")
+    await examined(ScriptedModel(right), MemoryStore(), pack=pack)
+    assert pack.rendered == 5
 
 
 async def test_the_settings_and_the_seed_reach_the_model() -> None:
@@ -113,6 +164,13 @@ async def test_failures_of_the_whole_run_propagate(error: Exception, final: bool
     assert (len(model.calls), model.open) == (5, 0)
     (kept,) = store.objects.values()
     assert len(json.loads(kept)["replies"]) == 4
+
+
+async def test_a_failure_of_the_whole_run_leaves_no_call_of_another_item_behind() -> None:
+    model = ScriptedModel(failing(ModelChanged("another"), 0))
+    with pytest.raises(ModelChanged):
+        await examiner(model).examine(await two_items(0, 1))
+    assert (len(model.calls), model.open) == (6, 0)
 
 
 async def test_what_cannot_be_read_is_asked_once_more() -> None:

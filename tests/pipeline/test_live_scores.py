@@ -73,9 +73,9 @@ async def test_scores_are_those_of_all_sums(planned: Planned, tmp_path: Path, se
 
 
 def test_labels_come_from_the_place_in_the_report() -> None:
-    assert label_of(("tasks", "OCR", "f1")) == ("OCR", "f1")
-    assert label_of(("average", "f1")) == ("average", "f1")
-    assert label_of(("s_unified",)) == ("overall", "s_unified")
-    assert label_of(("domains", "natural", "score")) == ("natural", "score")
-    assert label_of(("overall_by", "domains", "score")) is None
-    assert label_of(("categories", "natural", "Action", "score")) is None
+    assert label_of("capability", ("tasks", "OCR", "f1")) == ("OCR", "f1")
+    assert label_of("capability", ("average", "f1")) == ("average", "f1")
+    assert label_of("comprecap", ("s_unified",)) == ("overall", "s_unified")
+    assert label_of("captionqa", ("domains", "natural", "score")) == ("natural", "score")
+    assert label_of("captionqa", ("overall_by", "domains", "score")) is None
+    assert label_of("captionqa", ("categories", "natural", "Action", "score")) is None

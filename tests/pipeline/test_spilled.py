@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.caption import CutShort
 from caliper.core.keys import canonical_json
 from caliper.core.question import Item, Question

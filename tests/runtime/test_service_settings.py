@@ -144,5 +144,5 @@ def test_a_ca_for_models_is_of_use_where_one_is_reached_by_tls(
         access = JudgeSettings(model=model, embedder=embedder).access()
         assert access.ca == Path("/tls/ca.pem")
     for model in ("lexical", "tgi:http://judge:8080", "triton:judge:8001/llm"):
-        with pytest.raises(InvalidInput, match="CALIPER_JUDGE_MODEL_CA: of no use"):
+        with pytest.raises(InvalidInput, match="CALIPER_JUDGE_MODEL_CA: has no effect"):
             JudgeSettings(model=model).access()

@@ -13,6 +13,8 @@ from tests.servers import fetch
 # That of kubectl 1.31, the oldest that the manifests are for. The Go checksum database pins it
 # and what is below.
 VERSION = "v5.4.2"
+NAME = "kustomize"
+"""What a test that uses it names in its mark."""
 KEDA, OPERATOR = "v2.21.0", "v0.85.0"
 _DEFINED = {
     f"github.com/kedacore/keda/v2@{KEDA}": (
@@ -38,6 +40,7 @@ def lacks() -> list[str]:
 
 def binary() -> Path:
     """The program. Raises fetch.Missing."""
+    fetch.declared(NAME)
     fetch.refuse(lacks())
     return fetch.once(folder(), _build) / "kustomize"
 
@@ -54,6 +57,7 @@ def definitions_lack() -> list[str]:
 
 def definitions() -> Path:
     """A folder of CustomResourceDefinitions, one a YAML file. Raises fetch.Missing."""
+    fetch.declared(NAME)
     fetch.refuse(definitions_lack())
     return fetch.once(definitions_folder(), _copy_definitions)
 

@@ -125,7 +125,7 @@ class ServerProcess:
 def answers(port: int, address: str = "127.0.0.1") -> bool:
     """Whether something accepts connections on this port of an address of loopback."""
     try:
-        socket.create_connection((address, port), timeout=1).close()
+        socket.create_connection((address, port), timeout=10).close()
     except OSError:
         return False
     return True
@@ -138,9 +138,9 @@ def serves(port: int, path: str, *, encrypted: bool = False) -> bool:
     unchecked.check_hostname = False
     unchecked.verify_mode = ssl.CERT_NONE
     connection = (
-        http.client.HTTPSConnection(*place, timeout=1, context=unchecked)
+        http.client.HTTPSConnection(*place, timeout=10, context=unchecked)
         if encrypted
-        else http.client.HTTPConnection(*place, timeout=1)
+        else http.client.HTTPConnection(*place, timeout=10)
     )
     try:
         connection.request("GET", path)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import pytest
-from tests.servers import containers
+from tests.servers import containers, kustomize
 from tests.servers.choosing import COMPONENTS
 
 NEEDS = "needs"
@@ -42,7 +42,7 @@ def told(ran: Sequence[pytest.TestReport], skipped: Sequence[pytest.TestReport])
 def _labels() -> dict[str, str]:
     """What is told of each component, by its name."""
     servers = {component.name: component.label for component in COMPONENTS}
-    return {**servers, containers.NAME: containers.NAME, "Chromium": "Chromium"}
+    return servers | {name: name for name in (containers.NAME, "Chromium", kustomize.NAME)}
 
 
 def _by_reason(skipped: Sequence[pytest.TestReport]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from tests.servers import containers
+from tests.servers import containers, kustomize
 from tests.servers.choosing import COMPONENTS, KAFKA, MINIO
 from tests.servers.summary import NEEDS, told
 
@@ -33,7 +33,7 @@ def report(
 def lines(ran: list[pytest.TestReport], skipped: list[pytest.TestReport]) -> dict[str, list[str]]:
     """What is said of each component, and of everything else."""
     names = [component.name for component in COMPONENTS]
-    subjects = (*names, containers.NAME, "Chromium", "left out")
+    subjects = (*names, containers.NAME, "Chromium", kustomize.NAME, "left out")
     found: dict[str, list[str]] = {name: [] for name in subjects}
     for line in told(ran, skipped):
         subject, _, words = line.partition(": ")

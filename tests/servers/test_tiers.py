@@ -8,14 +8,16 @@ import shlex
 import subprocess
 import sys
 
+import pytest
 from tests.fakes.sources import ROOT
+from tests.servers.tiers import LONG
 
 # Tests of both kinds, on memory and on Kafka, simulated and not.
 SOME = (
-    "tests/adapters/streams",
+    "tests/adapters/streams/test_kafka_log.py",
     "tests/analysis/test_gate.py",
     "tests/analysis/test_simulated_gate.py",
-    "tests/services/test_anchors.py",
+    "tests/services/test_blank_captions.py",
     "tests/services/test_faults_full.py",
 )
 
@@ -57,6 +59,11 @@ def test_two_parts_are_all() -> None:
     assert {test.partition("::")[0] for test in first} >= {SOME[1], SOME[3]}
     kafka = {test for test in everything if "streams/test_kafka_log.py" in test}
     assert kafka <= set(rest)
+
+
+@pytest.mark.parametrize("pattern", LONG)
+def test_a_pattern_of_long_files_names_some(pattern: str) -> None:
+    assert list((ROOT / "tests").rglob(pattern))
 
 
 def test_what_a_change_must_pass_are_both_parts() -> None:

@@ -7,8 +7,22 @@ from __future__ import annotations
 import pytest
 from tests.servers.choosing import COMPONENTS
 
-LONG = ("test_simulated*.py", "test_properties.py")
-"""Files that draw samples by the thousand, or examples by the hundred and texts of 300 kB."""
+LONG = {
+    "analysis/test_simulated*.py": "draws samples by the thousand",
+    "cli/test_forked_commands.py": "starts every command twice",
+    "cli/test_full_disk.py": "starts every command as a Python of its own",
+    "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",
+    "cli/test_stuffing.py": "evaluates the longest captions that there may be",
+    "core/test_expressions.py": "times each of 240 expressions on 65,536 characters, text by text",
+    "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",
+    "servers/test_tiers.py": "starts pytest three times, to see what it collects",
+    "services/test_access_settings.py": "starts services that refuse to start, a Python each",
+    "services/test_anchors.py": "starts five processes; cli/test_anchors has the rules",
+    "services/test_asked_live.py": "runs twice what cli/test_media_questions has the rules of",
+    "services/test_compared.py": "runs twice what pipeline/test_comparisons has the rules of",
+    "services/test_metrics.py": "starts five processes",
+}
+"""Files that take long, and why."""
 
 
 def in_rest(item: pytest.Item) -> bool:

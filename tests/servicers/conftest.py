@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.benchmarks.registry import benchmark
-from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.examine import Models

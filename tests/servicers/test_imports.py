@@ -9,7 +9,7 @@ from tests.fakes.sources import python_path
 
 NAMED_BY_SETTINGS = frozenset(
     {"aiohttp", "av", "cryptography", "kafka", "minio", "numpy", "PIL", "prometheus_client"}
-    | {"pyarrow", "tritonclient", "caliper.lexical.answerer"}
+    | {"pyarrow", "tritonclient", "caliper.adapters.models.lexical"}
 )
 """Models, stores, streams, media, exports, pages, metrics and certificates."""
 

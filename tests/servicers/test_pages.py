@@ -86,10 +86,10 @@ async def test_a_run_that_goes_on_shows_how_far_it_is_and_comes_again(both: Both
     assert f'max="{SIZE}" value="3"' in page
     assert "3 of 6 questions" in page
     assert "<strong>RUNNING</strong>" in page
-    (stop,) = links(page, "Stop that")
+    (stop,) = links(page, "Pause")
     still = await browser(stop)
     assert 'http-equiv="refresh"' not in still
-    assert links(still, "Fetch it every 5 seconds") == [f"/runs/{run.spec.run_id}"]
+    assert links(still, "Refresh every 5 s") == [f"/runs/{run.spec.run_id}"]
     await there.tell(run, scored(1, 0, 1, 1, 0, 1))
     over = await browser(f"/runs/{run.spec.run_id}")
     assert "<strong>COMPLETE</strong>" in over
@@ -230,7 +230,7 @@ async def test_runs_that_are_not_alike_are_compared_only_when_told_so(both: Both
     page = await browser(path, 409)
     assert "differ in more than their checkpoints" in page
     assert "--anyway" not in page
-    (again,) = links(page, "Compare them all the same")
+    (again,) = links(page, "Compare anyway")
     assert "Not the checkpoint alone." in await browser(again)
 
 

@@ -57,6 +57,12 @@ async def test_repeats(reader: Any) -> None:
     assert [verdict.index for verdict in answer.verdicts] == [0, 1, 2]
 
 
+async def test_the_benchmark_may_be_named(reader: Any) -> None:
+    asked = qa_reader_pb2.AnswerRequest(row=ROW, caption="It is red.", benchmark="captionqa")
+    bare = qa_reader_pb2.AnswerRequest(row=ROW, caption="It is red.")
+    assert await reader.Answer(asked) == await reader.Answer(bare)
+
+
 async def test_who_reads(reader: Any, models: Any) -> None:
     found = await reader.Describe(qa_reader_pb2.DescribeRequest())
     assert decode_identity(found.identity) == models(0).answerers["captionqa/reader"].identity
@@ -74,6 +80,7 @@ async def test_who_reads(reader: Any, models: Any) -> None:
         ({"settings": {"max_tokens": "0"}}, "settings"),
         ({"caption": "x" * 200_001}, "caption"),
         ({"repeats": 0}, "repeats"),
+        ({"benchmark": "capability"}, "benchmark"),
     ],
 )
 async def test_what_is_refused_is_named(reader: Any, given: dict[str, Any], field: str) -> None:

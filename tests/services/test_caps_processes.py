@@ -1,7 +1,5 @@
 """A cap on tokens that two judges keep together, as processes on real Kafka and MinIO."""
 
-import asyncio
-import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,8 +9,6 @@ from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 
-from caliper.adapters.streams.kafka_access import KafkaAccess
-from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.core.run import RunState
 from caliper.pipeline.reading import Wanted
 from caliper.standalone.config import checked
@@ -21,9 +17,7 @@ SAMPLES, CALLS, TOKENS_A_CALL = 120, 40, 10
 
 
 @pytest_asyncio.fixture
-async def there(kafka: str, minio: str, tmp_path: Path) -> AsyncIterator[Installation]:
-    await asyncio.to_thread(apply_topics, KafkaAccess(kafka), partitions=4)
-    ground = Ground(kafka, minio, f"caliper-{uuid.uuid4().hex[:8]}", tmp_path)
+async def there(ground: Ground) -> AsyncIterator[Installation]:
     right = answer('{"score": 1, "reason": "so says the server"}')
     # Slow enough that both judges are at work.
     chats = {kind: ChatServer(otherwise=right, delay=0.05) for kind in STAGES}

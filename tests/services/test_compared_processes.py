@@ -1,8 +1,6 @@
 """Runs compared by a gateway in a process of its own, from what real Kafka and MinIO kept."""
 
-import asyncio
 import json
-import uuid
 import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,8 +15,6 @@ from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example, local
 
 from caliper.adapters.exports.comparison import comparison_json
-from caliper.adapters.streams.kafka_access import KafkaAccess
-from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.cli.progress import WarningWatcher
 from caliper.pipeline.comparing import Wished, compare_runs
 from caliper.standalone.config import RunConfig, read_config
@@ -36,9 +32,7 @@ async def by_what_is_asked(
 
 
 @pytest_asyncio.fixture
-async def there(kafka: str, minio: str, tmp_path: Path) -> AsyncIterator[Installation]:
-    await asyncio.to_thread(apply_topics, KafkaAccess(kafka), partitions=4)
-    ground = Ground(kafka, minio, f"caliper-{uuid.uuid4().hex[:8]}", tmp_path)
+async def there(ground: Ground) -> AsyncIterator[Installation]:
     chats = {kind: ChatServer(otherwise=by_what_is_asked) for kind in STAGES}
     async with installed(ground, chats) as found:
         yield found

@@ -5,9 +5,11 @@ What is published is given up after 10 s, so that an outage is long enough for c
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 
+import pytest
 from tests.fakes.readiness import flapped, ready
-from tests.fakes.separate import AGAIN, SERVICES, Calls, Installation
+from tests.fakes.separate import AGAIN, SERVICES, Calls, Ground, Installation, grounded
 from tests.fakes.small_runs import example
 from tests.servers.process import ServerProcess
 
@@ -16,24 +18,30 @@ MIDDLE = 12
 AWAY = 20.0
 
 
-async def test_a_broker_that_is_away_for_a_while(there: Installation, broker: Server) -> None:
+@pytest.fixture
+def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
+    """On servers that the test may stop."""
+    return grounded(own_kafka[1], own_minio[1], tmp_path)
+
+
+async def test_a_broker_that_is_away_for_a_while(there: Installation, own_kafka: Server) -> None:
     config = example("broker")
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     async with there.readiness(SERVICES) as told:
-        await _outage(broker[0])
+        await _outage(own_kafka[0])
         calls = await there.same_as_alone(run, config)
         await ready(told)
     _bounded(calls)
     assert flapped(told) == {}
 
 
-async def test_a_store_that_is_away_for_a_while(there: Installation, objects: Server) -> None:
+async def test_a_store_that_is_away_for_a_while(there: Installation, own_minio: Server) -> None:
     config = example("store")
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     async with there.readiness(SERVICES) as told:
-        await _outage(objects[0])
+        await _outage(own_minio[0])
         calls = await there.same_as_alone(run, config)
         await ready(told)
     _bounded(calls)

@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import uuid
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest_asyncio
 from tests.fakes.chat_server import ChatServer
@@ -13,8 +11,6 @@ from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
 
-from caliper.adapters.streams.kafka_access import KafkaAccess
-from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.core.report import VerdictRow
 from caliper.core.run import RunState
 from caliper.pipeline.reading import Wanted
@@ -31,11 +27,7 @@ async def meter() -> Meter:
 
 
 @pytest_asyncio.fixture
-async def there(
-    kafka: str, minio: str, meter: Meter, tmp_path: Path
-) -> AsyncIterator[Installation]:
-    await asyncio.to_thread(apply_topics, KafkaAccess(kafka), partitions=4)
-    ground = Ground(kafka, minio, f"caliper-{uuid.uuid4().hex[:8]}", tmp_path)
+async def there(ground: Ground, meter: Meter) -> AsyncIterator[Installation]:
     chats = {kind: ChatServer(otherwise=meter if kind == "judge" else None) for kind in STAGES}
     async with installed(ground, chats) as found:
         yield found

@@ -8,13 +8,13 @@ import time
 import uuid
 from pathlib import Path
 
-import pytest
 from tests.deploy.dashboards import Asked, queries, variables
 from tests.deploy.prometheus import Prometheus, substituted
 from tests.fakes.observed import CHECKPOINTS, ObservedGround, checkpoint, evaluated, foul, observed
 from tests.servers.process import ServerProcess
 
-pytestmark = pytest.mark.components("Kafka", "MinIO")
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_topics import apply_topics
 
 Server = tuple[ServerProcess, str]
 
@@ -24,10 +24,11 @@ WAITS = 60.0
 
 
 async def test_every_query_finds_something(
-    broker: Server, objects: Server, own_prometheus: Server, tmp_path: Path
+    kafka: str, minio: str, own_prometheus: Server, tmp_path: Path
 ) -> None:
     bucket = f"caliper-{uuid.uuid4().hex[:8]}"
-    ground = ObservedGround(broker[1], objects[1], bucket, tmp_path)
+    apply_topics(KafkaAccess(kafka), partitions=4)
+    ground = ObservedGround(kafka, minio, bucket, tmp_path)
     prometheus = Prometheus(own_prometheus[1])
     async with observed(ground, own_prometheus[0], delay=0.02) as there:
         await foul(there)

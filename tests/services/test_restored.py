@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.fakes.chat_server import ChatServer
@@ -20,6 +21,7 @@ from tests.fakes.separate import (
     STAGES,
     Ground,
     Installation,
+    grounded,
 )
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
@@ -33,6 +35,13 @@ from caliper.ports.storage import ObjectStore
 
 # Requests of each model until a run is in its middle: enough for verdicts.
 MIDDLE = 16
+Server = tuple[ServerProcess, str]
+
+
+@pytest.fixture
+def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
+    """On servers that the test may stop."""
+    return grounded(own_kafka[1], own_minio[1], tmp_path)
 
 
 @asynccontextmanager
@@ -72,10 +81,7 @@ async def copy(source: ObjectStore, target: ObjectStore) -> None:
 
 
 @pytest.mark.parametrize("copied", [True, False], ids=["a-copy-of-the-store", "the-store"])
-async def test_the_store_is_enough(
-    ground: Ground, broker: tuple[ServerProcess, str], copied: bool
-) -> None:
-    # Of its own: the topics of this file are those of both.
+async def test_the_store_is_enough(ground: Ground, own_kafka: Server, copied: bool) -> None:
     config = example("restored" if copied else "started-again")
     after = replace(ground, bucket=f"{ground.bucket}-restored") if copied else ground
     async with in_mid_run(ground) as (there, meters), after.store() as store:
@@ -91,7 +97,7 @@ async def test_the_store_is_enough(
             await copy(there.store, store)
         for kind in SERVICES:
             await there.kill(kind)
-        await lose_topics(*broker)
+        await lose_topics(*own_kafka)
         there.store, there.ground = store, after
         for kind in SERVICES:
             service = there.services[kind]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.fakes import runs
 
-from caliper.benchmarks.registry import NAMES, benchmark, recipe_names
+from caliper.benchmarks.registry import BUILT_IN, benchmark, recipe_names
 from caliper.benchmarks.settings import resolved_settings
-from caliper.cli.options import CompreCapPart, Shared, from_file, from_flags
+from caliper.cli.options import Shared, from_file, from_flags, part_of
 from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
 from caliper.standalone.config import BenchmarkConfig, as_asked, checked
@@ -23,7 +23,7 @@ def part(name: str, given: Mapping[str, Any], recipe: str | None = "published") 
     return checked({"recipe": recipe, "benchmarks": {name: given}}).benchmarks[name]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("source", [SUPPLIED, WRITTEN], ids=["supplied", "written"])
 def test_every_value_of_a_recipe_is_one_that_a_run_can_have(
     name: str, source: Mapping[str, Any]
@@ -90,7 +90,7 @@ def test_a_recipe_on_the_command_line_leaves_what_the_file_says(tmp_path: Path) 
     )
     found = from_file(file, Shared(recipe="published")).benchmarks["comprecap"]
     assert (found.set["weights"], found.set["relations"], found.repeats) == ("text", "released", 3)
-    flags = CompreCapPart(data=Path("a.json"), captions=Path("c.json"))
+    flags = part_of("comprecap")(data=Path("a.json"), captions=Path("c.json"))
     found = from_flags("comprecap", flags, Shared(recipe="published")).benchmarks["comprecap"]
     assert (found.set["weights"], found.repeats) == ("table2", 3)
 

@@ -31,8 +31,8 @@ from caliper.standalone.watching import SilentWatcher
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAMPLES = 16
-PATIENT = Access(timeout=10.0, retry_budget=120.0)
-IMPATIENT = Access(timeout=5.0, retry_budget=0.4)
+PATIENT = Access(timeout=60.0, retry_budget=120.0)
+IMPATIENT = Access(timeout=60.0, retry_budget=4.0)
 Own = tuple[ServerProcess, str]
 
 

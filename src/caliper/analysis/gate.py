@@ -28,7 +28,8 @@ from typing import NamedTuple
 from caliper.analysis.compare import Difference
 from caliper.analysis.exact import alike_beyond
 from caliper.analysis.significance import LEVEL, beyond, holm
-from caliper.benchmarks.directions import Better, direction
+from caliper.benchmarks.base import Better
+from caliper.benchmarks.registry import benchmark
 from caliper.core.report import Path
 
 
@@ -152,7 +153,8 @@ def _matching(check: Check, figures: Mapping[Path, Difference]) -> Iterator[Find
     """
     found = False
     for path, difference in figures.items():
-        name, better = ".".join(path), direction(path) or Better.NEITHER
+        name = ".".join(path)
+        better = benchmark(check.benchmark).direction(path) or Better.NEITHER
         meant = better is not Better.NEITHER and fnmatchcase(name, check.figure)
         if meant or name == check.figure:
             found = True

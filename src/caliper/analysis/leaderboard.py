@@ -16,7 +16,8 @@ from math import comb
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.significance import LEVEL, bonferroni
-from caliper.benchmarks.directions import Better, direction
+from caliper.benchmarks.base import Better
+from caliper.benchmarks.registry import benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow
 
 _NO_DATA = Estimate(None)
@@ -117,7 +118,7 @@ def rank(
     """The runs in the order of a column, the best first; equal values share a place. `dimensions`
     are the columns over which that column may be taken.
     """
-    less = direction(columns[by].path) is Better.LESS
+    less = benchmark(columns[by].benchmark).direction(columns[by].path) is Better.LESS
     lacking = _lacking(reports, dimensions)
     shown = {column.benchmark for column in columns}
     rows = [

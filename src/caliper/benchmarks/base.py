@@ -1,24 +1,17 @@
-"""What a benchmark is to the rest of the house.
-
-A benchmark is a folder of pure functions behind this one interface: it reads rows into
-items, examines a caption by yielding what it needs, and turns outcomes into sums and
-figures. It does no I/O and keeps no state. docs/add-a-benchmark.md walks through one.
-"""
+"""The values that a benchmark is declared with and works on. `benchmark.py` has the interface."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Protocol
 
 from caliper.core.keys import text_digest
-from caliper.core.layout import Layout
 from caliper.core.outcome import Outcome
-from caliper.core.question import Examination, Item, Question, Source
-from caliper.core.report import Figure, Generation, Path, Table
+from caliper.core.question import Item, Source
+from caliper.core.report import Figure, Path, Table
 from caliper.core.sample import Row
-from caliper.core.tally import Tally
 
 Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]
@@ -32,6 +25,26 @@ BLANK_CAPTIONS: Path = ("blank_captions",)
 """How many captions are blank: aggregation adds it where they count as answers."""
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
+
+
+class Better(StrEnum):
+    """Which value of a figure is the better one.
+
+    Neither are counts, which say how much was looked at, and what tells of the judge instead of
+    the checkpoint: how far its repeats lie apart.
+    """
+
+    MORE = "more"
+    LESS = "less"
+    NEITHER = "neither"
+
+
+def is_file_name(key: object) -> bool:
+    """Whether the first key of an object is a file's name, which has an ending: what tells
+    captions by picture from captions by another id.
+    """
+    stem, _, ending = str(key).rpartition("/")[2].rpartition(".")
+    return isinstance(key, str) and bool(stem and ending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +157,27 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class QuestionText:
     """A question told to people: its dimension, its text, and the expected answer."""
 
     dimension: str
     question: str
     expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckQuestion:
+    """A question with a known answer, planned, to try a judge or reader on.
+
+    The last question of `item` is the one. `form` is the form of its reply (open, labels, choice
+    or scale), which selects the texts of the canary's attacks; `gaps` fill the gaps in those
+    texts. A caption that is right scores at least `good`.
+    """
+
+    item: Item
+    form: str = "open"
+    gaps: Mapping[str, str] = field(default_factory=dict)
+    good: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,106 +188,3 @@ class ReportLayout:
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
-
-
-class Benchmark(Protocol):
-    """One benchmark. `role` says who answers questions about a caption: judge or reader.
-    `caption_prompts` names what `caption_prompt` knows, `labels` all words that `label` has.
-    `alternatives` are groups of names, lower case, of which one is right about a sample: a caption
-    that states nearly all of a group has a sign of stuffing.
-    `recipes` say by name how known figures were made.
-    """
-
-    name: str
-    title: str
-    role: str
-    settings: tuple[Setting, ...]
-    data: Layout
-    captions: Layout
-    caption_prompts: tuple[str, ...]
-    replies: Layout
-    qa_data: Layout | None
-    qa_replies: Layout | None
-    needs_language: bool
-    labels: tuple[str, ...]
-    alternatives: tuple[tuple[str, ...], ...]
-    recipes: Mapping[str, ProtocolRecipe]
-
-    def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-        """Items in the order of the rows, `first` left at 0.
-
-        A row that no question can be made of raises InvalidInput when the file itself is
-        broken (a missing id, a duplicate, an unknown task), and becomes an item whose
-        question is Unscored(bad_input) when only this sample is (`Question.note` says why).
-        """
-        ...
-
-    def group(self, item: Item) -> str:
-        """The task or domain that `--limit` counts in."""
-        ...
-
-    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-        """(sample id, text) of supplied captions, None for null, which is no caption. Raises
-        InvalidInput naming file and line.
-        """
-        ...
-
-    def caption_may_be_unused(self, sample: str) -> bool:
-        """Whether people may supply a caption that no item uses, so that nobody is warned."""
-        ...
-
-    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-        """The template of the prompt pack, and its fields, that ask a model for the caption of
-        a sample of that `group`. A run with a taxonomy of its own for the group fills the
-        field `taxonomy` with that. Raises UnknownName for a prompt that the benchmark does not
-        have, and for a group where the words depend on it.
-        """
-        ...
-
-    def encode(self, question: Question[Any]) -> dict[str, Any]:
-        """The payload as a JSON object with its schema number; `decode` reads it back."""
-        ...
-
-    def decode(self, written: Mapping[str, Any]) -> Any:
-        """The payload that `encode` wrote. Raises NewerSchema or InvalidInput."""
-        ...
-
-    def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
-        """Ask all questions of the item. `caption` is None for items asked from the media."""
-        ...
-
-    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
-        """How questions from `source` are asked: their templates, their decoding, and how many
-        times each, where the run says `repeats`.
-        """
-        ...
-
-    def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
-        """Recorded replies by key, as the model gave them."""
-        ...
-
-    def record_key(self, item: Item, question: Question[Any], repeat: int) -> RecordKey:
-        """The key under which `recorded` yields the reply to this question."""
-        ...
-
-    def describe(self, item: Item, question: Question[Any]) -> Described:
-        """The question as people read it."""
-        ...
-
-    def label(self, question: Question[Any], outcome: Outcome) -> str:
-        """The word for an outcome: correct, wrong, not mentioned, cannot answer, unscored ..."""
-        ...
-
-    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
-        """Every score that a judge or a person may give; empty for what nobody judges."""
-        ...
-
-    def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
-        """The tally of items with their outcomes, in plan order. Merging tallies of whole
-        samples gives the tally of all.
-        """
-        ...
-
-    def report(self, tally: Tally, settings: Settings) -> ReportLayout:
-        """The figures and tables for what the tally holds."""
-        ...

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from caliper.benchmarks.statements import Mark, Statement, Voices
+from caliper.benchmarks.statements import Stance, Statement, Voices
 
 _NO_LETTER_BEFORE = r"(?<![A-Za-z\u00c0-\u024f0-9_'\u2019/&+.-])"
 _NO_LETTER_AFTER = r"(?![A-Za-z\u00c0-\u024f0-9_'\u2019/&+-])"
@@ -157,15 +157,15 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
 
     Nor has one that the text reports, where it mentions another of its own.
     """
-    marks: dict[int, Mark] = {}
+    marks: dict[int, Stance] = {}
     for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
         marks[at] = max(mark, marks.get(at, mark))
     for at, mark in _in_sentences(text, voices):
         marks.setdefault(at, mark)
-    mentioned = {at for at, mark in marks.items() if mark is Mark.MENTIONED}
+    mentioned = {at for at, mark in marks.items() if mark is Stance.MENTIONED}
     told = {at for at in mentioned if voices.reported(at)}
     if mentioned == told:
-        marks |= dict.fromkeys(told, Mark.QUOTED)
+        marks |= dict.fromkeys(told, Stance.QUOTED)
         told = set()
     return [
         Statement(None if at in told else _unrivalled(text, at), at, mark)
@@ -185,35 +185,38 @@ def _unrivalled(text: str, at: int) -> str | None:
     return letter
 
 
-def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
     """Letters that words call the answer."""
     for match in _BOXED.finditer(text):
-        yield match.start(1), Mark.FINAL
+        yield match.start(1), Stance.FINAL
     for match in _PREDICATED.finditer(text):
         yield match.start("letter"), voices.mark(match.start())
     for cue in cues(text):
         at = letter_at(text, cue.end)
         if at is not None:
             said = voices.mark(cue.start, final=cue.final)
-            yield at, said if cue.said else Mark.QUOTED if voices.quoted(at) else Mark.MENTIONED
+            yield (
+                at,
+                said if cue.said else Stance.QUOTED if voices.quoted(at) else Stance.MENTIONED,
+            )
     at = _closing(text)
     if at is not None:
-        yield at, Mark.QUOTED if voices.quoted(at) else Mark.OWN
+        yield at, Stance.QUOTED if voices.quoted(at) else Stance.OWN
 
 
-def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
     """Letters that stand by themselves: at the start, on the last line, as a clause."""
     judged = list(_JUDGED.finditer(text))
     if len({match["letter"] for match in judged}) > 1:
         right = (match for match in judged if match["right"] or match["tick"])
-        yield from ((match.start("letter"), Mark.OWN) for match in right)
+        yield from ((match.start("letter"), Stance.OWN) for match in right)
         return
     if opening := _OPENING.match(text):
         at = opening.start("letter")
-        yield at, Mark.FINAL if voices.opens(at) else Mark.QUOTED
+        yield at, Stance.FINAL if voices.opens(at) else Stance.QUOTED
     before, line_break, last = text.rstrip().rpartition("\n")
     if line_break and (alone := _ALONE_ON_LINE.match(last)):
-        yield len(before) + 1 + alone.start(1), Mark.OWN
+        yield len(before) + 1 + alone.start(1), Stance.OWN
     for match in _CAPITAL.finditer(text):
         at = match.start()
         asked = _ASKED.match(text, at + 1)
@@ -222,7 +225,7 @@ def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
         if apart and _CLAUSE_END.match(text, match.end()):
             listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
             if not (listed or voices.reported(at) or _is_cut_pronoun(text, at)):
-                yield at, Mark.STATED if asked else voices.mark(at)
+                yield at, Stance.STATED if asked else voices.mark(at)
 
 
 def _is_cut_pronoun(text: str, at: int) -> bool:
@@ -230,14 +233,14 @@ def _is_cut_pronoun(text: str, at: int) -> bool:
     return text[at:] == "I" and text[:at].rstrip(" ")[-1:] in (".", ",", "!", "?", ";")
 
 
-def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Mark]]:
+def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
     """Letters behind words that go before one: "I think B", "probably C"."""
     for match in _CAPITAL.finditer(text):
         before = text[max(0, match.start() - 16) : match.start()]
         named = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
         cut = _is_cut_pronoun(text, match.start())
         if named and not cut and not voices.reported(match.start()):
-            yield match.start(), Mark.MENTIONED
+            yield match.start(), Stance.MENTIONED
 
 
 def letter_at(text: str, at: int) -> int | None:

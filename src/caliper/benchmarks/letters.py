@@ -26,7 +26,7 @@ from caliper.benchmarks.option_statements import (
     clause_end,
     option_statements,
 )
-from caliper.benchmarks.option_texts import Mention, OptionTexts
+from caliper.benchmarks.option_texts import OptionMention, OptionTexts
 from caliper.benchmarks.replies import told, unfenced
 from caliper.benchmarks.restatements import (
     answers_by_statement,
@@ -34,7 +34,7 @@ from caliper.benchmarks.restatements import (
     landmarks,
     plain_answers,
 )
-from caliper.benchmarks.statements import Mark, Statement, Voices, settled, within
+from caliper.benchmarks.statements import Stance, Statement, Voices, settled, within
 from caliper.core.untrusted import LONGEST
 
 
@@ -134,10 +134,10 @@ def _read(text: str, asked: _Asked) -> int | None:
     text, denied = without_denied(without_listing(whole, options.options))
     voices = Voices.of(text)
     statements = list(_statements(voices, denied, asked))
-    mentions = [each for each in statements if each.mark is Mark.MENTIONED]
+    mentions = [each for each in statements if each.mark is Stance.MENTIONED]
     is_open = mentions and breaks_off(whole)
     if is_open and not decided(whole, mentions, options.options, asked.cannot):
-        statements = [each for each in statements if each.mark is not Mark.MENTIONED]
+        statements = [each for each in statements if each.mark is not Stance.MENTIONED]
     return settled(statements, voices)
 
 
@@ -158,7 +158,7 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
     yield from _ordinals(text, options)
     mentions = options.mentions(text)
     gaps = [(start, _end_of_list(text, end, mentions)) for start, end in abstentions(text)]
-    taken = {given.at for given in letters if given.mark >= Mark.STATED}
+    taken = {given.at for given in letters if given.mark >= Stance.STATED}
     aside, others = conceded(text, gaps), landmarks(asked.question)
     broken = left_open(text)
     named = [
@@ -177,7 +177,7 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
     yield from option_statements(voices, named, options)
     for each in plain_answers(text, named, options.options, asked.question):
         if each.place != cannot and not voices.reported(each.start):
-            yield Statement(each.place, each.start, Mark.STATED)
+            yield Statement(each.place, each.start, Stance.STATED)
     yield from _answered(text, asked, gaps)
     if cannot is not None:
         negated = [each for each in mentions if each.negated]
@@ -188,8 +188,8 @@ def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Itera
             and not _IF.search(text, max(0, start - 60), start)
             and not (_WHICH.match(text, start) and _EITHER.search(text, max(0, start - 120), start))
         ]
-        yield from (Statement(cannot, start, Mark.MENTIONED) for start in kept)
-        named += [Mention(cannot, start, start) for start, _ in gaps]
+        yield from (Statement(cannot, start, Stance.MENTIONED) for start in kept)
+        named += [OptionMention(cannot, start, start) for start, _ in gaps]
         named.sort(key=lambda mention: mention.start)
     yield from called_answer(voices, named, options)
 
@@ -208,7 +208,7 @@ _LONGEST_LIST = 400
 _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?:(?:an?|the)\s)?")
 
 
-def _end_of_list(text: str, end: int, mentions: Sequence[Mention]) -> int:
+def _end_of_list(text: str, end: int, mentions: Sequence[OptionMention]) -> int:
     """The end of a gap with the two or more options that it lists: "no mention of tea or milk"."""
     last = [end]
     for each in between(mentions, end, end + _LONGEST_LIST):
@@ -225,7 +225,7 @@ def _answered(
     places = asked.options.yes_no
     if places is not None:
         for at, is_so in answers_by_statement(text, asked.question, gaps):
-            yield Statement(places[0 if is_so else 1], at, Mark.MENTIONED)
+            yield Statement(places[0 if is_so else 1], at, Stance.MENTIONED)
 
 
 def _lettered(letters: Iterable[Statement[str]], options: OptionTexts) -> Iterator[Statement[int]]:
@@ -233,7 +233,7 @@ def _lettered(letters: Iterable[Statement[str]], options: OptionTexts) -> Iterat
     for given in letters:
         place = place_of(given.value) if given.value else None
         in_range = place is not None and place < len(options.options)
-        if given.mark is Mark.MENTIONED and (options.lettered or not (in_range or place is None)):
+        if given.mark is Stance.MENTIONED and (options.lettered or not (in_range or place is None)):
             continue
         yield Statement(place if in_range else None, given.at, given.mark)
 
@@ -256,4 +256,4 @@ def _ordinals(text: str, options: OptionTexts) -> Iterator[Statement[int]]:
         word = (match[1] or "").lower()
         number = _ORDINALS.index(word) + 1 if word in _ORDINALS else count
         number = int(match[2] or match[4] or number)
-        yield Statement(number - 1 if number <= count else None, match.start(), Mark.MENTIONED)
+        yield Statement(number - 1 if number <= count else None, match.start(), Stance.MENTIONED)

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from caliper.benchmarks.letter_statements import conclusions, cues, letter_at
 from caliper.benchmarks.listings import place_of
-from caliper.benchmarks.option_texts import Mention, OptionTexts
-from caliper.benchmarks.statements import Mark, Statement, Voices
+from caliper.benchmarks.option_texts import OptionMention, OptionTexts
+from caliper.benchmarks.statements import Stance, Statement, Voices
 
 
 def option_statements(
-    voices: Voices, named: Sequence[Mention], options: OptionTexts
+    voices: Voices, named: Sequence[OptionMention], options: OptionTexts
 ) -> Iterator[Statement[int]]:
     """The options that are named: as a sentence of their own, or in one."""
     text = voices.text
@@ -29,7 +29,7 @@ def option_statements(
         if asked := _ASKED.match(text, each.end):
             # "Red? Perhaps green.": an option that is a question of its own is weighed.
             if opening and len(asked[0]) < _ASKED_ALONE and not _DECIDED.match(text, each.end):
-                yield Statement(None, each.start, Mark.MENTIONED)
+                yield Statement(None, each.start, Stance.MENTIONED)
             continue
         if voices.conditional(each.start):
             continue
@@ -38,7 +38,7 @@ def option_statements(
         if opening and end and place is not None:
             yield Statement(place, each.start, voices.mark(opening.end("start")))
         elif not (outside and each in quoted):
-            yield Statement(place, each.start, Mark.MENTIONED)
+            yield Statement(place, each.start, Stance.MENTIONED)
 
 
 _SENTENCE_START = re.compile(
@@ -73,14 +73,14 @@ _BOTH = re.compile(r"\b(?:both|either)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
 _SHARED = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3})\b(?!['\u2019])")
 
 
-def _alone(text: str, mention: Mention) -> bool:
+def _alone(text: str, mention: OptionMention) -> bool:
     """Whether quotation marks stand around the option and nothing else."""
     return (
         text[max(0, mention.start - 1)] in _QUOTE and text[mention.end : mention.end + 1] in _QUOTE
     )
 
 
-def _unrivalled(text: str, options: OptionTexts, mention: Mention) -> int | None:
+def _unrivalled(text: str, options: OptionTexts, mention: OptionMention) -> int | None:
     """The place of the option; None where another one stands beside it."""
     before = max(0, mention.start - 12)
     if _OR_BEFORE.search(text, before, mention.start) or _OR.match(text, mention.end):
@@ -90,7 +90,7 @@ def _unrivalled(text: str, options: OptionTexts, mention: Mention) -> int | None
     return None if _shared(text, options, mention) else mention.place
 
 
-def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
+def _shared(text: str, options: OptionTexts, mention: OptionMention) -> bool:
     """Whether it is one of several: "vitamins A and C", "both the vase"."""
     if _BOTH.search(text, max(0, mention.start - 16), mention.start):
         return True
@@ -101,7 +101,7 @@ def _shared(text: str, options: OptionTexts, mention: Mention) -> bool:
     return short and _SHARED.match(text, mention.end) is not None
 
 
-def _another_letter(text: str, mention: Mention) -> bool:
+def _another_letter(text: str, mention: OptionMention) -> bool:
     """Whether the letter of another option stands behind: "Yes (A)" where A is No."""
     letter = _LETTER_BEHIND.match(text, mention.end)
     return letter is not None and place_of(letter[1]) != mention.place
@@ -111,13 +111,13 @@ _CLAUSE_END = re.compile(r"[;,?!\n]|\.(?![0-9])")
 _LONGEST_CLAUSE = 200
 
 
-def between(mentions: Sequence[Mention], start: int, end: int) -> Sequence[Mention]:
+def between(mentions: Sequence[OptionMention], start: int, end: int) -> Sequence[OptionMention]:
     """Those of the mentions, in their order, that begin from `start` and before `end`."""
     first = bisect_left(mentions, start, key=_start)
     return mentions[first : bisect_left(mentions, end, lo=first, key=_start)]
 
 
-def _start(mention: Mention) -> int:
+def _start(mention: OptionMention) -> int:
     return mention.start
 
 
@@ -128,7 +128,7 @@ def clause_end(text: str, at: int) -> int:
 
 
 def called_answer(
-    voices: Voices, named: Sequence[Mention], options: OptionTexts
+    voices: Voices, named: Sequence[OptionMention], options: OptionTexts
 ) -> Iterator[Statement[int]]:
     """The option that a clause calls the answer, or concludes."""
     text = voices.text
@@ -147,4 +147,4 @@ def called_answer(
     for at in conclusions(text):
         for each in between(named, at, min(at + 13, clause_end(text, at))):
             if each.end > each.start and not _ASKED.match(text, each.end):
-                yield Statement(_unrivalled(text, options, each), each.start, Mark.STATED)
+                yield Statement(_unrivalled(text, options, each), each.start, Stance.STATED)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from caliper.benchmarks.senses import is_named
-from caliper.benchmarks.spellings import Token, singular, stem, tokens
+from caliper.benchmarks.spellings import SpelledWord, singular, stem, tokens
 
 _SMALL_WORDS = frozenset(
     (
@@ -89,7 +89,7 @@ _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class OptionMention:
     """The option at `place` is named from `start` to `end`; `negated`: "not red", "over 5"."""
 
     place: int
@@ -174,21 +174,21 @@ class OptionTexts:
         )
         return tuple(kept) or words
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str) -> list[OptionMention]:
         """Where the options are named; of two in one place the longer."""
         words = tokens(text)
         found = [*self._in_words(text, words), *self._in_unspaced(text)]
         if self._none is not None:
             listed = _NONE_LISTED.finditer(text)
-            found += [Mention(self._none, match.start(), match.end()) for match in listed]
+            found += [OptionMention(self._none, match.start(), match.end()) for match in listed]
         found.sort(key=lambda mention: (mention.start, -mention.end))
-        apart: list[Mention] = []
+        apart: list[OptionMention] = []
         for mention in found:
             if not apart or mention.start >= apart[-1].end:
                 apart.append(mention)
         return apart
 
-    def _in_words(self, text: str, words: Sequence[Token]) -> Iterator[Mention]:
+    def _in_words(self, text: str, words: Sequence[SpelledWord]) -> Iterator[OptionMention]:
         boundaries = [match.start() for match in _BOUNDARY.finditer(text)]
         compared = [stem(token.word) if self._plain else token.word for token in words]
         clause = negation = 0
@@ -205,7 +205,9 @@ class OptionTexts:
                 bounded = token.word[0].isdigit() and _BOUND.search(
                     text, max(0, token.start - 16), token.start
                 )
-                yield Mention(place, token.start, words[last].end, negation > 0 or bool(bounded))
+                yield OptionMention(
+                    place, token.start, words[last].end, negation > 0 or bool(bounded)
+                )
             negation += _negates(words, at)
 
     def _is_inflected(self, word: str, place: int) -> bool:
@@ -230,7 +232,7 @@ class OptionTexts:
             last += step
         return last
 
-    def _in_unspaced(self, text: str) -> Iterator[Mention]:
+    def _in_unspaced(self, text: str) -> Iterator[OptionMention]:
         for place, option in enumerate(self.options):
             if option.strip()[:1] >= _FIRST_UNSPACED_SCRIPT:
                 for match in re.finditer(re.escape(option.strip()), text):
@@ -238,10 +240,10 @@ class OptionTexts:
                     negated = bool(
                         _DENIED_BEFORE.search(before) or _DENIED_BEHIND.match(text, after)
                     )
-                    yield Mention(place, match.start(), match.end(), negated)
+                    yield OptionMention(place, match.start(), match.end(), negated)
 
 
-def _negates(words: Sequence[Token], at: int) -> bool:
+def _negates(words: Sequence[SpelledWord], at: int) -> bool:
     word = words[at].word
     pair = (word, words[at + 1].word) if at + 1 < len(words) else ()
     return _denies(word) or pair in _NEGATED_PAIRS

@@ -1,31 +1,111 @@
-"""The benchmarks by name. Adding one is adding a folder and a line here."""
+"""The benchmarks by name: the folders of this room, and those of other installed packages.
+
+A folder declares its `BENCHMARK` in `benchmark.py`. A package adds a benchmark by an entry point of
+the group `caliper.benchmarks`, which has the benchmark's name and names its declaration. Templates
+(`prompts/`) and questions with known answers (`anchors.yaml`, `canary.yaml`) are beside the module
+that declares it.
+"""
 
 from __future__ import annotations
 
-import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
 
-from caliper.benchmarks.base import Benchmark
-from caliper.core.errors import UnknownName
+import caliper.benchmarks
+from caliper.benchmarks.base import Setting
+from caliper.benchmarks.benchmark import Benchmark
+from caliper.core.errors import InvalidInput, UnknownName
 
-_MODULES = {
-    "capability": "caliper.benchmarks.capability.benchmark",
-    "captionqa": "caliper.benchmarks.captionqa.benchmark",
-    "comprecap": "caliper.benchmarks.comprecap.benchmark",
+BUILT_IN = {
+    module.name: f"{caliper.benchmarks.__name__}.{module.name}"
+    for module in iter_modules(caliper.benchmarks.__path__)
+    if module.ispkg
 }
-NAMES = tuple(_MODULES)
+"""The packages of the benchmarks of this wheel by name: the folders beside this module."""
+_GROUP = "caliper.benchmarks"
+
+
+def benchmark_names() -> tuple[str, ...]:
+    """All names, the built-in benchmarks first. Raises what `benchmark` raises for a name that
+    two packages have.
+    """
+    return (*BUILT_IN, *_plugins())
 
 
 def recipe_names() -> tuple[str, ...]:
     """The recipes that any benchmark has."""
-    return tuple(sorted({recipe for name in NAMES for recipe in benchmark(name).recipes}))
+    return tuple(
+        sorted({recipe for name in benchmark_names() for recipe in benchmark(name).recipes})
+    )
 
 
+@cache
 def benchmark(name: str) -> Benchmark:
     """The benchmark of that name, imported when first asked for.
 
-    Raises UnknownName with the list of known ones.
+    One of another package has a setting more: the package's name and version, so that runs with
+    other versions of its rules and prompts are other runs.
+
+    Raises UnknownName with the list of known ones, and InvalidInput naming the package of one that
+    cannot be used.
     """
-    if name not in _MODULES:
-        raise UnknownName("benchmark", name, NAMES)
-    found: Benchmark = importlib.import_module(_MODULES[name]).BENCHMARK
+    if name in BUILT_IN:
+        found: Benchmark = import_module(f"{BUILT_IN[name]}.benchmark").BENCHMARK
+        return found
+    if name not in _plugins():
+        raise UnknownName("benchmark", name, benchmark_names())
+    point = _plugins()[name]
+    try:
+        loaded = point.load()
+    except Exception as error:  # whatever a module of somebody else raises
+        raise _unusable(point, f"it cannot be imported: {error!r}") from error
+    if not isinstance(loaded, Benchmark) or loaded.name != name:
+        raise _unusable(point, f"{point.value} is no Benchmark of that name")
+    package = Setting(
+        "package", _package(point), "the package that the benchmark is from", (_package(point),)
+    )
+    return replace(loaded, settings=(*loaded.settings, package))
+
+
+def resources(name: str) -> str:
+    """The package that holds the templates and other files of a benchmark. Raises what `benchmark`
+    raises.
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    benchmark(name)
+    point = _plugins()[name]
+    found = import_module(point.module).__package__
+    if not found:
+        raise _unusable(point, f"{point.module} is a module; a package is needed")
     return found
+
+
+@cache
+def _plugins() -> Mapping[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
+        if point.module.startswith("caliper.benchmarks."):
+            continue
+        if not re.fullmatch("[a-z][a-z0-9_]*", point.name):
+            raise _unusable(point, "its name may have small letters, digits and _")
+        if point.name in found or point.name in BUILT_IN:
+            other = _package(found[point.name]) if point.name in found else "Caliper"
+            raise _unusable(point, f"{other} has one of the same name")
+        found[point.name] = point
+    return found
+
+
+def _unusable(point: EntryPoint, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"the benchmark {point.name!r} of the package {_package(point)} cannot be used: {problem}"
+    )
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 
-from caliper.benchmarks.option_texts import Mention
+from caliper.benchmarks.option_texts import OptionMention
 from caliper.benchmarks.spellings import singular, stem, tokens
 
 _ASKS_YES_OR_NO = re.compile(
@@ -148,8 +148,8 @@ _LONGEST_PLAIN = 160
 
 
 def plain_answers(
-    text: str, named: Sequence[Mention], options: Sequence[str], question: str
-) -> Iterator[Mention]:
+    text: str, named: Sequence[OptionMention], options: Sequence[str], question: str
+) -> Iterator[OptionMention]:
     """The options of sentences that have the question's words beside the option, and no others.
 
     "The gripper holds the red cube; the blue one is on the table" says what the gripper holds.

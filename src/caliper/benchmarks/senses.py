@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from caliper.benchmarks.spellings import Token
+from caliper.benchmarks.spellings import SpelledWord
 
 _NEVER_ON_A_SIDE = frozenset(("answer", "option", "choice", "letter", "you"))
 _NOUN_BEHIND = re.compile(
@@ -37,7 +37,7 @@ _RIGHT_BEHIND = re.compile(
 _LEFT_BEHIND = re.compile(r"\s(?:the|an?|his|her|its|their|behind|for)\b", re.IGNORECASE)
 
 
-def is_named(words: Sequence[Token], at: int, last: int, option: str, text: str) -> bool:
+def is_named(words: Sequence[SpelledWord], at: int, last: int, option: str, text: str) -> bool:
     """Whether the words from `at` to `last` name the option, and are not only spelt like it."""
     if at != last:
         return True
@@ -50,38 +50,38 @@ def is_named(words: Sequence[Token], at: int, last: int, option: str, text: str)
     return token.word not in _OTHER_SENSES or not _OTHER_SENSES[token.word](words, at, text)
 
 
-def _is_determiner(words: Sequence[Token], at: int, text: str) -> bool:
+def _is_determiner(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     end = words[at].end
     if at > 1 and words[at - 2].word == "there":
         return True
     return bool(_NOUN_BEHIND.match(text, end) or _OFFER.match(text, end))
 
 
-def _is_offer(words: Sequence[Token], at: int, text: str) -> bool:
+def _is_offer(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     return _OFFER.match(text, words[at].end) is not None
 
 
-def _is_aside(words: Sequence[Token], at: int, text: str) -> bool:
+def _is_aside(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     return _ASIDE.match(text, words[at].end) is not None or (
         words[at].word == "second" and at > 0 and words[at - 1].word == "a"
     )
 
 
-def _is_approval(words: Sequence[Token], at: int, text: str) -> bool:
+def _is_approval(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     before = {each.word for each in words[max(0, at - 3) : at]}
     agrees = at > 0 and words[at - 1].word in _APPROVING
     aside = _RIGHT_BEHIND.match(text, words[at].end) is not None
     return agrees or aside or bool(before & _NEVER_ON_A_SIDE)
 
 
-def _is_verb(words: Sequence[Token], at: int, text: str) -> bool:
+def _is_verb(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     before = words[at - 1].word if at else ""
     is_side = before in ("the", "his", "her", "its", "their", "to", "on")
     left = not is_side and _LEFT_BEHIND.match(text, words[at].end) is not None
     return before in _LEAVING or left
 
 
-def _is_pronoun(words: Sequence[Token], at: int, text: str) -> bool:
+def _is_pronoun(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     before = words[at - 1].word if at else ""
     if words[at].written.isdigit():
         return False
@@ -92,7 +92,7 @@ def _is_pronoun(words: Sequence[Token], at: int, text: str) -> bool:
     )
 
 
-def _is_auxiliary(words: Sequence[Token], at: int, text: str) -> bool:  # noqa: ARG001 - one signature for all senses
+def _is_auxiliary(words: Sequence[SpelledWord], at: int, text: str) -> bool:  # noqa: ARG001 - one signature for all senses
     return words[at].written == "may"
 
 

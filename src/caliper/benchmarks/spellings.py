@@ -33,7 +33,7 @@ _VARIANTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SpelledWord:
     """A word of a text as it is compared, as it is written, and where it stands."""
 
     word: str
@@ -42,12 +42,12 @@ class Token:
     end: int
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[SpelledWord]:
     """The words of a text. A single letter keeps its case and a number its digits alone."""
     found = []
     for match in _TOKEN.finditer(text):
         written = match[0]
-        found.append(Token(_folded(written), written, match.start(), match.end()))
+        found.append(SpelledWord(_folded(written), written, match.start(), match.end()))
     return found
 
 

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 
-class Mark(IntEnum):
+class Stance(IntEnum):
     """How much a statement is the writer's own answer, the least first."""
 
     QUOTED = 0
@@ -38,7 +38,7 @@ class Statement(Generic[Value]):
 
     value: Value | None
     at: int
-    mark: Mark
+    mark: Stance
 
 
 def settled(statements: Iterable[Statement[Value]], voices: Voices) -> Value | None:
@@ -53,16 +53,16 @@ def settled(statements: Iterable[Statement[Value]], voices: Voices) -> Value | N
     last = found[-1].at if found else 0
     since = max((at for at, sure in voices.corrections if sure or at <= last), default=0)
     found = [statement for statement in found if statement.at >= since]
-    strongest = max((statement.mark for statement in found), default=Mark.QUOTED)
-    if strongest is Mark.QUOTED:
+    strongest = max((statement.mark for statement in found), default=Stance.QUOTED)
+    if strongest is Stance.QUOTED:
         return None
     first = next(statement for statement in found if statement.mark is strongest)
-    if strongest is Mark.MENTIONED:
-        rivals = [each for each in found if each.mark is Mark.MENTIONED]
+    if strongest is Stance.MENTIONED:
+        rivals = [each for each in found if each.mark is Stance.MENTIONED]
     else:
-        rivals = [each for each in found if each.mark >= Mark.STATED and each.at >= first.at]
-        if strongest is Mark.STATED:
-            rivals += [each for each in found if each.at < first.at and each.mark is Mark.QUOTED]
+        rivals = [each for each in found if each.mark >= Stance.STATED and each.at >= first.at]
+        if strongest is Stance.STATED:
+            rivals += [each for each in found if each.at < first.at and each.mark is Stance.QUOTED]
     return first.value if all(rival.value == first.value for rival in rivals) else None
 
 
@@ -212,32 +212,32 @@ class Voices:
         """Whether a sentence or clause begins at the offset."""
         return _CLAUSE_START.search(self.text, max(0, at - 40), at) is not None
 
-    def mark(self, at: int, *, final: bool = False) -> Mark:
+    def mark(self, at: int, *, final: bool = False) -> Stance:
         """The mark of a statement whose words begin at `at`; `final` if it calls itself so."""
         if self.opens(at):
-            return Mark.FINAL
+            return Stance.FINAL
         if self.reported(at):
-            return Mark.QUOTED
+            return Stance.QUOTED
         if not self.starts_clause(at):
-            return Mark.STATED
-        return Mark.FINAL if final else Mark.OWN
+            return Stance.STATED
+        return Stance.FINAL if final else Stance.OWN
 
-    def mark_of_object(self, at: int) -> Mark:
+    def mark_of_object(self, at: int) -> Stance:
         """The mark of an object that begins at `at`, by the words right in front of it."""
         if within(at, self.disowned):
-            return Mark.QUOTED
+            return Stance.QUOTED
         own_line = _OWN_LINE.search(self.text, max(0, at - 16), at)
         before = self.text[max(0, at - 200) : at].rstrip(_BEFORE_OBJECT)
         before = before.removesuffix("json").rstrip(_BEFORE_OBJECT)
         if at <= 200 and not any(character.isalnum() for character in before):
-            return Mark.FINAL
+            return Stance.FINAL
         if _QUOTED_OBJECT.search(before):
-            return Mark.QUOTED
+            return Stance.QUOTED
         if own := _OWN_OBJECT.search(before):
-            return Mark.FINAL if "final" in own[0].lower() else Mark.OWN
+            return Stance.FINAL if "final" in own[0].lower() else Stance.OWN
         if own_line:
-            return Mark.OWN
-        return Mark.QUOTED if self.quoted(at) else Mark.STATED
+            return Stance.OWN
+        return Stance.QUOTED if self.quoted(at) else Stance.STATED
 
 
 def within(at: int, spans: Sequence[tuple[int, int]]) -> bool:

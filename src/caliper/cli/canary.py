@@ -21,7 +21,7 @@ from rich.table import Table
 
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.base import Settings
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.benchmarks.settings import resolved_settings
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
@@ -93,7 +93,7 @@ def _canary(tested: Tested, shown: Shown) -> int:
     specs = {role: spec for role, spec in given if spec}
     if not specs:
         specs = {"judge": "lexical", "reader": "lexical"}
-    names = [name for name in NAMES if benchmark(name).role in specs]
+    names = [name for name in benchmark_names() if benchmark(name).role in specs]
     chosen = split_settings(tested.settings or (), names)
     settings = {name: resolved_settings(name, chosen[name]) for name in names}
     quiet = shown.quiet or not sys.stderr.isatty()

@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
@@ -26,7 +27,7 @@ from caliper.standalone.config import checked
 from caliper.standalone.remote import parcel_of, parcels_from_media
 
 Benchmark = Annotated[
-    str, typer.Argument(metavar="BENCHMARK", help="capability, captionqa or comprecap.")
+    str, typer.Argument(metavar="BENCHMARK", help=f"One of {', '.join(benchmark_names())}.")
 ]
 MediaRoot = Annotated[
     Path | None,

@@ -30,7 +30,7 @@ from caliper.analysis.leaderboard import (
     rank,
 )
 from caliper.analysis.likeness import said
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.comparing import Anyway, Partial
 from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import Entrants, entrants
@@ -60,7 +60,7 @@ Runs = Annotated[
     ),
 ]
 Benchmark = Annotated[
-    str | None, typer.Option("--benchmark", help=f"Only this one: {', '.join(NAMES)}.")
+    str | None, typer.Option("--benchmark", help=f"Only this one: {', '.join(benchmark_names())}.")
 ]
 Metric = Annotated[
     str | None,
@@ -87,8 +87,8 @@ class Wanted:
 
 def leaderboard(wanted: Wanted) -> int:
     """Read the runs, rank them, and show or write the boards."""
-    if wanted.benchmark is not None and wanted.benchmark not in NAMES:
-        raise UnknownName("benchmark", wanted.benchmark, NAMES)
+    if wanted.benchmark is not None and wanted.benchmark not in benchmark_names():
+        raise UnknownName("benchmark", wanted.benchmark, benchmark_names())
     if wanted.metric is not None and wanted.benchmark is None:
         raise InvalidInput("needs --benchmark", field="--metric")
     entered = entrants(wanted.runs or (), wanted.server, Wished(wanted.anyway, wanted.partial))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, make_dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 import typer
 
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.cli import flags
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.standalone.config import RunConfig, checked, read_config
@@ -56,52 +56,25 @@ class FromFile:
     config: flags.ConfigFile = None
 
 
-@dataclass(frozen=True, slots=True)
-class CapabilityPart:
-    """What can be said of CAPability."""
-
-    data: flags.Data
-    captions: flags.Captions = None
-    captioner: flags.CaptionerSpec = None
-    prompt: flags.Prompt = None
-    judge: flags.Judge = None
-    media: flags.MediaRoot = None
-    qa: flags.Qa = None
-    qa_replies: flags.QaReplies = None
-
-
-@dataclass(frozen=True, slots=True)
-class CaptionQaPart:
-    """What can be said of CaptionQA."""
-
-    data: flags.Data
-    captions: flags.Captions = None
-    captioner: flags.CaptionerSpec = None
-    prompt: flags.Prompt = None
-    taxonomy: flags.TaxonomyFile = None
-    reader: flags.Reader = None
-    media: flags.MediaRoot = None
-    qa: flags.QaOnImage = None
-    qa_replies: flags.QaReplies = None
-
-
-@dataclass(frozen=True, slots=True)
-class CompreCapPart:
-    """What can be said of CompreCap."""
-
-    data: flags.Data
-    captions: flags.Captions = None
-    captioner: flags.CaptionerSpec = None
-    prompt: flags.Prompt = None
-    judge: flags.Judge = None
-    tagger: flags.Tagger = "rules"
-    embedder: flags.EmbedderSpec = "ngram"
-    media: flags.MediaRoot = None
-    qa: flags.Qa = None
-    qa_replies: flags.QaReplies = None
-
-
-Part = CapabilityPart | CaptionQaPart | CompreCapPart
+def part_of(name: str) -> type:
+    """A dataclass of the options of one benchmark, as its declaration wants them."""
+    chosen = benchmark(name)
+    options: list[tuple[str, Any, Any]] = [
+        ("captions", flags.Captions, None),
+        ("captioner", flags.CaptionerSpec, None),
+        ("prompt", flags.Prompt, None),
+    ]
+    if "taxonomy" in chosen.caption_prompts:
+        options.append(("taxonomy", flags.TaxonomyFile, None))
+    answerer = flags.Judge if chosen.role == "judge" else flags.Reader
+    options.append((chosen.role, answerer, None))
+    if chosen.needs_language:
+        options += [("tagger", flags.Tagger, "rules"), ("embedder", flags.EmbedderSpec, "ngram")]
+    options.append(("media", flags.MediaRoot, None))
+    if chosen.qa_replies is not None:
+        questions = flags.Qa if chosen.qa_data is not None else flags.QaOnImage
+        options += [("qa", questions, None), ("qa_replies", flags.QaReplies, None)]
+    return make_dataclass("Part", [("data", flags.Data), *options], frozen=True, slots=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +129,7 @@ def _hints(group: type) -> dict[str, Any]:
     return get_type_hints(group, include_extras=True)
 
 
-def from_flags(name: str, part: Part, shared: Shared) -> RunConfig:
+def from_flags(name: str, part: Any, shared: Shared) -> RunConfig:
     """The configuration of a run over one benchmark. Raises InvalidInput."""
     values = {key: value for key, value in asdict(part).items() if value is not None}
     values["set"] = split_settings(shared.settings or (), (name,))[name]
@@ -220,6 +193,6 @@ def _pairs(given: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def _settings(name: str) -> list[str]:
-    if name not in NAMES:
+    if name not in benchmark_names():
         return []
     return [setting.name for setting in benchmark(name).settings]

@@ -1,8 +1,12 @@
-"""Progress on the terminal: a line a stage with rate, time left and running scores."""
+"""Progress of a run: on a terminal a bar per stage with rate, time left and running scores; without
+one a line now and then.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections import Counter
 from types import TracebackType
 from typing import Self
 
@@ -27,10 +31,13 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
+from caliper.ports.clock import Clock
 from caliper.standalone.watching import SilentWatcher
 
 _REFRESH = 1.0
 """Seconds between two computations of a running score."""
+LOG_SECONDS = 30.0
+"""Seconds between two lines of a run that has no terminal."""
 
 
 class _Rate(ProgressColumn):
@@ -87,12 +94,77 @@ class WarningWatcher(SilentWatcher):
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
-class ProgressWatcher(WarningWatcher):
-    """The same with rich progress bars on standard error."""
+class _CountingWatcher(WarningWatcher):
+    """The same, and what is done is counted by stage: `begin` and `advance` show it."""
+
+    def __init__(self, *, captioning: bool) -> None:
+        self._captioning = captioning
+
+    def begin(self, stage: str, total: int) -> None:
+        raise NotImplementedError
+
+    def advance(self, stage: str, count: int) -> None:
+        raise NotImplementedError
+
+    def planned(self, summary: PlanSummary) -> None:
+        for planned in summary.benchmarks:
+            if self._captioning:
+                self.begin(f"{planned.name} captions", planned.samples)
+            self.begin(planned.name, planned.questions)
+
+    def resumed(self, name: str, known: int) -> None:
+        self.advance(name, known)
+
+    def captioned(self, benchmark: str, sample: str) -> None:  # noqa: ARG002 - the port's
+        self.advance(f"{benchmark} captions", 1)
+
+    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        self.advance(job.benchmark, len(verdicts.verdicts))
+
+
+class ProgressLog(_CountingWatcher):
+    """A line on standard error every 30 seconds: for a run without a terminal."""
+
+    def __init__(self, clock: Clock, *, captioning: bool) -> None:
+        super().__init__(captioning=captioning)
+        self._clock = clock
+        self._totals: dict[str, int] = {}
+        self._done: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        self._task = asyncio.create_task(self._log())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._task.cancel()
+
+    def begin(self, stage: str, total: int) -> None:
+        self._totals[stage] = total
+
+    def advance(self, stage: str, count: int) -> None:
+        self._done[stage] += count
+
+    async def _log(self) -> None:
+        while True:
+            before = self._done.copy()
+            await self._clock.sleep(LOG_SECONDS)
+            stages = (self._line(stage, before[stage]) for stage in self._totals)
+            line = f"{self._clock.now():%H:%M:%S} UTC  {'; '.join(stages)}"
+            ERR.print(line, soft_wrap=True, highlight=False)
+
+    def _line(self, stage: str, before: int) -> str:
+        done, total = self._done[stage], self._totals[stage]
+        share = done / total if total else 1.0
+        rate = (done - before) / LOG_SECONDS
+        left = f", {(total - done) / rate / 60:,.0f} min left" if rate and done < total else ""
+        return f"{stage} {done:,} of {total:,} ({share:.0%}), {rate:,.1f}/s{left}"
+
+
+class ProgressWatcher(_CountingWatcher):
+    """Progress bars on standard error."""
 
     def __init__(self, spec: RunSpec, *, captioning: bool) -> None:
-        self._spec = spec
-        self._captioning = captioning
+        super().__init__(captioning=captioning)
         self._running = {
             part.name: _Running(part.name, dict(part.settings)) for part in spec.benchmarks
         }
@@ -119,23 +191,14 @@ class ProgressWatcher(WarningWatcher):
     ) -> None:
         self._progress.stop()
 
-    def planned(self, summary: PlanSummary) -> None:
-        for planned in summary.benchmarks:
-            if self._captioning:
-                self._bar(f"{planned.name} captions", planned.samples)
-            self._bar(planned.name, planned.questions)
+    def begin(self, stage: str, total: int) -> None:
+        self._bars[stage] = self._progress.add_task(stage, total=total, told="")
 
-    def _bar(self, name: str, total: int) -> None:
-        self._bars[name] = self._progress.add_task(name, total=total, told="")
-
-    def resumed(self, name: str, known: int) -> None:
-        self._progress.update(self._bars[name], completed=known)
-
-    def captioned(self, benchmark: str, sample: str) -> None:  # noqa: ARG002 - the port's
-        self._progress.advance(self._bars[f"{benchmark} captions"])
+    def advance(self, stage: str, count: int) -> None:
+        self._progress.advance(self._bars[stage], count)
 
     def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
         running = self._running[job.benchmark]
         running.add(job, verdicts)
-        bar = self._bars[job.benchmark]
-        self._progress.update(bar, advance=len(verdicts.verdicts), told=running.told)
+        self._progress.update(self._bars[job.benchmark], told=running.told)
+        super().examined(job, verdicts)

@@ -40,6 +40,14 @@ def show_report(report: Report, console: Console) -> None:
         console.print(f"\n[bold red]{escape(state(report))}[/bold red]", soft_wrap=True)
 
 
+def show_headlines(report: Report, console: Console) -> None:
+    """Print the headline figure of every benchmark once more: a terminal shows the end."""
+    console.print()
+    for part in report.benchmarks:
+        headline = shown(part.estimates.get(part.headline))
+        console.print(f"{escape(part.title)}: [bold]{headline}[/bold] {' '.join(part.headline)}")
+
+
 def show_place(path: Path, console: Console) -> None:
     """Print where the page lies: on a line of its own, in one piece, brackets and all."""
     console.print(f"\n{path}", soft_wrap=True, highlight=False, markup=False)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -32,8 +32,8 @@ def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = 
     Exit code 0: usable; 1: usable, but the rows shown would be Unscored, or the run is not
     complete; 2: not usable, with the reason.
     """
-    if name is not None and name not in NAMES:
-        raise UnknownName("benchmark", name, NAMES)
+    if name is not None and name not in benchmark_names():
+        raise UnknownName("benchmark", name, benchmark_names())
     found = check(path, name)
     if json:
         write_json(asdict(found))

@@ -8,17 +8,18 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
 
 def canonical_json(value: Any) -> bytes:
     """The one way to write `value`: sorted keys, no white space, UTF-8, no NaN.
 
     Raises ValueError for NaN and infinities, TypeError for what JSON cannot hold.
     """
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
     # A lone surrogate (a broken escape in somebody's JSON) has no UTF-8 form of its own.
-    return text.encode("utf-8", "surrogatepass")
+    return _CANONICAL.encode(value).encode("utf-8", "surrogatepass")
 
 
 def fields_of(value: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from string import ascii_lowercase
 
 from caliper.core.keys import text_digest
 from caliper.core.untrusted import bounded, hidden, marked, neutral
@@ -54,21 +55,22 @@ _CHARACTERS, _LINES = 8_000, 500
 _MARKS, _WORDS_A_MARK = 150, 4
 _MOST_COLOURS, _MOST_NUMBERS = 30, 12
 _REPEATED_WORDS = 20
-_WORD = re.compile("[a-z]+")
+# A text in UTF-8 of which only the words of the letters a to z are left, with spaces between.
+_LETTERS_ONLY = bytes(code if chr(code) in ascii_lowercase else 32 for code in range(256))
 _COLOURS = frozenset(
-    _WORD.findall(
-        "amber apricot aqua azure beige black blue bronze brown burgundy charcoal coral cream"
-        " crimson cyan emerald fuchsia gold golden gray green grey indigo ivory khaki lavender"
-        " lilac lime magenta maroon mauve mint mustard navy ochre olive orange peach pink plum"
-        " purple red rose ruby rust salmon scarlet silver tan teal turquoise violet white yellow"
-    )
+    (
+        b"amber apricot aqua azure beige black blue bronze brown burgundy charcoal coral cream"
+        b" crimson cyan emerald fuchsia gold golden gray green grey indigo ivory khaki lavender"
+        b" lilac lime magenta maroon mauve mint mustard navy ochre olive orange peach pink plum"
+        b" purple red rose ruby rust salmon scarlet silver tan teal turquoise violet white yellow"
+    ).split()
 )
 _NUMBERS = frozenset(
-    _WORD.findall(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        " fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy"
-        " eighty ninety hundred thousand"
-    )
+    (
+        b"zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        b" fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy"
+        b" eighty ninety hundred thousand"
+    ).split()
 )
 
 # "Ignore the instructions", as it is written in some languages that models read. Letters that
@@ -124,7 +126,7 @@ _PATTERNS: Mapping[Sign, re.Pattern[str]] = {
 }
 _CASED = frozenset({Sign.LETTER, Sign.DELIMITER})
 """The patterns that look at capitals; the others find lower case, of lower-case texts."""
-# One of these stands in whatever a pattern finds in an ASCII text: most captions need no search.
+# One of these stands in whatever a pattern finds: most captions need no search.
 _STEMS: Mapping[Sign, tuple[str, ...]] = {
     Sign.INSTRUCTION: (
         *("ignor", "disregard", "forget", "overrid", "bypass", "system prompt", "developer mode"),
@@ -138,7 +140,11 @@ _STEMS: Mapping[Sign, tuple[str, ...]] = {
             "note",
             "message",
         ),
-        *("vergiss", "missacht", "oubli", "olvid", "esquec"),
+        *("vergiss", "missacht", "oubli", "olvid", "esquec", "esque\u00e7"),
+        *("\u0438\u0433\u043d\u043e\u0440", "\u0437\u0430\u0431\u0443\u0434"),
+        *("\u5ffd\u7565", "\u5ffd\u89c6", "\u65e0\u89c6", "\u7121\u8996"),
+        *("\u6307\u793a", "\u547d\u4ee4", "\uc9c0\uc2dc", "\uba85\ub839"),
+        *("\u062a\u062c\u0627\u0647\u0644", "\u0928\u093f\u0930\u094d\u0926\u0947\u0936"),
     ),
     Sign.VERDICT: (":",),
     Sign.SCORE: ("score", "point", "mark", "rating", "5"),
@@ -168,7 +174,7 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     found = {
         sign
         for sign, pattern in _PATTERNS.items()
-        if not (plain.isascii() and not any(stem in lower for stem in _STEMS[sign]))
+        if any(stem in lower for stem in _STEMS[sign])
         and pattern.search(plain if sign in _CASED else lower)
     }
     raw = bounded(text)
@@ -187,14 +193,23 @@ def _stuffing(lower: str, alternatives: Alternatives) -> Iterator[Sign]:
     # Scripts without spaces have no words to count.
     if marks >= _MARKS and lower.isascii() and len(lower.split()) < _WORDS_A_MARK * marks:
         yield Sign.LIST
-    words = set(_WORD.findall(lower))
+    words = set(lower.encode().translate(_LETTERS_ONLY).split())
     if len(words & _COLOURS) >= _MOST_COLOURS:
         yield Sign.COLOURS
     if len(words & _NUMBERS) >= _MOST_NUMBERS:
         yield Sign.NUMBERS
-    for names in alternatives:
-        if sum(name in lower for name in names) >= max(4, len(names) - 1):
-            yield Sign.CATEGORIES
+    if any(_nearly_all(names, lower) for names in alternatives):
+        yield Sign.CATEGORIES
+
+
+def _nearly_all(names: Collection[str], text: str) -> bool:
+    """Whether all names stand in the text, or of five or more all but one."""
+    missing = 0
+    for name in names:
+        missing += name not in text
+        if missing > (len(names) > 4):
+            return False
+    return len(names) > 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from caliper.lexical.finding import Labels
-from caliper.lexical.text import Parsed, matching
+from caliper.lexical.judgements import Labels
+from caliper.lexical.text import CaptionText, matching
 
 _ANGLE_TOPIC = re.compile(
     r"\b(?:angles?|angled|camera|shots?|view|viewed|perspective|viewpoint|vantage|eye|eyes?|aerial|"
@@ -111,7 +111,7 @@ _ABOUT_CAMERA = re.compile(
 )
 
 
-def read_angle(parsed: Parsed) -> Labels:
+def read_angle(parsed: CaptionText) -> Labels:
     """The camera angles a caption states; named angles first, else weaker cues, else none.
 
     "Eye level" and "straight on" are level, "bird's eye", "overhead" and "top-down" high,

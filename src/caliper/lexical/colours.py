@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
-from caliper.lexical.mentions import Mention, loose_mentions, phrase
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
+from caliper.lexical.mentions import CaptionMention, loose_mentions, phrase
 from caliper.lexical.shades import (
     FAMILIES,
     ONLY_BESIDE_NOUN,
@@ -18,7 +18,7 @@ from caliper.lexical.shades import (
     SURFACES,
     annotated_colours,
 )
-from caliper.lexical.text import Parsed, plural
+from caliper.lexical.text import CaptionText, plural
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import MORE_GENERAL, PERSONS, STOPWORDS
 
@@ -42,14 +42,14 @@ _CLAUSE = 30
 _HEADS = 4
 
 
-def colours_on(parsed: Parsed, mention: Mention) -> tuple[str, ...]:
+def colours_on(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
     """The colour words said of a mention itself: before the noun, or after "is" or "in"."""
     low, high = parsed.sentences[parsed.sentence_of[mention.head]]
     found = [parsed.words[at] for at in _before(parsed, mention.head, low)]
     return (*found, *_after(parsed, mention.head, high))
 
 
-def _before(parsed: Parsed, head: int, low: int) -> Iterator[int]:
+def _before(parsed: CaptionText, head: int, low: int) -> Iterator[int]:
     """Positions of the colours in a noun phrase before its head."""
     found = False
     for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
@@ -65,7 +65,7 @@ def _before(parsed: Parsed, head: int, low: int) -> Iterator[int]:
             return
 
 
-def _after(parsed: Parsed, head: int, high: int) -> list[str]:
+def _after(parsed: CaptionText, head: int, high: int) -> list[str]:
     """The colours that a link says of a noun: "is red", "painted a bright red", "in black"."""
     found: list[str] = []
     linked = False
@@ -89,20 +89,20 @@ def _after(parsed: Parsed, head: int, high: int) -> list[str]:
     return found
 
 
-def _links(parsed: Parsed, at: int, head: int) -> bool:
+def _links(parsed: CaptionText, at: int, head: int) -> bool:
     """Whether an "in" or "of" may say a colour: right behind the noun, or "dressed in"."""
     before = parsed.words[at - 1]
     return at == head + 1 or before in _LINKS or before in SURFACES or before.endswith("ed")
 
 
-def _joins_colours(parsed: Parsed, at: int) -> bool:
+def _joins_colours(parsed: CaptionText, at: int) -> bool:
     """Whether an "and" or comma joins two colours, or two adjectives one of which is one."""
     before = parsed.words[at - 1] if at else ""
     behind = parsed.words[at + 1 : at + 3]
     return before in FAMILIES and any(word in FAMILIES for word in behind)
 
 
-def _governed(parsed: Parsed, head: int) -> bool:
+def _governed(parsed: CaptionText, head: int) -> bool:
     """Whether a noun phrase stands after a preposition and so is no subject."""
     low = parsed.sentences[parsed.sentence_of[head]][0]
     determined = False
@@ -123,7 +123,7 @@ class _Colouring:
     colour, not contradict it.
     """
 
-    def __init__(self, parsed: Parsed, found: tuple[Mention, ...]) -> None:
+    def __init__(self, parsed: CaptionText, found: tuple[CaptionMention, ...]) -> None:
         self.parsed = parsed
         self.order = sorted(mention.head for mention in found)
         self.heads = frozenset(self.order)
@@ -235,32 +235,32 @@ def _foreign(wanted: tuple[frozenset[str], ...], said: list[str]) -> bool:
     return any(all(FAMILIES[word].isdisjoint(family) for family in wanted) for word in said)
 
 
-def judge_colour(parsed: Parsed, element: str, named: str) -> Finding:
+def judge_colour(parsed: CaptionText, element: str, named: str) -> Judgement:
     """Score a colour. Said of the object itself it is right or wrong by its family, and some of
     the annotated colours are enough without others; colours that may be the object's can only
     confirm. No colour is silence.
     """
     found = loose_mentions(parsed, phrase(named))
     if not found:
-        return Finding(SILENT, f"The caption does not mention {named}.")
+        return Judgement(SILENT, f"The caption does not mention {named}.")
     wanted = annotated_colours(element)
     if not wanted:
         stated = element.lower().strip() in parsed.text.lower()
-        return Finding(RIGHT if stated else SILENT, f"Looked for the words {element!r}.")
+        return Judgement(RIGHT if stated else SILENT, f"Looked for the words {element!r}.")
     colouring = _Colouring(parsed, found)
     sure = colouring.own if any(mention.credit >= MORE_GENERAL for mention in found) else []
     hues = _hues(sure, wanted)
     held = _covered(wanted, hues)
     shown = " and ".join(dict.fromkeys(hues))
     if held == len(wanted) or (held and not _foreign(wanted, hues)):
-        return Finding(RIGHT, f"The caption calls {named} {shown}.")
+        return Judgement(RIGHT, f"The caption calls {named} {shown}.")
     beside = _hues([*colouring.own, *colouring.near], wanted)
     confirmed = _covered(wanted, beside) == len(wanted) and (held or not hues)
     if confirmed or (wanted == (FAMILIES["colorful"],) and len(set(beside)) > 1):
-        return Finding(RIGHT, f"The caption gives {element} beside {named}.")
+        return Judgement(RIGHT, f"The caption gives {element} beside {named}.")
     if hues:
-        return Finding(WRONG, f"The caption calls {named} {shown}, not {element}.")
-    return Finding(SILENT, f"The caption gives no colour of {named}.")
+        return Judgement(WRONG, f"The caption calls {named} {shown}, not {element}.")
+    return Judgement(SILENT, f"The caption gives no colour of {named}.")
 
 
 def _hues(said: list[str], wanted: tuple[frozenset[str], ...]) -> list[str]:

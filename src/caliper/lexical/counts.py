@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from caliper.lexical.mentions import Mention
-from caliper.lexical.text import Parsed, plural
+from caliper.lexical.mentions import CaptionMention
+from caliper.lexical.text import CaptionText, plural
 from caliper.lexical.vocabulary import listed, word_set
 from caliper.lexical.words import PERSONS, STOPWORDS, concept
 
@@ -82,7 +82,7 @@ def number_of(word: str) -> int | None:
     return NUMBERS.get(word)
 
 
-def value_at(parsed: Parsed, at: int) -> int | None:
+def value_at(parsed: CaptionText, at: int) -> int | None:
     """The number at a token; "twenty five" is read from its last word."""
     word = parsed.words[at]
     value = number_of(word)
@@ -97,7 +97,7 @@ def value_at(parsed: Parsed, at: int) -> int | None:
     return None if word == "one" and following in {"of", "another"} else value
 
 
-def count_of(parsed: Parsed, mention: Mention) -> Count | None:
+def count_of(parsed: CaptionText, mention: CaptionMention) -> Count | None:
     """The count of a mention: before it, in the word itself ("a couple"), or after it; that of
     things which each of several has is multiplied.
     """
@@ -105,14 +105,14 @@ def count_of(parsed: Parsed, mention: Mention) -> Count | None:
     return _distributed(parsed, mention, found)
 
 
-def _inside(parsed: Parsed, mention: Mention) -> Count | None:
+def _inside(parsed: CaptionText, mention: CaptionMention) -> Count | None:
     word = parsed.words[mention.head]
     if word in _PEOPLE_COUNTS and parsed.meanings[mention.head] in PERSONS:
         return Count(NUMBERS[word], mention.head, parsed.sentence_of[mention.head])
     return None
 
 
-def _before(parsed: Parsed, mention: Mention) -> Count | None:
+def _before(parsed: CaptionText, mention: CaptionMention) -> Count | None:
     """The count before a mention, over adjectives and measures, not over clauses."""
     sentence = parsed.sentence_of[mention.head]
     low = max(parsed.sentences[sentence][0], mention.start - _REACH)
@@ -133,7 +133,7 @@ def _before(parsed: Parsed, mention: Mention) -> Count | None:
     return None
 
 
-def _ends_search(parsed: Parsed, at: int, low: int) -> bool:
+def _ends_search(parsed: CaptionText, at: int, low: int) -> bool:
     """Whether an "of" or a comma ends the search.
 
     "Of" does but after a measure or a number; a comma does after a plural: what stands
@@ -145,7 +145,7 @@ def _ends_search(parsed: Parsed, at: int, low: int) -> bool:
     return parsed.words[at] == "of" and before not in _MEASURES and number_of(before) is None
 
 
-def _postposed(parsed: Parsed, mention: Mention) -> Count | None:
+def _postposed(parsed: CaptionText, mention: CaptionMention) -> Count | None:
     """The count after a mention: "trotters, seven in total", "chairs (4)"."""
     sentence = parsed.sentence_of[mention.head]
     high = min(parsed.sentences[sentence][1], mention.head + 5)
@@ -160,7 +160,7 @@ def _postposed(parsed: Parsed, mention: Mention) -> Count | None:
     return None
 
 
-def _distributed(parsed: Parsed, mention: Mention, found: Count | None) -> Count | None:
+def _distributed(parsed: CaptionText, mention: CaptionMention, found: Count | None) -> Count | None:
     """A count times the owners it is given for: "three men, each with a cue", "on each side"."""
     low, high = parsed.sentences[parsed.sentence_of[mention.head]]
     behind = min(high - 1, mention.head + _REACH + 1)
@@ -182,7 +182,7 @@ def _distributed(parsed: Parsed, mention: Mention, found: Count | None) -> Count
     return found
 
 
-def _shares_out(parsed: Parsed, at: int) -> bool:
+def _shares_out(parsed: CaptionText, at: int) -> bool:
     word, following = parsed.words[at], parsed.words[at + 1]
     if word == "all":
         return following in {"of", "with", "in"} or following.endswith("ing")
@@ -190,7 +190,7 @@ def _shares_out(parsed: Parsed, at: int) -> bool:
 
 
 def _times(
-    parsed: Parsed, found: Count | None, at: int, owners_in: tuple[int, int]
+    parsed: CaptionText, found: Count | None, at: int, owners_in: tuple[int, int]
 ) -> Count | None:
     """A count times the owners that "each" at a token means: a number between two tokens, or two
     sides. The count itself where there are none.
@@ -204,13 +204,13 @@ def _times(
     return Count(value * owners, at, parsed.sentence_of[at]) if owners else found
 
 
-def _stated_before(parsed: Parsed, end: int, low: int) -> int:
+def _stated_before(parsed: CaptionText, end: int, low: int) -> int:
     """The nearest number over one before a token, 0 if there is none."""
     values = (value_at(parsed, at) for at in range(end - 1, low - 1, -1))
     return next((value for value in values if value and value > 1), 0)
 
 
-def of_a_pair(parsed: Parsed, mention: Mention) -> bool:
+def of_a_pair(parsed: CaptionText, mention: CaptionMention) -> bool:
     """Whether an uncounted plural is what one owner has two of: "his gloves"."""
     if parsed.meanings[mention.head] not in _PAIRED or not plural(parsed.words[mention.head]):
         return False
@@ -223,7 +223,7 @@ def of_a_pair(parsed: Parsed, mention: Mention) -> bool:
     )
 
 
-def left_out(parsed: Parsed, mentioned: tuple[Mention, ...]) -> Iterator[Count]:
+def left_out(parsed: CaptionText, mentioned: tuple[CaptionMention, ...]) -> Iterator[Count]:
     """Counts of mentioned things without their name: "another sits", "two patterned ones"."""
     sentences = dict.fromkeys(parsed.sentence_of[mention.head] for mention in mentioned)
     for sentence in sentences:
@@ -237,6 +237,6 @@ def left_out(parsed: Parsed, mentioned: tuple[Mention, ...]) -> Iterator[Count]:
             ):
                 yield Count(1, at, sentence, another=True)
             if parsed.words[at] == "ones":
-                count = _before(parsed, Mention(at, at, 1.0, full=True))
+                count = _before(parsed, CaptionMention(at, at, 1.0, full=True))
                 if count:
                     yield replace(count, another=True)

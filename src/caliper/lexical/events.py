@@ -7,9 +7,9 @@ are too rare for a rule to tell, so an event is right or not mentioned.
 
 from __future__ import annotations
 
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
-from caliper.lexical.telling import told_action, told_event
-from caliper.lexical.text import Parsed
+from caliper.lexical.deeds import told_action, told_event
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
+from caliper.lexical.text import CaptionText
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import PRONOUNS, concept, related
 
@@ -40,7 +40,7 @@ _ACTORS = frozenset(
 )
 
 
-def names_action(parsed: Parsed) -> bool:
+def names_action(parsed: CaptionText) -> bool:
     """Whether the caption names any action: a present participle or a common action verb, and
     somebody or something that can act.
     """
@@ -50,19 +50,19 @@ def names_action(parsed: Parsed) -> bool:
     )
 
 
-def judge_action(parsed: Parsed, element: str) -> Finding:
+def judge_action(parsed: CaptionText, element: str) -> Judgement:
     """Score an action by the blended overlap of its words with the caption."""
     held = told_action(parsed, element)
     if held >= _ACTION_ENOUGH:
-        return Finding(RIGHT, f"The caption tells {element!r} (overlap {held:.2f}).")
+        return Judgement(RIGHT, f"The caption tells {element!r} (overlap {held:.2f}).")
     if names_action(parsed):
-        return Finding(WRONG, f"The caption tells other actions (overlap {held:.2f}).")
-    return Finding(SILENT, "The caption names no action.")
+        return Judgement(WRONG, f"The caption tells other actions (overlap {held:.2f}).")
+    return Judgement(SILENT, "The caption names no action.")
 
 
-def judge_event(parsed: Parsed, element: str) -> Finding:
+def judge_event(parsed: CaptionText, element: str) -> Judgement:
     """Score an event by the blended overlap of its words with the caption."""
     held = told_event(parsed, element)
     if held >= _EVENT_ENOUGH:
-        return Finding(RIGHT, f"The caption tells the event (overlap {held:.2f}).")
-    return Finding(SILENT, f"The caption does not tell the event (overlap {held:.2f}).")
+        return Judgement(RIGHT, f"The caption tells the event (overlap {held:.2f}).")
+    return Judgement(SILENT, f"The caption does not tell the event (overlap {held:.2f}).")

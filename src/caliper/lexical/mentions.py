@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.text import CaptionText, words_of
 from caliper.lexical.vocabulary import listed, word_set
 from caliper.lexical.words import (
     COMPOUND_STARTS,
@@ -64,7 +64,7 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class CaptionMention:
     """A mention in a caption: token positions of its first modifier and its head.
 
     `credit` is 1.0 for the same meaning or a kind of it, less for a more general word;
@@ -129,7 +129,7 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_meanings(words_of(text))))
 
 
-def _modified(parsed: Parsed, wanted: Phrase, at: int) -> Mention | None:
+def _modified(parsed: CaptionText, wanted: Phrase, at: int) -> CaptionMention | None:
     """The mention with head at a position; its `full` tells whether all modifiers are near."""
     low, high = parsed.sentences[parsed.sentence_of[at]]
     low, high = max(low, at - _MODIFIERS_BEFORE), min(high, at + _MODIFIERS_AFTER + 1)
@@ -142,25 +142,25 @@ def _modified(parsed: Parsed, wanted: Phrase, at: int) -> Mention | None:
             full = False
         elif found < start:
             start = found
-    return Mention(start, at, wanted.accepted[parsed.meanings[at]], full)
+    return CaptionMention(start, at, wanted.accepted[parsed.meanings[at]], full)
 
 
-def _joined_mentions(parsed: Parsed, wanted: Phrase) -> list[Mention]:
+def _joined_mentions(parsed: CaptionText, wanted: Phrase) -> list[CaptionMention]:
     """Mentions in the other spelling: two annotated words as one, or one as two."""
     if len(wanted.joined) < 6:
         return []
     one_word = parsed.places.get(concept(wanted.joined), ())
-    found = [Mention(at, at, 1.0, full=True) for at in one_word]
+    found = [CaptionMention(at, at, 1.0, full=True) for at in one_word]
     if not wanted.modifiers:
         start = wanted.joined[:3]
         for at in range(len(parsed.words) - 1):
             word = parsed.words[at]
             if word[:3] == start and concept(word + parsed.words[at + 1]) == wanted.head:
-                found.append(Mention(at, at + 1, 1.0, full=True))
+                found.append(CaptionMention(at, at + 1, 1.0, full=True))
     return [mention for mention in found if not parsed.negated[mention.head]]
 
 
-def mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
+def mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
     """Mentions outside negations, in order; the best kind that the caption has.
 
     Full mentions of the meaning or a kind of it; else its head alone, unless the head says
@@ -190,7 +190,7 @@ def mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
     return tuple(exact or found)
 
 
-def loose_mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
+def loose_mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
     """Mentions, with the words that take them up ("a horse ... the animal"). Where there are
     none, the head's kinds and neighbours without its modifiers, neighbours with little credit.
     """
@@ -212,10 +212,10 @@ def loose_mentions(parsed: Parsed, wanted: Phrase) -> tuple[Mention, ...]:
     return tuple(_heads(parsed, {**neighbours, **wanted.accepted}))
 
 
-def _heads(parsed: Parsed, accepted: Mapping[str, float]) -> list[Mention]:
+def _heads(parsed: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMention]:
     """Every place of these meanings outside negations, in order, whatever stands beside it."""
     return [
-        Mention(at, at, credit, full=False)
+        CaptionMention(at, at, credit, full=False)
         for at, credit in sorted(
             (at, credit) for meaning, credit in accepted.items() for at in parsed.stated(meaning)
         )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from caliper.lexical.finding import Labels
-from caliper.lexical.text import Parsed, matching
+from caliper.lexical.judgements import Labels
+from caliper.lexical.text import CaptionText, matching
 
 # What shows that a sentence is about the camera; a pan may be for frying, a track for trains.
 _MOVEMENT_TOPIC = re.compile(
@@ -155,7 +155,7 @@ _UNRELATED_STILL = re.compile(
 )
 
 
-def read_movement(parsed: Parsed) -> Labels:
+def read_movement(parsed: CaptionText) -> Labels:
     """The camera movements a caption states: pan, track, tilt, boom, zoom, dolly, or fixed.
 
     Only what the camera itself does counts, not what it films: a movement and its direction

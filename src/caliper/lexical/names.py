@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
-from caliper.lexical.text import Parsed, remembered
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
+from caliper.lexical.text import CaptionText, remembered
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import STOPWORDS
 
@@ -186,16 +186,16 @@ def _named(text: str, wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
     return close == len(wanted) or (len(wanted) > 2 and close >= len(wanted) - 1)
 
 
-def judge_name(parsed: Parsed, element: str) -> Finding:
+def judge_name(parsed: CaptionText, element: str) -> Judgement:
     """Score a character's name: its words in the caption are right, another introduced name
     is wrong, and no name at all is silence.
     """
     wanted = name_words(element)
     said = _words(parsed.text)
     if not wanted:
-        return Finding(SILENT, "The annotation has no name.")
+        return Judgement(SILENT, "The annotation has no name.")
     if _named(parsed.text, wanted, said):
-        return Finding(RIGHT, "The caption gives the name.")
+        return Judgement(RIGHT, "The caption gives the name.")
     names = introduced(parsed.text)
     pairs = zip(parsed.words, parsed.quoted, strict=True)
     unquoted = {_folded(word).removesuffix("'s") for word, quoted in pairs if not quoted}
@@ -206,12 +206,12 @@ def judge_name(parsed: Parsed, element: str) -> Finding:
     ]
     others = [name for name in names if not set(_words(name)) & set(partly)]
     if partly and _alone(parsed.text, partly, wanted):
-        return Finding(RIGHT, "The caption gives a part of the name.")
+        return Judgement(RIGHT, "The caption gives a part of the name.")
     work = set(_words(element)) - set(wanted)
     others = [name for name in others if not set(_words(name)) <= work]
     if partly or others:
-        return Finding(WRONG, f"The caption names {others[0] if others else partly[0]}.")
-    return Finding(SILENT, "The caption names nobody.")
+        return Judgement(WRONG, f"The caption names {others[0] if others else partly[0]}.")
+    return Judgement(SILENT, "The caption names nobody.")
 
 
 def _alone(text: str, partly: list[str], wanted: tuple[str, ...]) -> bool:

@@ -18,9 +18,9 @@ from caliper.lexical.counts import (
     of_a_pair,
     value_at,
 )
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
-from caliper.lexical.mentions import Mention, mentions, phrase
-from caliper.lexical.text import Parsed, plural
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
+from caliper.lexical.mentions import CaptionMention, mentions, phrase
+from caliper.lexical.text import CaptionText, plural
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import PERSONS, STOPWORDS, near_things, related
 
@@ -34,10 +34,10 @@ _REACH = 5
 _CLAUSES = 40
 
 
-_Counted = list[tuple[Mention, Count | None]]
+_Counted = list[tuple[CaptionMention, Count | None]]
 
 
-def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
+def judge_number(parsed: CaptionText, element: str, named: str) -> Judgement:
     """Score a count (Fig. A3, object number and dynamic object number).
 
     Right are a mention's own count, counts that add up, and the number near the object where it
@@ -50,24 +50,24 @@ def judge_number(parsed: Parsed, element: str, named: str) -> Finding:
         one for one in mentions(parsed, phrase(named)) if not _only_describes(parsed, one)
     )
     if number is None or not found:
-        return Finding(SILENT, f"The caption does not mention {named}.")
+        return Judgement(SILENT, f"The caption does not mention {named}.")
     counted = [(mention, count_of(parsed, mention)) for mention in found]
     extra = list(left_out(parsed, found))
     spelled = [count for _, count in counted if count is not None and count.spelled]
     if number > 1 or spelled:
         reason = _counts_to(parsed, counted, extra, number, named)
         if reason:
-            return Finding(RIGHT, reason)
+            return Judgement(RIGHT, reason)
     if not spelled:
         return _indefinite(parsed, counted, extra, number)
     told = ", ".join(str(count.value) for count in spelled)
     if sum(count.value for count in spelled) < number and _open(parsed, counted, spelled):
-        return Finding(SILENT, f"The caption counts some of {named} ({told}), not all.")
-    return Finding(WRONG, f"The caption gives {told} for {named}, not {number}.")
+        return Judgement(SILENT, f"The caption counts some of {named} ({told}), not all.")
+    return Judgement(WRONG, f"The caption gives {told} for {named}, not {number}.")
 
 
 def _counts_to(
-    parsed: Parsed, counted: _Counted, extra: list[Count], number: int, named: str
+    parsed: CaptionText, counted: _Counted, extra: list[Count], number: int, named: str
 ) -> str:
     """Why the caption's count is the annotated one, empty if it is not."""
     spelled = [count for _, count in counted if count is not None and count.spelled]
@@ -84,12 +84,12 @@ def _counts_to(
     return ""
 
 
-def _only_describes(parsed: Parsed, mention: Mention) -> bool:
+def _only_describes(parsed: CaptionText, mention: CaptionMention) -> bool:
     """Whether a mention only describes another thing: "two horse-drawn carriages"."""
     return not _MADE_OF.isdisjoint(parsed.words[mention.head + 1 : mention.head + 2])
 
 
-def _totals(parsed: Parsed, counted: _Counted, extra: list[Count]) -> set[int]:
+def _totals(parsed: CaptionText, counted: _Counted, extra: list[Count]) -> set[int]:
     """What enumerations can add up to: within each sentence, and over the caption.
 
     The same thing told again with "a", or told as a part of a counted one, need not be another;
@@ -111,7 +111,7 @@ def _totals(parsed: Parsed, counted: _Counted, extra: list[Count]) -> set[int]:
     return {*by_sentence.values(), everything, certain, certain + len(apart)}
 
 
-def _name(parsed: Parsed, mention: Mention) -> tuple[str, ...]:
+def _name(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
     """The words of a mention from its head back to what is no adjective."""
     low = parsed.sentences[parsed.sentence_of[mention.head]][0]
     words = [parsed.words[mention.head]]
@@ -122,7 +122,7 @@ def _name(parsed: Parsed, mention: Mention) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _told_apart(parsed: Parsed, mention: Mention) -> bool:
+def _told_apart(parsed: CaptionText, mention: CaptionMention) -> bool:
     """Whether an uncounted mention is a thing of its own: "the desk lamp", "her son"."""
     name = _name(parsed, mention)
     before = parsed.words[mention.head - len(name)] if mention.head >= len(name) else ""
@@ -130,7 +130,7 @@ def _told_apart(parsed: Parsed, mention: Mention) -> bool:
     return not plural(name[0]) and (described or before in _OWNERS)
 
 
-def _vague(parsed: Parsed, counted: _Counted) -> bool:
+def _vague(parsed: CaptionText, counted: _Counted) -> bool:
     """Whether an uncounted plural ("people wait, a man reads") leaves the sum open.
 
     One with an article ("the passengers") may be those that are counted.
@@ -138,12 +138,12 @@ def _vague(parsed: Parsed, counted: _Counted) -> bool:
     return any(count is None and _uncounted(parsed, one) for one, count in counted)
 
 
-def _uncounted(parsed: Parsed, mention: Mention) -> bool:
+def _uncounted(parsed: CaptionText, mention: CaptionMention) -> bool:
     before = parsed.words[max(0, mention.start - 1)]
     return plural(parsed.words[mention.head]) and before not in _DEFINITE
 
 
-def _open(parsed: Parsed, counted: _Counted, spelled: list[Count]) -> bool:
+def _open(parsed: CaptionText, counted: _Counted, spelled: list[Count]) -> bool:
     """Whether there may be more than the counted: "others", or an uncounted plural of the same
     name, unless "there are" gives the total.
     """
@@ -156,7 +156,7 @@ def _open(parsed: Parsed, counted: _Counted, spelled: list[Count]) -> bool:
     ) or any(_more(parsed, count) for count in spelled)
 
 
-def _more(parsed: Parsed, count: Count) -> bool:
+def _more(parsed: CaptionText, count: Count) -> bool:
     """Whether the sentence of a count tells that these are not all: "others", "and more lie"."""
     words = parsed.words[count.at : min(parsed.sentences[count.sentence][1], count.at + _CLAUSES)]
     return (
@@ -166,7 +166,7 @@ def _more(parsed: Parsed, count: Count) -> bool:
     )
 
 
-def _elsewhere(parsed: Parsed, counted: _Counted, number: int, named: str) -> bool:
+def _elsewhere(parsed: CaptionText, counted: _Counted, number: int, named: str) -> bool:
     """Whether the number stands in or beside a sentence of the object and counts nothing else."""
     sentences = {parsed.sentence_of[mention.head] for mention, _ in counted}
     last = len(parsed.sentences)
@@ -180,7 +180,7 @@ def _elsewhere(parsed: Parsed, counted: _Counted, number: int, named: str) -> bo
     )
 
 
-def _counts_another(parsed: Parsed, at: int, names: set[str]) -> bool:
+def _counts_another(parsed: CaptionText, at: int, names: set[str]) -> bool:
     """Whether a number counts a plural close behind it that is none of these names."""
     for place in range(at + 1, min(at + 6, len(parsed.words))):
         word = parsed.words[place]
@@ -191,7 +191,9 @@ def _counts_another(parsed: Parsed, at: int, names: set[str]) -> bool:
     return False
 
 
-def _indefinite(parsed: Parsed, counted: _Counted, extra: list[Count], number: int) -> Finding:
+def _indefinite(
+    parsed: CaptionText, counted: _Counted, extra: list[Count], number: int
+) -> Judgement:
     """Score a caption that spells no number: "a cup" is one, "cups" is vague.
 
     For a greater number "a cup" is none, for more may come, but several in a sentence are one.
@@ -201,8 +203,8 @@ def _indefinite(parsed: Parsed, counted: _Counted, extra: list[Count], number: i
     total = sum(count.value for count in counts)
     more = any(count.another for count in counts)
     if number == 1 and not more and (counts or not uncounted):
-        return Finding(RIGHT, "The caption tells of one.")
+        return Judgement(RIGHT, "The caption tells of one.")
     listed_apart = more or len(counts) > len({count.sentence for count in counts})
     if listed_apart and not uncounted:
-        return Finding(WRONG, f"The caption tells of {total}, not {number}.")
-    return Finding(SILENT, "The caption gives no specific number.")
+        return Judgement(WRONG, f"The caption tells of {total}, not {number}.")
+    return Judgement(SILENT, "The caption gives no specific number.")

@@ -6,17 +6,17 @@ names no object at all.
 
 from __future__ import annotations
 
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
 from caliper.lexical.mentions import mentions, phrase
 from caliper.lexical.overlap import blended
-from caliper.lexical.text import Parsed
+from caliper.lexical.text import CaptionText
 from caliper.lexical.words import PERSONS, STOPWORDS
 
 _ENOUGH = 0.6
 _FEWEST_WORDS = 3
 
 
-def names_anything(parsed: Parsed) -> bool:
+def names_anything(parsed: CaptionText) -> bool:
     """Whether the caption has a few content words, so that it names some thing."""
     told = sum(
         1
@@ -26,7 +26,7 @@ def names_anything(parsed: Parsed) -> bool:
     return told >= _FEWEST_WORDS
 
 
-def judge_object(parsed: Parsed, element: str) -> Finding:
+def judge_object(parsed: CaptionText, element: str) -> Judgement:
     """Score an object: named in any spelling, by a synonym, or as a kind of itself.
 
     A more general word ("vehicle" for a car) is enough for persons only.
@@ -35,9 +35,9 @@ def judge_object(parsed: Parsed, element: str) -> Finding:
     found = mentions(parsed, wanted)
     somebody = wanted.head in PERSONS and not wanted.modifiers
     if any(mention.credit == 1.0 or somebody for mention in found):
-        return Finding(RIGHT, f"The caption names {element}.")
+        return Judgement(RIGHT, f"The caption names {element}.")
     if not found and blended(parsed, element) >= _ENOUGH:
-        return Finding(RIGHT, f"The caption names {element} in other words.")
+        return Judgement(RIGHT, f"The caption names {element} in other words.")
     if not names_anything(parsed):
-        return Finding(SILENT, "The caption names no object.")
-    return Finding(WRONG, f"The caption names other things, not {element}.")
+        return Judgement(SILENT, "The caption names no object.")
+    return Judgement(WRONG, f"The caption names other things, not {element}.")

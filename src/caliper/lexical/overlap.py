@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from caliper.lexical.mentions import content
-from caliper.lexical.text import Parsed
+from caliper.lexical.text import CaptionText
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import GENERIC_VERBS, PERSONS, PRONOUNS, concept, related
 
@@ -32,7 +32,7 @@ _IN_SENTENCE, _IN_PAIR, _ANYWHERE = 0.5, 0.3, 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WeighedText:
     """An annotated text: each content meaning's weight and what stands for it."""
 
     weights: Mapping[str, float]
@@ -41,11 +41,11 @@ class Wanted:
 
 
 @lru_cache(maxsize=2048)
-def wanted(text: str) -> Wanted:
+def wanted(text: str) -> WeighedText:
     """Weigh a text's content words: generic verbs and words for persons tell little."""
     weights = {meaning: weight(meaning) for meaning in content(text)}
     accepted = {meaning: related(meaning) for meaning in weights}
-    return Wanted(MappingProxyType(weights), MappingProxyType(accepted), sum(weights.values()))
+    return WeighedText(MappingProxyType(weights), MappingProxyType(accepted), sum(weights.values()))
 
 
 def weight(meaning: str) -> float:
@@ -55,7 +55,7 @@ def weight(meaning: str) -> float:
     return _PERSON_WEIGHT if meaning in PERSONS else 1.0
 
 
-def credits_at(parsed: Parsed, asked: Wanted) -> dict[str, dict[int, float]]:
+def credits_at(parsed: CaptionText, asked: WeighedText) -> dict[str, dict[int, float]]:
     """For each wanted meaning, the credit that each sentence (by index) earns for it."""
     earned: dict[str, dict[int, float]] = {}
     for meaning, accepted in asked.accepted.items():
@@ -75,7 +75,7 @@ def credits_at(parsed: Parsed, asked: Wanted) -> dict[str, dict[int, float]]:
 
 
 def share(
-    asked: Wanted, earned: Mapping[str, Mapping[int, float]], sentences: Iterable[int] | None
+    asked: WeighedText, earned: Mapping[str, Mapping[int, float]], sentences: Iterable[int] | None
 ) -> float:
     """The weighted share (0 to 1) of the wanted meanings that these sentences hold."""
     if not asked.total:
@@ -91,13 +91,13 @@ def share(
     return total / asked.total
 
 
-def blended(parsed: Parsed, text: str) -> float:
+def blended(parsed: CaptionText, text: str) -> float:
     """`blend` for a text of which every content word is wanted."""
     asked = wanted(text)
     return blend(asked, credits_at(parsed, asked))
 
 
-def blend(asked: Wanted, earned: Mapping[str, Mapping[int, float]]) -> float:
+def blend(asked: WeighedText, earned: Mapping[str, Mapping[int, float]]) -> float:
     """The blend (0 to 1) of the best sentence's, the best pair's and the caption's share.
 
     A text of generic words only ("the man looks at the woman") must stand in one sentence.

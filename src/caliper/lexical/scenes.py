@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
 from caliper.lexical.mentions import content
-from caliper.lexical.text import Parsed
+from caliper.lexical.text import CaptionText
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import concept, related
 
@@ -167,7 +167,7 @@ def _kinds(meaning: str) -> frozenset[str]:
     return frozenset(stated for stated, credit in related(meaning).items() if credit == 1.0)
 
 
-def judge_scene(parsed: Parsed, element: str) -> Finding:
+def judge_scene(parsed: CaptionText, element: str) -> Judgement:
     """Score a scene: by its name, or by two signs: parts of its name, things that belong to it.
 
     Without them, another place that the caption presents as its scene is wrong; a caption
@@ -176,19 +176,19 @@ def judge_scene(parsed: Parsed, element: str) -> Finding:
     meanings = content(element)
     named = [meaning for meaning in meanings if _named(parsed, meaning)]
     if named and named[-1] == meanings[-1]:
-        return Finding(RIGHT, f"The caption names {element}.")
+        return Judgement(RIGHT, f"The caption names {element}.")
     if _another_room(parsed, meanings):
-        return Finding(WRONG, f"The caption presents another room than {element}.")
+        return Judgement(WRONG, f"The caption presents another room than {element}.")
     cues = dict.fromkeys(cue for meaning in meanings for cue in _cues().get(meaning, ()))
     shown = sum(any(parsed.stated(one) for one in cue) for cue in cues)
     if shown + len(named) >= _FEWEST_SIGNS or len(named) * 2 > len(meanings):
-        return Finding(RIGHT, f"The caption tells of what belongs to {element}.")
+        return Judgement(RIGHT, f"The caption tells of what belongs to {element}.")
     if _presents(parsed, _PLACES):
-        return Finding(WRONG, f"The caption presents another scene than {element}.")
-    return Finding(SILENT, "The caption names no scene.")
+        return Judgement(WRONG, f"The caption presents another scene than {element}.")
+    return Judgement(SILENT, "The caption names no scene.")
 
 
-def _named(parsed: Parsed, meaning: str) -> bool:
+def _named(parsed: CaptionText, meaning: str) -> bool:
     """Whether the caption has the meaning, a kind of it, or a word that begins with it.
 
     A "room" does not tell of a bedroom, a "farmhouse" tells of a farm.
@@ -201,12 +201,12 @@ def _named(parsed: Parsed, meaning: str) -> bool:
     )
 
 
-def _another_room(parsed: Parsed, meanings: tuple[str, ...]) -> bool:
+def _another_room(parsed: CaptionText, meanings: tuple[str, ...]) -> bool:
     """Whether the annotated room is another than the one that the caption presents."""
     return not _ROOMS.isdisjoint(meanings) and _presents(parsed, _ROOMS.difference(meanings))
 
 
-def _presents(parsed: Parsed, places: frozenset[str]) -> bool:
+def _presents(parsed: CaptionText, places: frozenset[str]) -> bool:
     """Whether the first sentences, or one about the setting, present one of the places."""
     for number, (low, high) in enumerate(parsed.sentences):
         said = parsed.sentence(number)
@@ -218,6 +218,6 @@ def _presents(parsed: Parsed, places: frozenset[str]) -> bool:
     return False
 
 
-def _introduced(parsed: Parsed, at: int, low: int) -> bool:
+def _introduced(parsed: CaptionText, at: int, low: int) -> bool:
     before = " ".join(parsed.words[max(low, at - 8) : at])
     return _PRESENTED.search(before) is not None

@@ -9,9 +9,9 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
-from caliper.lexical.finding import RIGHT, SILENT, WRONG, Finding
+from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
 from caliper.lexical.mentions import Phrase, mentions, phrase
-from caliper.lexical.text import Parsed, words_of
+from caliper.lexical.text import CaptionText, words_of
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import PERSONS, PRONOUNS, concept
 
@@ -94,7 +94,7 @@ def relation(sentence: str) -> Relation:
     return Relation(phrase(" ".join(words[:first])), target, sides, in_picture)
 
 
-def _heads(parsed: Parsed, wanted: Phrase) -> dict[int, list[int]]:
+def _heads(parsed: CaptionText, wanted: Phrase) -> dict[int, list[int]]:
     """Positions of mentions by sentence; also where the next sentence takes them up by
     a pronoun ("It stands on ..."); in other sentences pronouns stand for a person.
     """
@@ -114,7 +114,7 @@ def _heads(parsed: Parsed, wanted: Phrase) -> dict[int, list[int]]:
     return {number: sorted(places) for number, places in found.items()}
 
 
-def judge_relation(parsed: Parsed, element: str) -> Finding:
+def judge_relation(parsed: CaptionText, element: str) -> Judgement:
     """Score a spatial relation.
 
     Left and right need their side word: in a sentence of both things, or as the place of one
@@ -128,14 +128,17 @@ def judge_relation(parsed: Parsed, element: str) -> Finding:
     if wanted.in_picture:
         score = _in_picture(parsed, wanted, subjects)
     elif not subjects or not targets:
-        return Finding(SILENT, "The caption does not name both things.")
+        return Judgement(SILENT, "The caption does not name both things.")
     else:
         score = _related(parsed, wanted, subjects, targets)
-    return Finding(score, _REASONS[score])
+    return Judgement(score, _REASONS[score])
 
 
 def _related(
-    parsed: Parsed, wanted: Relation, subjects: dict[int, list[int]], targets: dict[int, list[int]]
+    parsed: CaptionText,
+    wanted: Relation,
+    subjects: dict[int, list[int]],
+    targets: dict[int, list[int]],
 ) -> int:
     readings = [
         _in_sentence(parsed, wanted, number, subjects[number], targets[number])
@@ -153,7 +156,7 @@ def _related(
     return RIGHT if _by_depth(parsed, wanted, subjects, targets) else SILENT
 
 
-def _in_picture(parsed: Parsed, wanted: Relation, subjects: dict[int, list[int]]) -> int:
+def _in_picture(parsed: CaptionText, wanted: Relation, subjects: dict[int, list[int]]) -> int:
     """Score a place in the picture ("in the bottom right corner"): its words stand with the
     thing; the opposite of one of them is wrong.
     """
@@ -171,7 +174,10 @@ def _in_picture(parsed: Parsed, wanted: Relation, subjects: dict[int, list[int]]
 
 
 def _by_depth(
-    parsed: Parsed, wanted: Relation, subjects: dict[int, list[int]], targets: dict[int, list[int]]
+    parsed: CaptionText,
+    wanted: Relation,
+    subjects: dict[int, list[int]],
+    targets: dict[int, list[int]],
 ) -> bool:
     """Whether one thing is in the background or foreground, and that fits the relation."""
     back, front = (targets, subjects) if wanted.side == "front" else (subjects, targets)
@@ -185,7 +191,10 @@ def _by_depth(
 
 
 def _by_sides(
-    parsed: Parsed, wanted: Relation, subjects: dict[int, list[int]], targets: dict[int, list[int]]
+    parsed: CaptionText,
+    wanted: Relation,
+    subjects: dict[int, list[int]],
+    targets: dict[int, list[int]],
 ) -> int:
     """Score left or right by where in the picture the things stand."""
     own, other = _side_of(parsed, subjects), _side_of(parsed, targets)
@@ -199,7 +208,7 @@ def _by_sides(
     return SILENT
 
 
-def _side_of(parsed: Parsed, things: dict[int, list[int]]) -> str:
+def _side_of(parsed: CaptionText, things: dict[int, list[int]]) -> str:
     """Where in the picture a thing stands: the nearest side word of its sentences, or "" if
     they have none or it speaks of the left or right of something.
     """
@@ -218,7 +227,7 @@ def _side_of(parsed: Parsed, things: dict[int, list[int]]) -> str:
 
 
 def _in_sentence(
-    parsed: Parsed, wanted: Relation, number: int, subjects: list[int], targets: list[int]
+    parsed: CaptionText, wanted: Relation, number: int, subjects: list[int], targets: list[int]
 ) -> int:
     one, other = _nearest(subjects, targets)
     if one == other:
@@ -237,7 +246,7 @@ def _in_sentence(
 
 
 def _lateral(
-    parsed: Parsed,
+    parsed: CaptionText,
     wanted: Relation,
     within: tuple[int, int],
     subjects: list[int],

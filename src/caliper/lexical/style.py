@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from caliper.lexical.finding import Labels
-from caliper.lexical.text import Parsed, matching
+from caliper.lexical.judgements import Labels
+from caliper.lexical.text import CaptionText, matching
 
 _TOPIC = re.compile(
     r"\b(?:style[ds]?|stylized|stylised|stylistic|aesthetics?|art|artistic|artwork|painting|"
@@ -120,7 +120,7 @@ _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def read_style(parsed: Parsed) -> Labels:
+def read_style(parsed: CaptionText) -> Labels:
     """The styles a caption states: named ones in sentences about the picture or its style.
 
     A sentence that says "style" outranks others: an old car in a realistic style is

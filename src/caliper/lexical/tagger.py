@@ -30,22 +30,22 @@ from caliper.lexical.tagger_words import (
     SUFFIX_NOUNS,
     SUFFIXES,
     VERBS,
-    Kind,
+    WordKind,
 )
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d[\d,.:/]*\w*|[^\w\s]")
 _KIND_OF = {word: kind for kind, words in CLOSED.items() for word in words}
-_NOMINAL = (Kind.DETERMINER, Kind.NUMBER, Kind.ADJECTIVE)
+_NOMINAL = (WordKind.DETERMINER, WordKind.NUMBER, WordKind.ADJECTIVE)
 _ENDS_PHRASE = frozenset(
     {
-        Kind.DETERMINER,
-        Kind.PREPOSITION,
-        Kind.TO,
-        Kind.CONJUNCTION,
-        Kind.PRONOUN,
-        Kind.AUXILIARY,
-        Kind.VERB,
-        Kind.ADVERB,
+        WordKind.DETERMINER,
+        WordKind.PREPOSITION,
+        WordKind.TO,
+        WordKind.CONJUNCTION,
+        WordKind.PRONOUN,
+        WordKind.AUXILIARY,
+        WordKind.VERB,
+        WordKind.ADVERB,
     }
 )
 
@@ -89,7 +89,7 @@ class RuleTagger:
 def nouns(text: str) -> tuple[str, ...]:
     """The nouns of a text: lower-cased lemmas in order, repeats kept."""
     tokens = _TOKEN.findall(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower())
-    return tuple(singular(word) for word, kind in _tag(tokens) if kind is Kind.NOUN)
+    return tuple(singular(word) for word, kind in _tag(tokens) if kind is WordKind.NOUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _Place:
     """
 
     word: str
-    before: Kind
+    before: WordKind
     previous: str
     following: str
     counted: bool
@@ -119,8 +119,8 @@ class _Place:
         return self.word.endswith("s") and not self.word.endswith("ss")
 
 
-def _tag(tokens: Sequence[str]) -> Iterator[tuple[str, Kind]]:
-    before, previous, counted = Kind.START, "", False
+def _tag(tokens: Sequence[str]) -> Iterator[tuple[str, WordKind]]:
+    before, previous, counted = WordKind.START, "", False
     for token, following in pairwise([*tokens, ""]):
         possessive = token.endswith("'s") and token not in _KIND_OF
         word = token.removesuffix("'s") if possessive else token
@@ -128,81 +128,81 @@ def _tag(tokens: Sequence[str]) -> Iterator[tuple[str, Kind]]:
         kind = next(kind for rule in _RULES if (kind := rule(place)) is not None)
         yield word, kind
         # An adverb between two words changes nothing between them; what owns, determines.
-        if kind is not Kind.ADVERB:
-            before, previous = (Kind.DETERMINER if possessive else kind), word
-        if kind is Kind.NUMBER:
+        if kind is not WordKind.ADVERB:
+            before, previous = (WordKind.DETERMINER if possessive else kind), word
+        if kind is WordKind.NUMBER:
             counted = word not in ("one", "1")
-        elif kind in _ENDS_PHRASE or (kind is Kind.NOUN and singular(word) != word):
+        elif kind in _ENDS_PHRASE or (kind is WordKind.NOUN and singular(word) != word):
             counted = False
 
 
-def _sign(at: _Place) -> Kind | None:
+def _sign(at: _Place) -> WordKind | None:
     if at.word[0].isalpha():
-        return Kind.ADJECTIVE if len(at.word) == 1 and at.word not in _KIND_OF else None
-    return Kind.NUMBER if at.word[0].isdigit() else Kind.CONJUNCTION
+        return WordKind.ADJECTIVE if len(at.word) == 1 and at.word not in _KIND_OF else None
+    return WordKind.NUMBER if at.word[0].isdigit() else WordKind.CONJUNCTION
 
 
-def _closed(at: _Place) -> Kind | None:
+def _closed(at: _Place) -> WordKind | None:
     kind = _KIND_OF.get(at.word)
-    if kind is Kind.VERB and at.before in _NOMINAL and not at.goes_on:
-        return Kind.NOUN  # a set of, the lead
-    if at.word == "that" and at.before is not Kind.NOUN and at.goes_on:
-        return Kind.DETERMINER
-    if at.word in _PARTS and at.before is Kind.DETERMINER:
-        return Kind.ADJECTIVE if at.goes_on else Kind.NOUN
+    if kind is WordKind.VERB and at.before in _NOMINAL and not at.goes_on:
+        return WordKind.NOUN  # a set of, the lead
+    if at.word == "that" and at.before is not WordKind.NOUN and at.goes_on:
+        return WordKind.DETERMINER
+    if at.word in _PARTS and at.before is WordKind.DETERMINER:
+        return WordKind.ADJECTIVE if at.goes_on else WordKind.NOUN
     return kind
 
 
-def _predicate(at: _Place) -> Kind | None:
+def _predicate(at: _Place) -> WordKind | None:
     """A word behind a subject pronoun or a modal verb is the verb."""
-    if at.before is Kind.PRONOUN and at.previous not in _OPENERS:
-        return None if _describes(at.word) or _is_adverb(at.word) else Kind.VERB
-    modal = at.before is Kind.AUXILIARY and at.previous in _MODALS
-    return Kind.VERB if modal else None
+    if at.before is WordKind.PRONOUN and at.previous not in _OPENERS:
+        return None if _describes(at.word) or _is_adverb(at.word) else WordKind.VERB
+    modal = at.before is WordKind.AUXILIARY and at.previous in _MODALS
+    return WordKind.VERB if modal else None
 
 
-def _adverb(at: _Place) -> Kind | None:
-    return Kind.ADVERB if _is_adverb(at.word) else None
+def _adverb(at: _Place) -> WordKind | None:
+    return WordKind.ADVERB if _is_adverb(at.word) else None
 
 
-def _adjective(at: _Place) -> Kind | None:
+def _adjective(at: _Place) -> WordKind | None:
     if not _describes(at.word):
         return None
-    ends = at.word in EITHER and not at.goes_on and at.before is not Kind.AUXILIARY
-    return Kind.NOUN if ends else Kind.ADJECTIVE
+    ends = at.word in EITHER and not at.goes_on and at.before is not WordKind.AUXILIARY
+    return WordKind.NOUN if ends else WordKind.ADJECTIVE
 
 
-def _participle(at: _Place) -> Kind | None:
+def _participle(at: _Place) -> WordKind | None:
     """A participle describes after a determiner and before a noun; elsewhere it is a verb."""
     present = at.word.endswith("ing") and len(at.word) > 4 and at.word not in ING_NOUNS
     past = at.word.endswith("ed") and len(at.word) > 3 and at.word not in ED_NOUNS
     if not present and not past:
         return None
-    return Kind.ADJECTIVE if at.before in _NOMINAL and at.goes_on else Kind.VERB
+    return WordKind.ADJECTIVE if at.before in _NOMINAL and at.goes_on else WordKind.VERB
 
 
-def _open(at: _Place) -> Kind:
-    return Kind.VERB if _is_verb(at.word) and _acts(at) else Kind.NOUN
+def _open(at: _Place) -> WordKind:
+    return WordKind.VERB if _is_verb(at.word) and _acts(at) else WordKind.NOUN
 
 
 def _acts(at: _Place) -> bool:
     """Whether a word that can be a verb is one, by what stands before it."""
-    if at.before is Kind.NOUN:
+    if at.before is WordKind.NOUN:
         # People walk, a dog sits; but a tennis play ends its phrase as a noun.
         plural = singular(at.previous) != at.previous or at.previous in ("people", "police")
         if at.third_person and at.counted:
             return False  # four lattice towers
         return at.third_person or plural or at.goes_on
-    if at.before in (Kind.CONJUNCTION, Kind.VERB):
+    if at.before in (WordKind.CONJUNCTION, WordKind.VERB):
         # Runs and catches a ball; looks and smiles.
-        led = _KIND_OF.get(at.following) in (Kind.DETERMINER, Kind.PREPOSITION, Kind.TO)
+        led = _KIND_OF.get(at.following) in (WordKind.DETERMINER, WordKind.PREPOSITION, WordKind.TO)
         return led or (at.third_person and at.following not in (",", "and", "or"))
-    if at.before in (Kind.TO, Kind.START):
+    if at.before in (WordKind.TO, WordKind.START):
         return not at.third_person
-    return at.before in (Kind.PRONOUN, Kind.AUXILIARY)
+    return at.before in (WordKind.PRONOUN, WordKind.AUXILIARY)
 
 
-_RULES: tuple[Callable[[_Place], Kind | None], ...] = (
+_RULES: tuple[Callable[[_Place], WordKind | None], ...] = (
     _sign,
     _closed,
     _predicate,
@@ -236,7 +236,11 @@ def _describes(word: str) -> bool:
 def _describes_compound(word: str) -> bool:
     """Such as two-story, well-lit, snow-covered, wood-like."""
     first, _, last = word.rpartition("-")
-    if last in ADJECTIVES or _KIND_OF.get(first) is Kind.NUMBER or _KIND_OF.get(last) is Kind.VERB:
+    if (
+        last in ADJECTIVES
+        or _KIND_OF.get(first) is WordKind.NUMBER
+        or _KIND_OF.get(last) is WordKind.VERB
+    ):
         return True
     participle = last.endswith(("ed", "ing")) and last not in ING_NOUNS and last not in ED_NOUNS
     return participle or last in ("like", "style")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class WordKind(StrEnum):
     """What a word is taken for, as far as the next word's reading depends on it."""
 
     START = "start"
@@ -27,22 +27,22 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-CLOSED: Mapping[Kind, frozenset[str]] = {
-    Kind.DETERMINER: _words(
+CLOSED: Mapping[WordKind, frozenset[str]] = {
+    WordKind.DETERMINER: _words(
         """
         a an the this these those my your his her its our their whose some any each every no
         another other others both all several many few fewer more most much little less enough
         various multiple numerous countless such what which either neither certain half same own
         """
     ),
-    Kind.NUMBER: _words(
+    WordKind.NUMBER: _words(
         """
         one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
         sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
         hundred thousand million first second third fourth fifth sixth last
         """
     ),
-    Kind.PREPOSITION: _words(
+    WordKind.PREPOSITION: _words(
         """
         of in on at by for with from into onto over under above below behind beside besides between
         among amongst amid through throughout across along alongside around about against near
@@ -52,14 +52,14 @@ CLOSED: Mapping[Kind, frozenset[str]] = {
         amidst versus plus minus
         """
     ),
-    Kind.TO: _words("to"),
-    Kind.CONJUNCTION: _words(
+    WordKind.TO: _words("to"),
+    WordKind.CONJUNCTION: _words(
         """
         and or but nor so yet if because although though while whereas when where whether unless
         how why
         """
     ),
-    Kind.PRONOUN: _words(
+    WordKind.PRONOUN: _words(
         """
         i you he she it we they me him us them who whom that there here himself herself itself
         themselves myself yourself ourselves someone somebody something anyone anybody anything
@@ -67,7 +67,7 @@ CLOSED: Mapping[Kind, frozenset[str]] = {
         he's she's they're we're i'm you're that's there's who's what's i've let's
         """
     ),
-    Kind.AUXILIARY: _words(
+    WordKind.AUXILIARY: _words(
         """
         is are was were be been being am has have had having do does did can could will would shall
         should may might must not cannot isn't aren't wasn't weren't hasn't haven't hadn't doesn't
@@ -75,7 +75,7 @@ CLOSED: Mapping[Kind, frozenset[str]] = {
         appeared becomes become became looks remains remain remained
         """
     ),
-    Kind.ADVERB: _words(
+    WordKind.ADVERB: _words(
         """
         very quite rather too also just only even still already again ever never always often
         sometimes usually perhaps maybe almost nearly away apart together forward backward back
@@ -85,7 +85,7 @@ CLOSED: Mapping[Kind, frozenset[str]] = {
         far further once twice straight upright likewise meanwhile elsewhere everywhere somewhere
         """
     ),
-    Kind.VERB: _words(
+    WordKind.VERB: _words(
         """
         stood sat lay laid lain held kept left set put cut hit let made took taken gave given went
         gone came got gotten saw seen knew known felt found told said wore worn hung lit built

@@ -42,7 +42,7 @@ Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class CaptionText:
     """A parsed text. All sequences but `sentences` and `quotes` run along its tokens.
 
     `words` are lower-case words and clause punctuation, `meanings` their meanings (empty
@@ -184,7 +184,7 @@ def remembered(function: Callable[[str], Kept]) -> Callable[[str], Kept]:
 
 
 @remembered
-def parse(text: str) -> Parsed:
+def parse(text: str) -> CaptionText:
     """Parse a caption (any script, any length). Never raises, takes linear time."""
     words: list[str] = []
     quoted: list[bool] = []
@@ -205,7 +205,7 @@ def parse(text: str) -> Parsed:
     for at, meaning in enumerate(meanings):
         if meaning:
             places.setdefault(meaning, []).append(at)
-    return Parsed(
+    return CaptionText(
         text=text,
         words=tuple(words),
         meanings=tuple(meanings),

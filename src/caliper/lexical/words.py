@@ -10,7 +10,7 @@ from types import MappingProxyType
 # The package ships no types.
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
 
-from caliper.lexical import near, vocabulary
+from caliper.lexical import neighbours, vocabulary
 from caliper.lexical.synonyms import SYNONYMS
 
 MORE_GENERAL = 0.6
@@ -120,8 +120,8 @@ def _neighbours(table: str) -> dict[str, frozenset[str]]:
     return {meaning: frozenset(others - {meaning}) for meaning, others in found.items()}
 
 
-_NEAR_DEEDS = _neighbours(near.DEEDS)
-_NEAR_THINGS = _neighbours(near.THINGS)
+_NEAR_DEEDS = _neighbours(neighbours.DEEDS)
+_NEAR_THINGS = _neighbours(neighbours.THINGS)
 DEEDS = frozenset(_NEAR_DEEDS) | GENERIC_VERBS
 
 

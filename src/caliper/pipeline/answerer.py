@@ -45,7 +45,7 @@ class PromptingAnswerer:
         return self._model.identity
 
     def request(self, ask: Ask) -> Request:
-        """What the model will be sent, for computing a reply's key before any call.
+        """What `send` takes: a reply's key is computed from it before any call.
 
         Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
         for a question about the media: asked without its picture, a model would guess.
@@ -60,17 +60,20 @@ class PromptingAnswerer:
                     field=ask.item.key,
                 )
             messages = with_images(messages, images)
-        return Request(messages, sampling(ask, self._seed), ask.schema)
+        return Request(messages, sampling(ask, self._seed), ask.schema, affinity_of(ask.item))
 
     async def answer(self, ask: Ask) -> Answer:
+        """Render an ask and send it. Raises what `request` and `send` raise."""
+        return await self.send(self.request(ask))
+
+    async def send(self, request: Request) -> Answer:
         """The model's reply, or a Failure when it refused or called a tool.
 
-        A blank reply is one: the benchmark's reading decides what it is worth. Raises what
-        `request` and the model raise.
+        A blank reply is one: the benchmark's reading decides what it is worth. Raises what the
+        model raises.
         """
-        request = self.request(ask)
         completion = await self._model.complete(
-            request.messages, request.decoding, request.schema, affinity_of(ask.item)
+            request.messages, request.decoding, request.schema, request.affinity
         )
         if not completion.text.strip() and completion.finish not in REFUSALS | CALLS:
             return Reply("", truncated=completion.finish == "length")

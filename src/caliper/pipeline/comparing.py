@@ -152,7 +152,7 @@ async def _opened(stored: StoredRun, wished: Wished) -> tuple[Side, TrackedRun, 
     record = await read_record(run_store(stored.store, stored.spec.run_id), stored.spec)
     run = await stored.open()
     by_ledger, coverage = standing(run.spec, run.summary, run.ledger)
-    # A run in one process stands as its ledger tells, whenever that was written.
+    # A release before noted no start of a local run, and no end: its ledger tells.
     told = None if record.started else Scores(by_ledger, ())
     state = record.status(told).state
     if state in (RunState.FINISHED, RunState.COMPLETE):

@@ -6,6 +6,7 @@ judge and reader are this one stage with another model.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +30,7 @@ from caliper.core.run import Identity, RunSpec
 from caliper.core.untrusted import bounded
 from caliper.pipeline.allowance import Allowance
 from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.replies import Rendering, ReplyBook, key_of_job
+from caliper.pipeline.replies import ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
@@ -96,16 +97,24 @@ class Examiner:
         book = await ReplyBook.open(store, key, salt, job.run)
         named = self._spec.benchmark(job.benchmark).models
         outside = _Outside((role, answerer), self._models, named, book, self._telemetry)
-        verdicts: list[Verdict] = []
         try:
-            for item in job.items:
-                verdicts.extend(await self._item(item, job, outside))
+            verdicts = await self._items(job, outside)
         finally:
             await book.save(store)
         if store:
             await note_reuse(store, job, VERDICTS, len(outside.reused))
-        found = Verdicts(job.run, job.benchmark, job.sample, tuple(verdicts))
+        found = Verdicts(job.run, job.benchmark, job.sample, verdicts)
         return found, next(iter(outside.troubles), None)
+
+    async def _items(self, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
+        """The verdicts of all items. What fails as a whole is raised when no call is open."""
+        items = (self._item(item, job, outside) for item in job.items)
+        verdicts: list[Verdict] = []
+        for found in await asyncio.gather(*items, return_exceptions=True):
+            if isinstance(found, BaseException):
+                raise found
+            verdicts.extend(found)
+        return tuple(verdicts)
 
     async def _item(self, item: Item, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
         caption = bounded(job.caption.text) if job.caption else None
@@ -160,7 +169,10 @@ async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, .
                 case Embed(texts):
                     answers = await outside.embed(texts)
                 case asks:
-                    answers = await asyncio.gather(*(outside.answer(ask) for ask in asks))
+                    if len(asks) == 1:
+                        answers = [await outside.answer(asks[0])]
+                    else:
+                        answers = await asyncio.gather(*map(outside.answer, asks))
                     outside.raise_fatal()
             batch = examination.send(answers)
     except StopIteration as stop:
@@ -197,6 +209,7 @@ class _Outside:
         self._models, self._named = models, named
         self._book = book
         self._fatal: Exception | None = None
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.troubles: list[Exception] = []
         self.reused: set[tuple[str, int, int]] = set()
 
@@ -207,19 +220,23 @@ class _Outside:
             return self._trouble(error)
 
     async def _kept_or_asked(self, ask: Ask) -> Answer:
-        if not (self._answerer.identity.cached and isinstance(self._answerer, Rendering)):
-            return await self._answerer.answer(ask)
-        identity = self._named.get(self._role, self._answerer.identity)
-        key = self._book.key_of_ask(identity, ask, self._answerer.request(ask))
-        kept = self._book.reply(key)
-        self._telemetry.replied(cached=kept is not None)
-        if kept is not None:
-            if self._book.reused(key):
-                self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))
-            return kept
-        answer = await self._answerer.answer(ask)
-        self._book.keep(key, answer)
-        return answer
+        answerer = self._answerer
+        if not (answerer.identity.cached and isinstance(answerer, PromptingAnswerer)):
+            return await answerer.answer(ask)
+        request = answerer.request(ask)
+        identity = self._named.get(self._role, answerer.identity)
+        key = self._book.key_of_ask(identity, ask, request)
+        # Of two equal asks one waits: the model is sent a request once.
+        async with self._turns[key]:
+            kept = self._book.reply(key)
+            self._telemetry.replied(cached=kept is not None)
+            if kept is not None:
+                if self._book.reused(key):
+                    self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))
+                return kept
+            answer = await answerer.send(request)
+            self._book.keep(key, answer)
+            return answer
 
     def _trouble(self, error: Exception) -> Failure:
         """What a failed call is to the examination; errors of the whole run wait for the

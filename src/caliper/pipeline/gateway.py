@@ -25,7 +25,6 @@ from caliper.pipeline.run_record import Evaluation, read_record
 from caliper.pipeline.runs import (
     CANCELLED,
     SPEC,
-    STARTED,
     RunBook,
     forget_refusal,
     note_start,
@@ -183,9 +182,7 @@ class Gateway:
 
     async def _index(self, kept: ObjectStore, spec: RunSpec) -> datetime:
         """Note in the index when the run was first started, and return it."""
-        written = await read_json(kept, STARTED)
-        now = self._outside.clock.now()
-        started = now if written is None else datetime.fromisoformat(written["started"])
+        started = (await read_record(kept, spec)).evaluation().started
         left = round((_LAST - started).total_seconds() * 1000)
         await write_json(self._outside.store, f"{_INDEX}{left:015}-{spec.run_id}.json")
         return started

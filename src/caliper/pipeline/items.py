@@ -28,7 +28,7 @@ def encode_item(item: Item) -> dict[str, Any]:
                 "repeats": question.repeats,
                 "unscored": question.unscored and str(question.unscored),
                 "note": question.note,
-                "payload": encode(question),
+                "payload": encode(question.payload),
             }
             for question in item.questions
         ],

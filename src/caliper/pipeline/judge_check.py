@@ -30,13 +30,13 @@ def check_wanted(caps: Caps, *, asked: bool | None) -> bool:
 
 
 def with_checks(report: Report, sittings: Sittings) -> Report:
-    """The report, with the judge check of every benchmark whose anchors were judged."""
+    """The report, with the judge check of every benchmark that has anchors, if they were judged."""
     parts = (replace(part, check=_check(sittings.get(part.name))) for part in report.benchmarks)
     return replace(report, benchmarks=tuple(parts))
 
 
 def _check(found: Sitting | None) -> JudgeCheck | None:
-    if found is None:
+    if found is None or not found.verdicts:
         return None
     return JudgeCheck(found.agreed, found.scored, len(found.verdicts) - found.scored)
 

@@ -13,7 +13,6 @@ from caliper.core.tally import Sums, Tally
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.telemetry import Score
 
-_GROUPS = frozenset({"tasks", "domains"})
 _WITH_INTERVALS = frozenset({Kind.PROPORTION, Kind.RATIO})
 
 Before = Mapping[int, Outcome | None]
@@ -28,7 +27,7 @@ def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tupl
     """
     found = {}
     for figure in benchmark(name).report(tally, settings).figures:
-        label = _label(figure)
+        label = _label(name, figure)
         if label is None:
             continue
         told = estimate(figure, tally)
@@ -37,27 +36,18 @@ def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tupl
     return found
 
 
-def _label(figure: Figure) -> tuple[str, str] | None:
+def _label(name: str, figure: Figure) -> tuple[str, str] | None:
     if figure.kind not in _WITH_INTERVALS:
         return None
-    return label_of(figure.path)
+    return label_of(name, figure.path)
 
 
-def label_of(path: Path) -> tuple[str, str] | None:
-    """Dimension and metric of a figure: `tasks.ocr.f1` is f1 of ocr, `s_unified` is overall.
-    None for what is divided more finely, or told once more by another reading.
+def label_of(name: str, path: Path) -> tuple[str, str] | None:
+    """Dimension and metric of a figure of a benchmark: `tasks.ocr.f1` is f1 of ocr. None for
+    figures that only reports have.
     """
-    match path:
-        case (metric,):
-            return "overall", metric
-        case (dimension, metric):
-            return dimension, metric
-        case (group, dimension, metric) if group in _GROUPS:
-            return dimension, metric
-        case ("qa_on_image" as group, dimension, metric):
-            return f"{group}/{dimension}", metric
-        case _:
-            return None
+    dimension = benchmark(name).dimension(path)
+    return None if dimension is None else (dimension, path[-1])
 
 
 class Reduction:
@@ -95,7 +85,7 @@ class Reduction:
                 continue
             for cell in figure.cells:
                 finer = self._finer.get((name, cell), True)
-                self._finer[name, cell] = finer and _label(figure) is None
+                self._finer[name, cell] = finer and _label(name, figure) is None
 
 
 def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:

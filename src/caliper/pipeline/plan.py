@@ -205,6 +205,7 @@ async def read_shard(store: ObjectStore, number: int) -> list[Item]:
         raise InvalidInput("the plan lost a shard", file=_shard_key(number))
     try:
         lines = gzip.decompress(shard).splitlines()
-        return [decode_item(json.loads(line)) for line in lines]
+        # Read as one list, lines take half the time.
+        return [decode_item(item) for item in json.loads(b"[" + b",".join(lines) + b"]")]
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InvalidInput(f"broken shard: {error}", file=_shard_key(number)) from error

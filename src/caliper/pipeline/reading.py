@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Container, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from cachetools import LRUCache
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
@@ -93,8 +94,8 @@ class RunReader:
         self._store, self._runs, self._clock = store, runs, clock
         self._sinks = sinks
         self._opener = Runs(store)
-        self._held: OrderedDict[str, _Look] = OrderedDict()
-        self._counted: OrderedDict[str, _Counted] = OrderedDict()
+        self._held: LRUCache[str, _Look] = LRUCache(_HELD)
+        self._counted: LRUCache[str, _Counted] = LRUCache(_HELD_COUNTS)
         self._opening = asyncio.Lock()
         self._counting = asyncio.Lock()
         # A report takes a thread of its own, and rows and pictures in memory: one at a time.
@@ -202,8 +203,6 @@ class RunReader:
             facets = await count_facets(found.plan, found.ledger)
             now = self._clock.monotonic()
             self._counted[run] = _Counted(facets, digest, now + _SELDOM * (now - begun))
-            while len(self._counted) > _HELD_COUNTS:
-                self._counted.popitem(last=False)
             return facets
 
     async def _open(self, run: str) -> _Look:
@@ -225,9 +224,6 @@ class RunReader:
                     f"the run failed: {record.refused}" if record.refused else _UNPLANNED
                 )
             look = self._held[run] = _Look(found, now, record)
-            self._held.move_to_end(run)
-            while len(self._held) > _HELD:
-                self._held.popitem(last=False)
             return look
 
 

@@ -17,11 +17,14 @@ from caliper.ports.prompts import PromptPack, Template
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a chat model is sent for one ask: with equal requests it would do the same."""
+    """What a chat model is sent for one ask: with equal requests it would do the same. `affinity`
+    names what the calls about one caption, or one sample's media, have in common.
+    """
 
     messages: tuple[Message, ...]
     decoding: Decoding
     schema: Mapping[str, Any] | None = None
+    affinity: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The messages and the schema of the reply, for reply keys."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import canonical_json, fields_of, job_key, reply_key
@@ -20,15 +20,6 @@ from caliper.pipeline.rendering import Request
 from caliper.ports.storage import ObjectStore
 
 SCHEMA = 1
-
-
-@runtime_checkable
-class Rendering(Protocol):
-    """An answerer that can say what it would send: a cached one must."""
-
-    def request(self, ask: Ask) -> Request:
-        """The request that `answer` would send."""
-        ...
 
 
 def salt_of(spec: RunSpec, run: str, models: Iterable[Identity]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caps import Caps
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
@@ -76,7 +76,7 @@ async def resolve(asked: Asked, supplies: Supplies, stages: StageDirectory) -> R
     places = {part.name: place for place, part in enumerate(asked.benchmarks)}
     parts = []
     # One order for all, so that the same benchmarks named in another order are one run.
-    for name in (name for name in NAMES if name in places):
+    for name in (name for name in benchmark_names() if name in places):
         part = asked.benchmarks[places[name]]
         try:
             parts.append(await _resolve(part, supplies, directory))
@@ -97,11 +97,15 @@ async def resolve(asked: Asked, supplies: Supplies, stages: StageDirectory) -> R
 
 def _check(asked: Asked) -> None:
     names = [part.name for part in asked.benchmarks]
-    unknown = next((name for name in names if name not in NAMES), None)
+    unknown = next((name for name in names if name not in benchmark_names()), None)
     rules = (
         ("name", 1 <= len(asked.name) <= LONGEST_NAME, f"expected 1 to {LONGEST_NAME} characters"),
         ("client_key", len(asked.client_key) <= LONGEST_KEY, f"longer than {LONGEST_KEY}"),
-        ("benchmarks", unknown is None, f"unknown {unknown!r:.60}; known: {', '.join(NAMES)}"),
+        (
+            "benchmarks",
+            unknown is None,
+            f"unknown {unknown!r:.60}; known: {', '.join(benchmark_names())}",
+        ),
         ("benchmarks", 0 < len(names) == len(set(names)), "expected one or more, each once"),
         ("limit", asked.limit is None or asked.limit >= 1, "less than 1"),
         ("max_calls", asked.caps.calls is None or asked.caps.calls >= 1, "less than 1"),

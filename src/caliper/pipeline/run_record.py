@@ -37,9 +37,9 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """`started` is the time of the first start, None for a run in one process, and `starts` the
-    number of starts. `refused` says why the run cannot be planned, and `end` is what end.json
-    holds.
+    """`started` is the time of the first start, None where a release before kept the run in a
+    directory, and `starts` the number of starts. `refused` says why the run cannot be planned, and
+    `end` is what end.json holds.
     """
 
     spec: RunSpec

@@ -87,6 +87,12 @@ async def last_start(run: ObjectStore) -> tuple[int, Caps]:
     return int(written.get("starts", 0)), caps
 
 
+async def is_cancelled(run: ObjectStore) -> bool:
+    """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
+    marked = await read_json(run, CANCELLED)
+    return bool(marked and marked.get("cancelled"))
+
+
 async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
     """Count one more start of a run, which may spend that; returns its number. The time of the
     first start stays. `run` is its own part of the store. Raises StoreUnavailable or StoreFull.
@@ -97,12 +103,6 @@ async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
     given = {name: most for name, most in spend.items() if most is not None}
     await write_json(run, STARTED, started=written["started"], starts=number, **given)
     return number
-
-
-async def is_cancelled(run: ObjectStore) -> bool:
-    """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
-    marked = await read_json(run, CANCELLED)
-    return bool(marked and marked.get("cancelled"))
 
 
 class RunBook:

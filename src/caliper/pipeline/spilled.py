@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from caliper.core.caption import CutShort
@@ -35,6 +35,10 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
+def _as_given(text: bytes, cut: int) -> str:
+    return CutShort(_text(text)) if cut else _text(text)
+
+
 class SpilledTexts(Mapping[str, str]):
     """Texts by name, in the order in which the names were first added; `CutShort` stays so."""
 
@@ -59,12 +63,15 @@ class SpilledTexts(Mapping[str, str]):
         row = self._database.execute(select, (_bytes(name),)).fetchone()
         if row is None:
             raise KeyError(name)
-        text, cut = row
-        return CutShort(_text(text)) if cut else _text(text)
+        return _as_given(*row)
 
     def __iter__(self) -> Iterator[str]:
         for (name,) in self._database.execute("SELECT name FROM texts ORDER BY rowid"):
             yield _text(name)
+
+    def items(self) -> ItemsView[str, str]:
+        """The names with their texts, read in one go."""
+        return _Texts(self, self._database)
 
     def __len__(self) -> int:
         (count,) = self._database.execute("SELECT count(*) FROM texts").fetchone()
@@ -72,6 +79,16 @@ class SpilledTexts(Mapping[str, str]):
 
     def __del__(self) -> None:
         self._database.close()
+
+
+class _Texts(ItemsView[str, str]):
+    def __init__(self, texts: SpilledTexts, database: sqlite3.Connection) -> None:
+        super().__init__(texts)
+        self._database = database
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        for name, text, cut in self._database.execute("SELECT * FROM texts ORDER BY rowid"):
+            yield _text(name), _as_given(text, cut)
 
 
 @dataclass(frozen=True, slots=True)

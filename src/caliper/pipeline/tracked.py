@@ -288,6 +288,6 @@ class StoredRun:
         """
         found = await Runs(self.store).open(self.spec.run_id, 0.0)
         if found is None:
-            message = f"run {self.spec.run_id} ({self.spec.name}) is not planned to its end"
+            message = f"run {self.spec.run_id} ({self.spec.name}) has no complete plan"
             raise NotReady(message)
         return found

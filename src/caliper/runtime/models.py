@@ -32,8 +32,8 @@ from caliper.runtime.addresses import Address, refuse_plaintext
 
 if TYPE_CHECKING:
     from caliper.adapters.language import minilm, spacy
+    from caliper.adapters.models import lexical as lexical_answerer
     from caliper.adapters.models import tgi, triton, triton_embedder
-    from caliper.lexical import answerer as lexical_answerer
     from caliper.lexical import ngrams
     from caliper.lexical import tagger as rule_tagger
 else:
@@ -42,7 +42,7 @@ else:
     tgi = deferred("caliper.adapters.models.tgi")
     triton = deferred("caliper.adapters.models.triton")
     triton_embedder = deferred("caliper.adapters.models.triton_embedder")
-    lexical_answerer = deferred("caliper.lexical.answerer")
+    lexical_answerer = deferred("caliper.adapters.models.lexical")
     ngrams = deferred("caliper.lexical.ngrams")
     rule_tagger = deferred("caliper.lexical.tagger")
 

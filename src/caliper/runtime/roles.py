@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.media.decoding import Decoders
 from caliper.adapters.media.loose import LooseMedia
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import CaptionJob, ExamineJob, RunFailed, event_key
@@ -36,9 +36,9 @@ from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
 
 if TYPE_CHECKING:
-    from caliper.lexical import answerer as lexical_answerer
+    from caliper.adapters.models import lexical as lexical_answerer
 else:
-    lexical_answerer = deferred("caliper.lexical.answerer")
+    lexical_answerer = deferred("caliper.adapters.models.lexical")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Answering:
             answerer = lexical_answerer.LexicalAnswerer()
         else:
             answerer = PromptingAnswerer(self.chat, self.pack, seed)
-        names = [name for name in NAMES if benchmark(name).role == self.role]
+        names = [name for name in benchmark_names() if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
         return Models(answerers, self.tagger, self.embedder)
 

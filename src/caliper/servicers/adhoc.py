@@ -50,6 +50,15 @@ ModelsOfSeed = Callable[[int], Models]
 """Who answers when draws start from that seed."""
 
 
+def answered_here(name: str, role: str, models: Models) -> str:
+    """The name of a benchmark for which `models` have that role. Raises InvalidInput for others."""
+    known = [key.removesuffix(f"/{role}") for key in models.answerers if key.endswith(f"/{role}")]
+    if name not in known:
+        message = f"{name!r:.60} has no {role} here; known: {', '.join(known)}"
+        raise InvalidInput(message, field="benchmark")
+    return name
+
+
 async def verdicts_on(asked: Asked, models: Models) -> tuple[Verdict, ...]:
     """One verdict a (question, repeat), in the order of the rows, indices from 0.
 

@@ -6,11 +6,10 @@ from caliper.adapters.wire.outcomes import encode_verdict
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import from_wire
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
-from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
 from caliper.runtime.calls import Context
 from caliper.runtime.grpc_server import Service
-from caliper.servicers.adhoc import Asked, ModelsOfSeed, verdicts_on
+from caliper.servicers.adhoc import Asked, ModelsOfSeed, answered_here, verdicts_on
 
 NAME = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name
 
@@ -29,13 +28,8 @@ class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
         models = self._models(request.seed)
-        roles = (role.split("/") for role in models.answerers)
-        known = tuple(name for name, role in roles if role == "judge")
-        if request.benchmark not in known:
-            message = f"{request.benchmark!r:.60} is not judged here; known: {', '.join(known)}"
-            raise InvalidInput(message, field="benchmark")
         asked = Asked(
-            benchmark=request.benchmark,
+            benchmark=answered_here(request.benchmark, "judge", models),
             field="rows",
             rows=[from_wire(row) for row in request.rows],
             caption=from_wire(request.caption),

@@ -187,10 +187,8 @@ class Pages:
             )
         except NotComparable as error:
             again = live.address("/compare", base=base, run=others, anyway="on")
-            told = str(error).partition("; with --anyway")[0]
-            text = live.render_trouble(
-                "Not to be compared", f"{told}.", (("Compare them all the same", again),)
-            )
+            told = str(error).partition(". Add --anyway")[0]
+            text = live.render_trouble("Not comparable", f"{told}.", (("Compare anyway", again),))
             return _page(text, status=HTTPStatus.CONFLICT)
         render = partial(
             render_comparison,

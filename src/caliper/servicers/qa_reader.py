@@ -9,10 +9,11 @@ from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
 from caliper.core.run import Identity
 from caliper.runtime.calls import Context
 from caliper.runtime.grpc_server import Service
-from caliper.servicers.adhoc import Asked, ModelsOfSeed, verdicts_on
+from caliper.servicers.adhoc import Asked, ModelsOfSeed, answered_here, verdicts_on
 
 NAME = qa_reader_pb2.DESCRIPTOR.services_by_name["QaReaderService"].full_name
-_BENCHMARK = "captionqa"
+_FIRST = "captionqa"
+"""The benchmark of requests that name none, as all did when there was no other."""
 
 
 class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
@@ -28,8 +29,9 @@ class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
     ) -> qa_reader_pb2.AnswerResponse:
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
+        models = self._models(request.seed)
         asked = Asked(
-            benchmark=_BENCHMARK,
+            benchmark=answered_here(request.benchmark or _FIRST, "reader", models),
             field="row",
             rows=[from_wire(request.row)],
             caption=from_wire(request.caption),
@@ -37,7 +39,7 @@ class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
             seed=request.seed,
             repeats=request.repeats if request.HasField("repeats") else None,
         )
-        verdicts = await verdicts_on(asked, self._models(request.seed))
+        verdicts = await verdicts_on(asked, models)
         return qa_reader_pb2.AnswerResponse(verdicts=map(encode_verdict, verdicts))
 
     async def Describe(  # noqa: N802 - named in the contract

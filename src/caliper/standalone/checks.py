@@ -63,7 +63,7 @@ def _about_captions(
                 f"{name}: {len(missing)} samples without a caption "
                 f"({_listed(missing)}): Unscored(no_caption)"
             )
-        allowed = benchmark(name).caption_may_be_unused
+        allowed = benchmark(name).unused_caption
         extra = [sample for sample in texts if sample not in planned and not allowed(sample)]
         if extra and not drawn:
             yield f"{name}: {len(extra)} captions of unknown samples ignored ({_listed(extra)})"

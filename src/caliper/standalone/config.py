@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from caliper.benchmarks.registry import NAMES, recipe_names
+from caliper.benchmarks.registry import benchmark_names, recipe_names
 from caliper.core.caps import Caps
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
@@ -149,12 +149,18 @@ class RunConfig(_Strict):
     def _known_benchmarks(
         cls, value: Mapping[str, BenchmarkConfig], info: ValidationInfo
     ) -> Mapping[str, BenchmarkConfig]:
-        unknown = sorted(set(value) - set(NAMES))
+        unknown = sorted(set(value) - set(benchmark_names()))
         if unknown:
-            raise ValueError(f"unknown benchmark {unknown[0]!r}; known: {', '.join(NAMES)}")
+            raise ValueError(
+                f"unknown benchmark {unknown[0]!r}; known: {', '.join(benchmark_names())}"
+            )
         # One order for all, so that the same benchmarks named in another order are one run.
         recipe = info.data.get("recipe")
-        return {name: _by_recipe(name, value[name], recipe) for name in NAMES if name in value}
+        return {
+            name: _by_recipe(name, value[name], recipe)
+            for name in benchmark_names()
+            if name in value
+        }
 
     @property
     def caps(self) -> Caps:

@@ -63,8 +63,7 @@ async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
 
 async def write_report(directory: RunDirectory) -> Report:
     """`read_report`, with its files written anew. Raises StoreFull or StoreUnavailable too."""
-    written: list[Report] = []
-    run = directory.stored
+    run, written = await directory.stored.open(), list[Report]()
     sittings = await kept_sittings(directory, run.spec)
 
     def complete(found: Report) -> Report:
@@ -76,7 +75,7 @@ async def write_report(directory: RunDirectory) -> Report:
         return sinks(captions, thumbnails_below(media_of(directory)))
 
     files = ReportFiles(directory.captions, files_of, directory.path, complete)
-    await files.write(await run.open(), RunState.FINISHED, nullcontext())
+    await files.write(run, RunState.FINISHED, nullcontext())
     return written[0]
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from caliper.analysis.gate import Check, Policy, Tier
 from caliper.analysis.significance import LEVEL
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import benchmark_names
 from caliper.core.errors import InvalidInput
 from caliper.standalone.yamltext import read_yaml
 
@@ -39,8 +39,8 @@ class _Check(_Strict):
     @field_validator("benchmark")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value not in NAMES:
-            raise ValueError(f"unknown benchmark {value!r}; known: {', '.join(NAMES)}")
+        if value not in benchmark_names():
+            raise ValueError(f"unknown benchmark {value!r}; known: {', '.join(benchmark_names())}")
         return value
 
 

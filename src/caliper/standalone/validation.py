@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from caliper.adapters.datasets import jsonlines
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item
@@ -78,26 +78,18 @@ def _recognised(path: Path, name: str | None) -> tuple[str, str]:
     With `name` the benchmark is that one; what looks like none of its kinds is held against
     its data, whose layouts are the more various.
     """
-    found = _looks_like(path, _first_value(path))
+    names = benchmark_names() if name is None else (name, *benchmark_names())
+    found = _looks_like(path, _first_value(path), names)
     if name is not None:
         return name, found[1] if found else "data"
     if found is None:
-        raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(NAMES)}", file=str(path))
+        raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(names)}", file=str(path))
     return found
 
 
-def _looks_like(path: Path, first: Any) -> tuple[str, str] | None:
-    keys = first.keys() if isinstance(first, Mapping) else set()
-    signs = {
-        ("capability", "data"): "annotation" in keys,
-        ("capability", "captions"): "caption" in keys,
-        ("comprecap", "data"): "info" in keys,
-        ("captionqa", "data"): path.suffix == ".parquet" or keys & {"questions", "question"},
-        # The keys of captions tell the two apart: images have names with an ending.
-        ("comprecap", "captions"): isinstance(first, str) and Path(first).suffix,
-        ("captionqa", "captions"): isinstance(first, str),
-    }
-    return next((found for found, seen in signs.items() if seen), None)
+def _looks_like(path: Path, first: Any, names: Iterable[str]) -> tuple[str, str] | None:
+    found = {name: benchmark(name).looks_like(path.suffix, first) for name in names}
+    return next(((name, kind) for name, kind in found.items() if kind is not None), None)
 
 
 def _first_value(path: Path) -> Any:

@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 
 from caliper.adapters.models.replay import Recording, ReplayAnswerer, record
-from caliper.benchmarks.base import Benchmark, RecordKey
+from caliper.benchmarks.base import RecordKey
+from caliper.benchmarks.benchmark import Benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Ask, Failure, Item, Question, Reply, Source

@@ -16,7 +16,7 @@ from tests.fakes.tgi import HELLO, SCHEMA, connected
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
-from caliper.benchmarks.asking import Reading, ask_and_read
+from caliper.benchmarks.exchanges import Reading, ask_and_read
 from caliper.core.errors import (
     BackendError,
     BackendRejected,

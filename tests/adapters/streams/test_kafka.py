@@ -165,7 +165,7 @@ async def test_a_broker_that_is_away_for_a_while_loses_nothing(
 ) -> None:
     broker, address = own_kafka
     topic, settled, count = new_topic(address, 3), list[bytes](), 200
-    async with streaming(hasty(address)) as stream:
+    async with streaming(hasty(address, patience=5.0)) as stream:
         await publish(stream, topic, count // 2)
         member = stream.consumer(topic, "judge")
         held = [await received(member) for _ in range(20)]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import cast
 from uuid import uuid4
 
@@ -29,12 +30,13 @@ async def test_whoever_waits_for_records_hears_that_the_broker_is_away(
     own_kafka: tuple[ServerProcess, str],
 ) -> None:
     broker, address = own_kafka
-    access = KafkaAccess(address, patience=2.0)
+    access = KafkaAccess(address)
     apply_topics(access, (Topic(TOPIC, 1, {}),))
     stream, log = KafkaStream(access), KafkaLog(access)
+    impatient = KafkaLog(replace(access, patience=5.0))
     for value in (b"first", b"second"):
         await stream.publish(Message(TOPIC, "a", value))
-    async with asyncio.timeout(PATIENCE), aclosing(reading(log, 0)) as records:
+    async with asyncio.timeout(PATIENCE), aclosing(reading(impatient, 0)) as records:
         assert [(await anext(records)).offset for _ in range(2)] == [0, 1]
         waiting = asyncio.ensure_future(anext(records))
         await asyncio.to_thread(broker.stop)

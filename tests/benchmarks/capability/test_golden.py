@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.kt_bar import kt_bar_bounds
 
-from caliper.benchmarks.capability.scoring import f1, mean
+from caliper.benchmarks.capability.metrics import f1, mean
 from caliper.benchmarks.capability.tasks import NAMES
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -206,4 +206,4 @@ def test_a_question_is_asked_from_the_media(
     question = item.questions[0]
     assert BENCHMARK.label(question, verdict.outcome) == ("correct" if score else "wrong")
     assert BENCHMARK.record_key(item, question, 0) == ("qa", task, "1")
-    assert BENCHMARK.decode(BENCHMARK.encode(question)) == question.payload
+    assert BENCHMARK.decode(BENCHMARK.encode(question.payload)) == question.payload

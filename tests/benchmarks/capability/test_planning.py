@@ -6,7 +6,7 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.benchmark import BENCHMARK
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.benchmarks.capability.tasks import NAMES
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
@@ -159,4 +159,4 @@ def test_repeats_are_part_of_the_questions() -> None:
 def test_payloads_survive_encoding() -> None:
     [item] = plan(row("object_color", {"cup": "red"}))
     [question] = item.questions
-    assert BENCHMARK.decode(BENCHMARK.encode(question)) == question.payload
+    assert BENCHMARK.decode(BENCHMARK.encode(question.payload)) == question.payload

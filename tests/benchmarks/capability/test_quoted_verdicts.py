@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from caliper.benchmarks.capability.reading import Read, read_labels, read_score
+from caliper.benchmarks.capability.reading import ReplyValue, read_labels, read_score
 from caliper.benchmarks.capability.tasks import TASKS
 
 MOVEMENTS = TASKS["camera_movement"].labels
@@ -77,8 +77,8 @@ def test_what_is_quoted_stands_right_before_its_object() -> None:
 
 
 def test_strict_takes_the_last_of_a_doubled_key_as_the_released_script_does() -> None:
-    assert read_score('{"score":"-1","score":"1"}', lenient=False) == Read(1)
-    assert read_labels('{"pred": ["in"], "pred": ["out"]}', MOVEMENTS, lenient=False) == Read(
+    assert read_score('{"score":"-1","score":"1"}', lenient=False) == ReplyValue(1)
+    assert read_labels('{"pred": ["in"], "pred": ["out"]}', MOVEMENTS, lenient=False) == ReplyValue(
         ("out",)
     )
 

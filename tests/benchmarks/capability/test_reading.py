@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.benchmarks.capability.reading import Read, read_labels, read_score
+from caliper.benchmarks.capability.reading import ReplyValue, read_labels, read_score
 from caliper.benchmarks.capability.tasks import TASKS
 from caliper.benchmarks.literals import read_literal
 
@@ -91,7 +91,7 @@ def test_what_holds_no_score_is_unreadable(text: str, *, lenient: bool) -> None:
 
 def test_the_reason_is_kept() -> None:
     read = read_score(EXACT_SCORES[-1][0], lenient=False)
-    assert read == Read(1, "\U0001f600 \\d A")
+    assert read == ReplyValue(1, "\U0001f600 \\d A")
 
 
 EXACT_LABELS = [

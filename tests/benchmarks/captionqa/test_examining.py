@@ -10,7 +10,7 @@ import pytest
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.benchmarks.captionqa.options import label
-from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply

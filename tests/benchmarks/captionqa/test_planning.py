@@ -7,7 +7,7 @@ import pytest
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.benchmarks.captionqa.options import drawn_for_question, released_generator, shuffled
-from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source

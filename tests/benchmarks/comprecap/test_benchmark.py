@@ -7,7 +7,8 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from caliper.benchmarks.base import Benchmark, PlanRequest
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.benchmark import Benchmark
 from caliper.benchmarks.comprecap.benchmark import BENCHMARK
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
@@ -31,7 +32,7 @@ def test_the_registry_knows_it() -> None:
 
 def test_payloads_survive_the_wire(item: Item, choices: Item) -> None:
     for question in (*item.questions, *choices.questions):
-        written = json.loads(json.dumps(BENCHMARK.encode(question)))
+        written = json.loads(json.dumps(BENCHMARK.encode(question.payload)))
         assert BENCHMARK.decode(written) == question.payload
 
 

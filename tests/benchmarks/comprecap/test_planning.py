@@ -7,8 +7,8 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT
-from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.planning import plan
+from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.endless import comes_to_an_end
 
-from caliper.benchmarks.asking import UNREADABLE
 from caliper.benchmarks.comprecap.reading import (
     SCORE_READERS,
     options,
@@ -16,6 +15,7 @@ from caliper.benchmarks.comprecap.reading import (
     read_score,
     read_score_released,
 )
+from caliper.benchmarks.exchanges import UNREADABLE
 from caliper.core.outcome import Scored, Unscored
 
 

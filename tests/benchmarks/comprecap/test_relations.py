@@ -12,9 +12,9 @@ import pytest
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.comprecap.describing import describe
 from caliper.benchmarks.comprecap.examining import examine
 from caliper.benchmarks.comprecap.planning import plan
+from caliper.benchmarks.comprecap.questions import describe
 from caliper.benchmarks.comprecap.reporting import mean_of
 from caliper.benchmarks.comprecap.scoring import reduce
 from caliper.core.outcome import Outcome, Scored
@@ -96,7 +96,7 @@ def test_a_relation_without_a_sentence_is_scored_zero_without_a_call() -> None:
         "dog near tree": "The dog and the hat",
         "bird sees dog": "The dog and the hat. The tree",
     }
-    assert describe(first.payload).question == "The relation is compared with no sentence."
+    assert describe(item, first).question == "The relation is compared with no sentence."
 
 
 @pytest.mark.parametrize(

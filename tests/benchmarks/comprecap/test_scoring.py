@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from caliper.benchmarks.base import Outcomes, PlanRequest
-from caliper.benchmarks.comprecap.payloads import Atom, SceneMeasure
 from caliper.benchmarks.comprecap.planning import plan
+from caliper.benchmarks.comprecap.questions import Atom, SceneMeasure
 from caliper.benchmarks.comprecap.scoring import coverage, reduce
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Item

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,13 +26,18 @@ HELD_OUT = "heldout"
 FIDELITY = Path(__file__).parents[3] / "docs" / "fidelity.md"
 
 
+@cache
+def counted(name: str) -> Counter[tuple[str, str]]:
+    return table(rows(FOLDER / name))
+
+
 def test_no_labelled_file_is_left_out() -> None:
     assert {path.name for path in FOLDER.glob("*.jsonl")} == {*REPLIES, *JUDGEMENTS}
 
 
 @pytest.mark.parametrize("name", REPLIES)
 def test_replies_of_readers(name: str) -> None:
-    counts = table(rows(FOLDER / name))
+    counts = counted(name)
     shown = "\n".join(lines(counts))
     sizes = {kind: sum(counts[kind, column] for column in COLUMNS) for kind, _ in counts}
     shares = {kind: counts[kind, "right"] / size for kind, size in sizes.items()}
@@ -52,7 +59,7 @@ def test_replies_of_judges(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*REPLIES, *JUDGEMENTS])
 def test_the_table_is_written_down(name: str) -> None:
-    counts = table(rows(FOLDER / name))
+    counts = counted(name)
     assert "\n".join(lines(counts)) in (FOLDER / "README.md").read_text("utf-8")
     if HELD_OUT in name:
         sums = [sum(counts[each] for each in counts if each[1] == column) for column in COLUMNS]

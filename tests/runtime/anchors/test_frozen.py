@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import BUILT_IN
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.runtime.anchors.frozen import Anchor, anchors_of, digest_of
@@ -26,13 +26,13 @@ def anchors(name: str) -> tuple[Anchor, ...]:
     return anchors_of(name, resolved_settings(name, {}))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_the_texts_are_frozen(name: str) -> None:
     """Another digest is another set: runs of before can then not be compared by theirs."""
     assert digest_of(name) == FROZEN[name]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_a_few_dozen_with_every_verdict(name: str) -> None:
     found = anchors(name)
     assert 24 <= len(found) <= 100
@@ -49,8 +49,10 @@ def test_every_task_and_every_domain_has_some() -> None:
 
 
 def test_none_is_a_case_of_the_canary() -> None:
-    canary = {case.caption for case in cases({name: resolved_settings(name, {}) for name in NAMES})}
-    assert canary.isdisjoint(anchor.caption for name in NAMES for anchor in anchors(name))
+    canary = {
+        case.caption for case in cases({name: resolved_settings(name, {}) for name in BUILT_IN})
+    }
+    assert canary.isdisjoint(anchor.caption for name in BUILT_IN for anchor in anchors(name))
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 from tests.fakes.models import ScriptedModel
 
+from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.adapters.packs.files import shipped_pack
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import BackendTimeout, ModelChanged
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.lexical.answerer import LexicalAnswerer
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.answerer import PromptingAnswerer
@@ -20,12 +20,12 @@ from caliper.runtime.anchors.frozen import anchors_of, digest_of
 from caliper.runtime.anchors.judging import judge_anchors
 
 PACK = shipped_pack()
-SETTINGS = {name: resolved_settings(name, {}) for name in NAMES}
+SETTINGS = {name: resolved_settings(name, {}) for name in BUILT_IN}
 SPEC = RunSpec(
     "checkpoint",
     "1",
     PACK.digest,
-    tuple(BenchmarkSpec(name, "", None, SETTINGS[name], {}) for name in NAMES),
+    tuple(BenchmarkSpec(name, "", None, SETTINGS[name], {}) for name in BUILT_IN),
 )
 
 
@@ -33,7 +33,7 @@ def models(name: str, answerer: Answerer) -> Models:
     return Models({f"{name}/{benchmark(name).role}": answerer}, RuleTagger(), NgramEmbedder())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 async def test_rules_over_words_know_most(name: str) -> None:
     sitting = await judge_anchors(SPEC, models(name, LexicalAnswerer()), name)
     assert sitting.scored == len(sitting.verdicts) == len(anchors_of(name, SETTINGS[name]))

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.benchmarks.comprecap.payloads import PhraseQuestion
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
+from caliper.benchmarks.comprecap.questions import PhraseQuestion
+from caliper.benchmarks.registry import BUILT_IN
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.question import Question
 from caliper.core.suspicion import signs
 from caliper.standalone.canary.cases import RIGHT, WRONG, Case, cases
 
-SETTINGS = {name: resolved_settings(name, {}) for name in NAMES}
+SETTINGS = {name: resolved_settings(name, {}) for name in BUILT_IN}
 CASES = cases(SETTINGS)
 ATTACKS = [case for case in CASES if case.attack]
 WRONG_ONES = {case.question: case.caption for case in CASES if case.kind == WRONG}
@@ -30,7 +30,7 @@ def truth(question: Question[object]) -> str:
 
 def test_there_are_enough_of_every_kind() -> None:
     assert len(ATTACKS) >= 60
-    assert {case.benchmark for case in ATTACKS} == set(NAMES)
+    assert {case.benchmark for case in ATTACKS} == set(BUILT_IN)
     assert len({case.language for case in ATTACKS}) >= 5
     assert min(Counter(case.kind for case in ATTACKS).values()) >= 4
     tasks = {getattr(case.item.questions[-1].payload, "task", "") for case in ATTACKS} - {""}

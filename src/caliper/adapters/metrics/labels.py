@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import benchmark_names
 from caliper.core.outcome import Reason
 from caliper.pipeline.gauges import Scope
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
@@ -30,7 +30,7 @@ LABELS = (
         f"the checkpoint's name (`unnamed` without one); {Scope().models} at most: a further model "
         "replaces the one whose latest run started first",
     ),
-    Label("benchmark", NAMES, "", closed=True),
+    Label("benchmark", benchmark_names(), "", closed=True),
     Label(
         "dimension",
         (),

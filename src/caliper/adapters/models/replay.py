@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from caliper.benchmarks.base import Benchmark, RecordKey
+from caliper.benchmarks.base import RecordKey
+from caliper.benchmarks.benchmark import Benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.outcome import Reason

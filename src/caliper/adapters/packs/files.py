@@ -10,17 +10,18 @@ template `<benchmark>/<template>`, a mapping of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
-from caliper.benchmarks.registry import NAMES
+from caliper.benchmarks.registry import BUILT_IN, benchmark_names, resources
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import digest
 from caliper.ports.prompts import Template
@@ -32,10 +33,20 @@ _SUFFIX = ".yaml"
 class FilePack:
     """A PromptPack that is read whole when it is made, so that its digest cannot drift."""
 
-    def __init__(self, name: str, root: Traversable) -> None:
-        """Raises InvalidInput naming the file and, where it can, the line and key."""
+    def __init__(
+        self,
+        name: str,
+        root: Traversable,
+        plugins: Mapping[str, Traversable] = MappingProxyType({}),
+    ) -> None:
+        """`plugins` are folders of templates by benchmark, which add to those of `root`.
+
+        Raises InvalidInput naming the file and, where it can, the line and key.
+        """
         self._name, self._root = name, root
-        self._templates = {template: _read(file) for template, file in _files(root)}
+        self._own = {template: _read(file) for template, file in _files(_folders(root))}
+        added = {template: _read(file) for template, file in _files(plugins)}
+        self._templates = {**self._own, **added}
 
     @property
     def name(self) -> str:
@@ -44,8 +55,12 @@ class FilePack:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the canonical JSON of all templates, sources included."""
-        return digest({name: asdict(template) for name, template in self._templates.items()})
+        """SHA-256 over the canonical JSON of all templates, sources included.
+
+        Those of plug-ins do not count, so that a run means the same beside whatever is installed:
+        the version of their package is a setting of their benchmark.
+        """
+        return digest({name: asdict(template) for name, template in self._own.items()})
 
     def template(self, name: str) -> Template:
         """The template `<benchmark>/<template>`. Raises UnknownName with the file it lacks."""
@@ -57,8 +72,13 @@ class FilePack:
 
 
 def shipped_pack() -> FilePack:
-    """The pack inside the wheel."""
-    return FilePack("caliper", files("caliper.benchmarks"))
+    """The pack inside the wheel, and the templates of installed plug-ins."""
+    plugins = {
+        name: files(resources(name)) / "prompts"
+        for name in benchmark_names()
+        if name not in BUILT_IN
+    }
+    return FilePack("caliper", files("caliper.benchmarks"), plugins)
 
 
 def folder_pack(folder: Path) -> FilePack:
@@ -68,16 +88,19 @@ def folder_pack(folder: Path) -> FilePack:
     """
     if not folder.is_dir():
         raise InvalidInput("no such folder of prompt templates", file=str(folder))
-    if not any(_files(folder)):
+    if not any(_files(_folders(folder))):
         wanted = f"<benchmark>/prompts/<template>{_SUFFIX}"
         raise InvalidInput(f"no prompt templates here; expected {wanted}", file=str(folder))
     return FilePack(folder.resolve().name, folder)
 
 
-def _files(root: Traversable) -> Iterator[tuple[str, Traversable]]:
-    """Every (template name, file) of a pack, in the order of names."""
-    for benchmark in sorted(NAMES):
-        prompts = root / benchmark / "prompts"
+def _folders(root: Traversable) -> dict[str, Traversable]:
+    return {benchmark: root / benchmark / "prompts" for benchmark in sorted(benchmark_names())}
+
+
+def _files(folders: Mapping[str, Traversable]) -> Iterator[tuple[str, Traversable]]:
+    """Every (template name, file) in folders of benchmarks, in the order of names."""
+    for benchmark, prompts in folders.items():
         if prompts.is_dir():
             for file in sorted(prompts.iterdir(), key=lambda entry: entry.name):
                 if file.name.endswith(_SUFFIX):

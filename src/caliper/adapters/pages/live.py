@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from caliper.adapters.pages.page import cut, render
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
 from caliper.pipeline.declaration import declared
@@ -55,7 +55,7 @@ def render_runs(found: RunsPage, headlines: Headlines, name: str, token: str) ->
         "runs.html",
         live=True,
         runs=found.evaluations,
-        benchmarks={each: benchmark(each).title for each in NAMES if each in ran},
+        benchmarks={each: benchmark(each).title for each in benchmark_names() if each in ran},
         headlines=headlines,
         name=name,
         first=address("/", name=name) if token else "",

@@ -161,7 +161,7 @@ def _encode_item(item: Item) -> pb.Item:
                 repeats=question.repeats,
                 unscored=None if question.unscored is None else encode_reason(question.unscored),
                 note=to_wire(question.note),
-                payload=canonical_json(encode(question)),
+                payload=canonical_json(encode(question.payload)),
             )
             for question in item.questions
         ],

@@ -30,7 +30,7 @@ _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LetterChoice:
     """The letter that a reply chooses; `repaired` when only lenience found it."""
 
     letter: str
@@ -42,18 +42,18 @@ def right_letter(answer: str, options: Sequence[str]) -> str | None:
     return _plain_choice(answer, _texts(options))
 
 
-def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> Choice | None:
+def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterChoice | None:
     """The letter that a reply chooses among options that carry theirs; None if unreadable."""
     letter = _plain_choice(text, _texts(options))
     if letter is not None:
-        return Choice(letter)
+        return LetterChoice(letter)
     if not lenient:
         return None
     lettered = _lettered(options)
     letters = [chr(code) for code in range(ord("A"), ord(max(lettered)) + 1)]
     place = chosen(text, [lettered.get(each, "") for each in letters])
     found = None if place is None else letters[place]
-    return Choice(found, repaired=True) if found in lettered else None
+    return LetterChoice(found, repaired=True) if found in lettered else None
 
 
 def _lettered(options: Sequence[str]) -> dict[str, str]:

@@ -1,139 +1,154 @@
-"""CAPability behind the interface that the rest of the house knows."""
+"""The declaration of CAPability: 13 tasks, each judged for correctness and thoroughness
+(arXiv 2502.14914).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from caliper.benchmarks.base import (
-    Described,
-    Outcomes,
+    Better,
+    CheckQuestion,
     PlanRequest,
+    QuestionText,
     RecordKey,
-    ReportLayout,
     Settings,
 )
-from caliper.benchmarks.capability import encoding, examining, planning, reducing, reporting, rows
-from caliper.benchmarks.capability.choices import SETTINGS
-from caliper.benchmarks.capability.payloads import MediaQuestion
+from caliper.benchmarks.benchmark import Benchmark, dimension
+from caliper.benchmarks.capability import examining, planning, questions, reporting, rows, scoring
+from caliper.benchmarks.capability.questions import MediaQuestion
 from caliper.benchmarks.capability.recipes import RECIPES
-from caliper.benchmarks.capability.tasks import ALTERNATIVES, NAMES, TASKS
+from caliper.benchmarks.capability.settings import SETTINGS
+from caliper.benchmarks.capability.tasks import ALTERNATIVES, NAMES, TASKS, Form
 from caliper.core.errors import UnknownName
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Outcome, Scored
-from caliper.core.question import Examination, Item, Question, Source
-from caliper.core.report import Generation
+from caliper.core.question import Answer, Ask, Item, Question
 from caliper.core.sample import Row
-from caliper.core.tally import Tally
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    from caliper.benchmarks.capability import rules
+else:
+    rules = deferred("caliper.benchmarks.capability.rules")
 
 _FOLDER = Layout(FileFormat.JSONL_FOLDER, NAMES)
 _CAPTION_LABELS = {1: "correct", -1: "wrong", 0: "not mentioned"}
 _MEDIA_LABELS = {1: "correct", 0: "wrong"}
 
 
-class Capability:
-    """13 tasks, each judged for correctness and thoroughness (arXiv 2502.14914)."""
-
-    name = planning.NAME
-    title = "CAPability"
-    role = "judge"
-    settings = SETTINGS
-    data = _FOLDER
-    captions = _FOLDER
-    caption_prompts: tuple[str, ...] = ("simple",)
-    replies = _FOLDER
-    qa_data: Layout | None = _FOLDER
-    qa_replies: Layout | None = _FOLDER
-    needs_language = False
-    labels = (*_CAPTION_LABELS.values(), "unscored")
-    alternatives = ALTERNATIVES
-    recipes = RECIPES
-
-    def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-        """Items about captions, then about media. Raises InvalidInput for a broken file."""
-        return planning.plan(rows, request)
-
-    def group(self, item: Item) -> str:
-        """The task, for captions and media alike."""
-        return item.key.removeprefix("qa/").split("/", 1)[0]
-
-    def read_captions(self, captions: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-        """(`task/file_id`, text) of {file_id, caption} rows. Raises InvalidInput."""
-        return rows.read_captions(captions)
-
-    def caption_may_be_unused(self, sample: str) -> bool:
-        """True for actions: their file may hold the captions of all event videos (README)."""
-        return sample.startswith("action/")
-
-    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-        """The image or the video prompt of Fig. A2, by the task's media.
-
-        There is one prompt a medium: any name but `simple` raises UnknownName, and so does a
-        group that is no task.
-        """
-        if group not in TASKS:
-            raise UnknownName("task", group, NAMES)
-        if prompt not in self.caption_prompts:
-            raise UnknownName("caption prompt of capability", prompt, self.caption_prompts)
-        return f"capability/caption_{TASKS[group].media}", {}
-
-    def encode(self, question: Question[Any]) -> dict[str, Any]:
-        """The payload as a JSON object with its schema number."""
-        return encoding.encode(question.payload)
-
-    def decode(self, written: Mapping[str, Any]) -> encoding.Payload:
-        """The payload that `encode` wrote. Raises NewerSchema or InvalidInput."""
-        return encoding.decode(written)
-
-    def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
-        """One call a question and repeat; none without a caption or a usable annotation."""
-        return examining.examine(item, caption, settings)
-
-    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
-        """Templates and decoding of what `examine` asks."""
-        return examining.generation(source, settings, repeats)
-
-    def recorded(self, replies: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
-        """Recorded replies by key. Raises InvalidInput for a broken file."""
-        return rows.recorded(replies, source)
-
-    def record_key(self, item: Item, question: Question[Any], repeat: int) -> RecordKey:  # noqa: ARG002 - recorded replies have no repeats: each repeat gets the same one
-        """(task, file_id, ordinal), or (qa, task, question_id) for media."""
-        payload = question.payload
-        if isinstance(payload, MediaQuestion):
-            return ("qa", payload.task, payload.question_id)
-        task, file_id = item.key.split("/", 1)
-        return (task, file_id, str(question.ordinal))
-
-    def describe(self, item: Item, question: Question[Any]) -> Described:  # noqa: ARG002 - the payload says it all
-        """The task, what is asked, and what is annotated."""
-        payload = question.payload
-        if isinstance(payload, MediaQuestion):
-            asked = " ".join((payload.question, *payload.options))
-            return Described(payload.task, asked, payload.answer)
-        asked = TASKS[payload.task].asks.replace("{object}", payload.object)
-        return Described(payload.task, asked, payload.element)
-
-    def label(self, question: Question[Any], outcome: Outcome) -> str:
-        """correct, wrong, not mentioned, or unscored."""
-        if not isinstance(outcome, Scored):
-            return "unscored"
-        media = isinstance(question.payload, MediaQuestion)
-        return (_MEDIA_LABELS if media else _CAPTION_LABELS)[int(outcome.score)]
-
-    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
-        """-1, 0 and 1 about a caption; 0 and 1 for an answer about the media."""
-        media = isinstance(question.payload, MediaQuestion)
-        return tuple(map(Fraction, sorted(_MEDIA_LABELS if media else _CAPTION_LABELS)))
-
-    def reduce(self, outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:  # noqa: ARG002 - the choices act when replies are read
-        """Sums per task and repeat."""
-        return reducing.reduce(outcomes)
-
-    def report(self, tally: Tally, settings: Settings) -> ReportLayout:
-        """The columns of the paper's tables and their plain mean."""
-        return reporting.report(tally, settings)
+def _caption_template(group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
+    """The image or the video prompt of Fig. A2, by the task's media."""
+    del prompt  # There is one for each medium.
+    if group not in TASKS:
+        raise UnknownName("task", group, NAMES)
+    return f"capability/caption_{TASKS[group].media}", {}
 
 
-BENCHMARK = Capability()
+def _record_key(item: Item, question: Question[Any], repeat: int) -> RecordKey:
+    """(task, file_id, ordinal), or (qa, task, question_id) for media."""
+    del repeat  # Recorded replies have none: each repeat gets the same one.
+    payload = question.payload
+    if isinstance(payload, MediaQuestion):
+        return ("qa", payload.task, payload.question_id)
+    task, file_id = item.key.split("/", 1)
+    return (task, file_id, str(question.ordinal))
+
+
+def _describe(item: Item, question: Question[Any]) -> QuestionText:
+    """The task, the question, and the annotation."""
+    del item
+    payload = question.payload
+    if isinstance(payload, MediaQuestion):
+        text = " ".join((payload.question, *payload.options))
+        return QuestionText(payload.task, text, payload.answer)
+    text = TASKS[payload.task].asks.replace("{object}", payload.object)
+    return QuestionText(payload.task, text, payload.element)
+
+
+def _labels(question: Question[Any]) -> Mapping[int, str]:
+    return _MEDIA_LABELS if isinstance(question.payload, MediaQuestion) else _CAPTION_LABELS
+
+
+def _label(question: Question[Any], outcome: Outcome) -> str:
+    return _labels(question)[int(outcome.score)] if isinstance(outcome, Scored) else "unscored"
+
+
+def _looks_like(suffix: str, first: Any) -> str | None:
+    del suffix
+    if isinstance(first, Mapping):
+        return next((kind for key, kind in _SIGNS.items() if key in first), None)
+    return None
+
+
+_SIGNS = {"annotation": "data", "caption": "captions"}
+
+
+def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+    """The question {id, task, annotation}."""
+    fields = {
+        "task": written["task"],
+        "file_id": written["id"],
+        "file_path": written["id"],
+        "annotation": written["annotation"],
+    }
+    row = Row(f"{written['task']}.jsonl", 1, fields)
+    (item,) = planning.plan([row], PlanRequest(settings, captions=frozenset((written["id"],))))
+    category = TASKS[written["task"]].form is Form.CATEGORY
+    return CheckQuestion(item, "labels" if category else "open")
+
+
+def _reply_to(ask: Ask) -> Answer:
+    return rules.reply_to(ask)
+
+
+BENCHMARK = Benchmark(
+    name=planning.NAME,
+    title="CAPability",
+    about="""CAPability: 13 tasks, judged for correctness and thoroughness.
+
+--data is a folder with one JSON Lines file a task, --captions a folder of the same kind with
+rows of file_id and caption.
+""",
+    role="judge",
+    data=_FOLDER,
+    captions=_FOLDER,
+    plan=planning.plan,
+    read_captions=rows.read_captions,
+    encode=questions.encode,
+    decode=questions.decode,
+    examine=examining.examine,
+    generation=examining.generation,
+    describe=_describe,
+    reduce=scoring.reduce,
+    report=reporting.report,
+    settings=SETTINGS,
+    better={
+        **dict.fromkeys(("precision", "recall", "f1", "hit_rate", "qa_accuracy"), Better.MORE),
+        "f1_one": Better.MORE,
+        # Known and not told (equation 4).
+        "kt_bar": Better.LESS,
+        **dict.fromkeys(("labels", "qa_n_scored", "qa_n_unscored"), Better.NEITHER),
+    },
+    dimension=partial(dimension, group="tasks"),
+    group=lambda item: item.key.removeprefix("qa/").split("/", 1)[0],
+    labels=(*_CAPTION_LABELS.values(), "unscored"),
+    label=_label,
+    scores=lambda question: tuple(map(Fraction, sorted(_labels(question)))),
+    replies=_FOLDER,
+    recorded=rows.recorded,
+    record_key=_record_key,
+    qa_data=_FOLDER,
+    qa_replies=_FOLDER,
+    caption_template=_caption_template,
+    # The file of actions may hold the captions of all event videos (README).
+    unused_caption=lambda sample: sample.startswith("action/"),
+    alternatives=ALTERNATIVES,
+    rules=_reply_to,
+    recipes=RECIPES,
+    looks_like=_looks_like,
+    check_question=_check_question,
+)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from caliper.benchmarks.asking import UNREADABLE, Reader, Reading, ask_and_read
 from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
-from caliper.benchmarks.capability.choices import chosen
-from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
 from caliper.benchmarks.capability.reading import read_labels, read_score
+from caliper.benchmarks.capability.settings import chosen
 from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form, Task
+from caliper.benchmarks.exchanges import UNREADABLE, Reader, Reading, ask_and_read
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
 from caliper.core.report import Generation

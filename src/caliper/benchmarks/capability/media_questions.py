@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from caliper.benchmarks.capability.answers import right_letter
-from caliper.benchmarks.capability.payloads import ElementQuestion, MediaQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
 from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
 from caliper.benchmarks.capability.tasks import Task
 from caliper.core.outcome import Reason

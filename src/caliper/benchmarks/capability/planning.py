@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.media_questions import plan_media
-from caliper.benchmarks.capability.payloads import ElementQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
 from caliper.benchmarks.capability.tasks import Form, Task
 from caliper.core.outcome import Reason

@@ -26,7 +26,7 @@ from typing import Any, Generic, TypeVar
 from caliper.benchmarks.capability.tasks import NOT_STATED
 from caliper.benchmarks.literals import literal_list, objects_in, read_literal
 from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.statements import Mark, Statement, Voices, settled
+from caliper.benchmarks.statements import Stance, Statement, Voices, settled
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
@@ -43,7 +43,7 @@ _LIST = re.compile(r"\[\s{0,4}[\"'][^\[\]\n]{1,400}\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[Value]):
+class ReplyValue(Generic[Value]):
     """A value out of a reply, the judge's reason, and whether the format was broken."""
 
     value: Value
@@ -51,31 +51,31 @@ class Read(Generic[Value]):
     repaired: bool = False
 
 
-Extract = Callable[[Mapping[Any, Any]], Read[Value] | None]
+Extract = Callable[[Mapping[Any, Any]], ReplyValue[Value] | None]
 """The value in an object of a reply, None when it has none."""
 
 
-def read_score(text: str, *, lenient: bool) -> Read[int] | None:
+def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
     """The score of an open task, -1, 0 or 1; None when the reply holds none."""
     extract = partial(_score, lenient=lenient)
     found = _from_objects(text, extract, _stated_scores, lenient=lenient)
     if found is None and lenient:
         bare = _LOOSE_SCORES.get(unfenced(told(text)).strip(_WRAPPING))
-        return None if bare is None else Read(bare, repaired=True)
+        return None if bare is None else ReplyValue(bare, repaired=True)
     return found
 
 
 def read_labels(
     text: str, known: tuple[str, ...], *, lenient: bool
-) -> Read[tuple[str, ...]] | None:
+) -> ReplyValue[tuple[str, ...]] | None:
     """The labels of a category task, lower case, at least one; None when there are none.
 
     `known` are the task's categories: a bare label has to be one of them or N/A.
     """
 
-    def extract(fields: Mapping[Any, Any]) -> Read[tuple[str, ...]] | None:
+    def extract(fields: Mapping[Any, Any]) -> ReplyValue[tuple[str, ...]] | None:
         found = _labels(fields.get("pred"), known, lenient=lenient)
-        return found and Read(found.value, _reason(fields), found.repaired)
+        return found and ReplyValue(found.value, _reason(fields), found.repaired)
 
     def listed(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
         return list(_listed_labels(text, voices, known))
@@ -84,7 +84,7 @@ def read_labels(
     if found is None and lenient:
         bare = _labels(unfenced(told(text)), known, lenient=True)
         if bare and set(bare.value) <= {*known, NOT_STATED}:
-            return Read(bare.value, repaired=True)
+            return ReplyValue(bare.value, repaired=True)
     return found
 
 
@@ -94,7 +94,7 @@ def _from_objects(
     prose: Callable[[str, Voices], list[Statement[Value]]],
     *,
     lenient: bool,
-) -> Read[Value] | None:
+) -> ReplyValue[Value] | None:
     inner = unfenced(text)
     whole = read_literal(inner, duplicates=not lenient)
     if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
@@ -116,7 +116,7 @@ def _from_objects(
     stated = [*(statement for _, statement in reads), *prose(objects[1], voices)]
     value = settled(stated, voices)
     reasons = (read.reason for read, _ in reads if read.value == value)
-    return None if value is None else Read(value, next(reasons, ""), repaired=True)
+    return None if value is None else ReplyValue(value, next(reasons, ""), repaired=True)
 
 
 def _stated_scores(text: str, voices: Voices) -> list[Statement[int]]:
@@ -137,12 +137,12 @@ def _listed_labels(
     """The lists of labels that prose calls the judge's own, or another's: "My answer: ["up"]"."""
     for match in _LIST.finditer(text):
         mark = voices.mark_of_object(match.start())
-        found = _labels(match[0], known, lenient=True) if mark is not Mark.STATED else None
+        found = _labels(match[0], known, lenient=True) if mark is not Stance.STATED else None
         if found and set(found.value) <= {*known, NOT_STATED}:
             yield Statement(found.value, match.start(), mark)
 
 
-def _values(value: object, extract: Extract[Value]) -> Iterator[Read[Value]]:
+def _values(value: object, extract: Extract[Value]) -> Iterator[ReplyValue[Value]]:
     """The value of an object, or else those of the objects in it, but for those in its texts."""
     if isinstance(value, dict) and (found := extract(_plain_keys(value))):
         yield found
@@ -162,21 +162,21 @@ def _reason(fields: Mapping[Any, Any]) -> str:
     return reason if isinstance(reason, str) else ""
 
 
-def _score(fields: Mapping[Any, Any], *, lenient: bool) -> Read[int] | None:
+def _score(fields: Mapping[Any, Any], *, lenient: bool) -> ReplyValue[int] | None:
     given = fields.get("score")
     if not isinstance(given, int | float | str):
         return None
     written = given if isinstance(given, str) else str(given)
     exact = _SCORES.get(written)
     if exact is not None:
-        return Read(exact, _reason(fields))
+        return ReplyValue(exact, _reason(fields))
     loose = _LOOSE_SCORES.get(written.strip(_WRAPPING)) if lenient else None
-    return None if loose is None else Read(loose, _reason(fields), repaired=True)
+    return None if loose is None else ReplyValue(loose, _reason(fields), repaired=True)
 
 
 def _labels(
     given: object, known: tuple[str, ...], *, lenient: bool
-) -> Read[tuple[str, ...]] | None:
+) -> ReplyValue[tuple[str, ...]] | None:
     listed = literal_list(given) if isinstance(given, str) else given
     if listed is None:
         listed = [given]
@@ -186,12 +186,12 @@ def _labels(
         return None
     exact = tuple(_folded(label) for label in listed)
     if not lenient or set(exact) <= {*known, NOT_STATED}:
-        return Read(exact)
+        return ReplyValue(exact)
     commas = (part.strip(_WRAPPING) for label in listed for part in label.split(","))
     parts = tuple(_folded(part) for part in commas if part)
     if parts and set(parts) <= {*known, NOT_STATED}:
-        return Read(parts, repaired=True)
-    return Read(exact)
+        return ReplyValue(parts, repaired=True)
+    return ReplyValue(exact)
 
 
 def _folded(label: str) -> str:

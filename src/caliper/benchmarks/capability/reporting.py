@@ -8,8 +8,19 @@ from dataclasses import dataclass
 from functools import partial
 
 from caliper.benchmarks.base import ReportLayout, Settings
-from caliper.benchmarks.capability import choices, scoring
-from caliper.benchmarks.capability.reducing import CAPTION, KT, QA, Cell
+from caliper.benchmarks.capability.metrics import (
+    f1_of_one,
+    f1_score,
+    hit_rate,
+    kt_bar,
+    labels_per_caption,
+    mean,
+    precision,
+    qa_accuracy,
+    recall,
+)
+from caliper.benchmarks.capability.scoring import CAPTION, KT, QA, Cell
+from caliper.benchmarks.capability.settings import chosen, notes
 from caliper.benchmarks.capability.tasks import NAMES, TASKS
 from caliper.benchmarks.stability import SPREADS
 from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
@@ -37,24 +48,24 @@ class _Metric:
 
 
 _METRICS = (
-    _Metric("precision", "Precision", CAPTION, scoring.precision, ("hit",), "correct"),
-    _Metric("recall", "Recall", CAPTION, scoring.recall, ("scored",), "correct"),
-    _Metric("f1", "F1", CAPTION, scoring.f1_score, ("hit", "scored")),
-    _Metric("hit_rate", "Hit rate", CAPTION, scoring.hit_rate, ("scored",), "hit"),
+    _Metric("precision", "Precision", CAPTION, precision, ("hit",), "correct"),
+    _Metric("recall", "Recall", CAPTION, recall, ("scored",), "correct"),
+    _Metric("f1", "F1", CAPTION, f1_score, ("hit", "scored")),
+    _Metric("hit_rate", "Hit rate", CAPTION, hit_rate, ("scored",), "hit"),
 )
 _QA_METRICS = (
-    _Metric("qa_accuracy", "QA accuracy", QA, scoring.qa_accuracy, ("scored",), "correct"),
-    _Metric("kt_bar", "KT-bar", KT, scoring.kt_bar, ("known",), "untold"),
+    _Metric("qa_accuracy", "QA accuracy", QA, qa_accuracy, ("scored",), "correct"),
+    _Metric("kt_bar", "KT-bar", KT, kt_bar, ("known",), "untold"),
 )
 _LABELS = _Metric(
     "labels",
     "Labels per caption",
     CAPTION,
-    scoring.labels_per_caption,
+    labels_per_caption,
     ("listed",),
     bounds=(1.0, math.inf),
 )
-_ONE_LABEL = _Metric("f1_one", "F1, one label", CAPTION, scoring.f1_of_one, ("hit", "scored"))
+_ONE_LABEL = _Metric("f1_one", "F1, one label", CAPTION, f1_of_one, ("hit", "scored"))
 _STABILITY = (
     ("range", "Range", "The greatest figure less the least, per task; averaged over the tasks."),
     ("std", "Standard deviation", "Of a sample (n - 1), per task; averaged over the tasks."),
@@ -80,7 +91,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
         headline=("average", "f1"),
         figures=tuple(figures),
         tables=tuple(_tables(columns, paths, len(scored))),
-        notes=(*_subset_note(scored), *_qa_note(paths), *choices.notes(settings)),
+        notes=(*_subset_note(scored), *_qa_note(paths), *notes(settings)),
     )
 
 
@@ -108,14 +119,14 @@ def over_repeats(
 
 def over_tasks(tasks: tuple[Statistic, ...], sums: Mapping[str, Sums]) -> float | None:
     """The average row: the plain mean of the columns that have data (paper, Table 3)."""
-    return scoring.mean(statistic(sums) for statistic in tasks)
+    return mean(statistic(sums) for statistic in tasks)
 
 
 def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]:
     return [
         figure
         for metric in metrics
-        for figure in _column_figures(metric, metric.name, scoring.mean, columns)
+        for figure in _column_figures(metric, metric.name, mean, columns)
     ]
 
 
@@ -128,13 +139,13 @@ def _labels(tally: Tally, columns: _Columns, settings: Settings) -> list[Figure]
         for column, cells in columns.items()
         if column[0] == CAPTION and any(tally.total(cell).get("listed") for cell in cells)
     }
-    any_label = choices.chosen(settings, "category_labels") == "any"
+    any_label = chosen(settings, "category_labels") == "any"
     metrics = (_LABELS, _ONE_LABEL) if any_label else (_LABELS,)
     # No average: it would be one of three tasks beside others of thirteen.
     return [
         figure
         for metric in metrics
-        for figure in _column_figures(metric, metric.name, scoring.mean, category)[:-1]
+        for figure in _column_figures(metric, metric.name, mean, category)[:-1]
     ]
 
 
@@ -162,7 +173,7 @@ def _column_figures(
             continue
         # Repeats may differ in what they scored: then the mean of shares is not the share
         # of the sums, and the jackknife has to do.
-        single = bool(metric.part) and len(cells) == 1 and combine is scoring.mean
+        single = bool(metric.part) and len(cells) == 1 and combine is mean
         figures.append(
             Figure(
                 path=("tasks", task, name),
@@ -190,7 +201,7 @@ def _column_figures(
 
 def _kind(combine: Combine) -> Kind:
     """A range is no smooth function of its clusters: the jackknife says nothing about it."""
-    return Kind.RATIO if combine is scoring.mean else Kind.PLAIN
+    return Kind.RATIO if combine is mean else Kind.PLAIN
 
 
 def _counts(columns: _Columns) -> list[Figure]:

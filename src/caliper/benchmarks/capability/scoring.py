@@ -1,88 +1,111 @@
-"""The metrics of CAPability, in percent (paper 3.2, equations 1 to 4).
-
-Over the scored questions of a task: N = scored, hit = score is not 0 (mentioned), correct
-= score is 1. A metric without data is None, never 0.
-"""
+"""Outcomes become sums: one cell a task and repeat, of captions, of QA, and of KT-bar."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import NamedTuple
 
-from caliper.core.tally import Sums
+from caliper.benchmarks.base import Outcomes, Settings
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
+from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item
+from caliper.core.tally import Sums, Tally
+
+CAPTION, QA, KT = "caption", "qa", "kt"
 
 
-def share(part: str, whole: str, sums: Sums) -> float | None:
-    """`part` in percent of `whole`; None when the whole is empty."""
-    total = sums.get(whole, 0)
-    return float(100 * sums.get(part, 0) / total) if total else None
+class Cell(NamedTuple):
+    """What a cell's name tells: one of the kinds above, the task, and the repeat."""
+
+    kind: str
+    task: str
+    repeat: int
+
+    @property
+    def name(self) -> str:
+        """How the tally calls it; `named` reads it back."""
+        return f"{self.kind}/{self.task}/{self.repeat}"
+
+    @classmethod
+    def named(cls, name: str) -> Cell:
+        """The cell of that name."""
+        kind, task, repeat = name.split("/")
+        return cls(kind, task, int(repeat))
 
 
-def precision(sums: Sums) -> float | None:
-    """Share of what is mentioned that is right: correct / hit (equation 1).
+class _Known(NamedTuple):
+    """A question from the media that was answered right, and what KT-bar needs of it."""
 
-    0 when nothing was mentioned, None when nothing was scored.
+    task: str
+    cluster: str
+    joins: tuple[str, int]
+
+
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
+    """The tally of items with their outcomes, in any order.
+
+    A caption and the questions from its media belong to one sample, so tallies of whole
+    samples add up to the tally of all.
     """
-    if not sums.get("scored", 0):
-        return None
-    return share("correct", "hit", sums) or 0.0
+    del settings  # They act when replies are read.
+    tally = Tally()
+    told: dict[tuple[str, int], dict[int, Fraction]] = {}
+    known: list[_Known] = []
+    for item, by_position in outcomes:
+        for question in item.questions:
+            payload = question.payload
+            for repeat in range(question.repeats):
+                outcome = by_position.get((question.ordinal, repeat))
+                if outcome is None:
+                    continue
+                _count(tally, item, payload, repeat, outcome)
+                if not isinstance(outcome, Scored):
+                    continue
+                if isinstance(payload, ElementQuestion):
+                    told.setdefault((item.key, question.ordinal), {})[repeat] = outcome.score
+                elif payload.joins and outcome.score == 1:
+                    known.append(_Known(payload.task, item.cluster, payload.joins))
+    _set_against(tally, known, told)
+    return tally
 
 
-def recall(sums: Sums) -> float | None:
-    """Share of all that is told rightly: correct / N (equation 2).
-
-    The poster and the README call it "Hit".
-    """
-    return share("correct", "scored", sums)
-
-
-def hit_rate(sums: Sums) -> float | None:
-    """Share of all that is mentioned: hit / N (equation 3)."""
-    return share("hit", "scored", sums)
-
-
-def f1(precision: float | None, recall: float | None) -> float | None:
-    """The harmonic mean 2PR / (P + R), 0 when both are 0; None when either is."""
-    if precision is None or recall is None:
-        return None
-    both = precision + recall
-    return 2 * precision * recall / both if both else 0.0
-
-
-def f1_score(sums: Sums) -> float | None:
-    """F1 of precision and recall, 0 when nothing was mentioned."""
-    return f1(precision(sums), recall(sums))
+def _count(
+    tally: Tally,
+    item: Item,
+    payload: ElementQuestion | MediaQuestion,
+    repeat: int,
+    outcome: Outcome,
+) -> None:
+    kind = CAPTION if isinstance(payload, ElementQuestion) else QA
+    cell = Cell(kind, payload.task, repeat).name
+    if isinstance(outcome, Scored):
+        tally.add(
+            cell,
+            item.cluster,
+            scored=1,
+            hit=int(outcome.score != 0),
+            correct=int(outcome.score == 1),
+            unscored=0,
+            **_labels(outcome),
+        )
+    else:
+        tally.add(cell, item.cluster, scored=0, hit=0, correct=0, unscored=1)
 
 
-def labels_per_caption(sums: Sums) -> float | None:
-    """Labels that the judge listed per caption that states any (ours)."""
-    listed = sums.get("listed", 0)
-    return float(Fraction(sums["labels"]) / listed) if listed else None
+def _labels(outcome: Scored) -> Sums:
+    """Of a category that was found: the labels listed, and whether it is the one and right."""
+    if not outcome.labels:
+        return {}
+    right = int(outcome.score == 1 and outcome.labels == 1)
+    return {"listed": 1, "labels": outcome.labels, "correct_one": right}
 
 
-def f1_of_one(sums: Sums) -> float | None:
-    """F1 if exactly one label had to be stated, the annotated one (Fig. A3). None where verdicts
-    do not say how many labels were listed.
-    """
-    if sums.get("listed", 0) != sums.get("hit", 0):
-        return None
-    return f1_score({**sums, "correct": sums.get("correct_one", 0)})
-
-
-def qa_accuracy(sums: Sums) -> float | None:
-    """Right answers / answers, for the questions from the media."""
-    return share("correct", "scored", sums)
-
-
-def kt_bar(sums: Sums) -> float | None:
-    """Known but not told / known (equation 4): the question from the media was answered
-    right, and the caption is wrong or silent. Only pairs of which both are scored count.
-    """
-    return share("untold", "known", sums)
-
-
-def mean(values: Iterable[float | None]) -> float | None:
-    """The plain mean of the columns that have data; None when none has."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+def _set_against(
+    tally: Tally, known: Iterable[_Known], told: dict[tuple[str, int], dict[int, Fraction]]
+) -> None:
+    """KT-bar's sums: what is known, beside what each repeat of the judging found told."""
+    for task, cluster, joins in known:
+        for repeat, score in told.get(joins, {}).items():
+            cell = Cell(KT, task, repeat).name
+            tally.add(cell, cluster, known=1, untold=int(score != 1))

@@ -9,7 +9,7 @@ NOT_STATED = "n/a"
 """What the judge of a category task lists when the caption states none (Fig. A3), folded."""
 
 
-class Media(StrEnum):
+class Medium(StrEnum):
     """What a task's samples are: static dimensions have images, dynamic ones videos."""
 
     IMAGE = "image"
@@ -48,7 +48,7 @@ class Task:
 
     name: str
     title: str
-    media: Media
+    media: Medium
     form: Form
     asks: str
     categories: tuple[Category, ...] = ()
@@ -106,45 +106,45 @@ _STYLES = (
 
 _TABLE = (
     Task(
-        "object_category", "Object category", Media.IMAGE, Form.TEXT,
+        "object_category", "Object category", Medium.IMAGE, Form.TEXT,
         "Does the caption name this object?",
     ),
     Task(
-        "object_number", "Object number", Media.IMAGE, Form.NUMBER,
+        "object_number", "Object number", Medium.IMAGE, Form.NUMBER,
         "How many {object} does the caption say there are?",
     ),
     Task(
-        "object_color", "Object color", Media.IMAGE, Form.COLOUR,
+        "object_color", "Object color", Medium.IMAGE, Form.COLOUR,
         "What color does the caption say {object} is?", open_qa=True,
     ),
     Task(
-        "spatial_relation", "Spatial relation", Media.IMAGE, Form.TEXT,
+        "spatial_relation", "Spatial relation", Medium.IMAGE, Form.TEXT,
         "Does the caption state this spatial relation?",
     ),
-    Task("scene", "Scene", Media.IMAGE, Form.TEXT, "Does the caption name this scene?"),
+    Task("scene", "Scene", Medium.IMAGE, Form.TEXT, "Does the caption name this scene?"),
     Task(
-        "camera_angle", "Camera angle", Media.IMAGE, Form.CATEGORY,
+        "camera_angle", "Camera angle", Medium.IMAGE, Form.CATEGORY,
         "Which camera angle does the caption state?", _ANGLES,
     ),
-    Task("OCR", "OCR", Media.IMAGE, Form.TEXT, "Does the caption give this text?", open_qa=True),
+    Task("OCR", "OCR", Medium.IMAGE, Form.TEXT, "Does the caption give this text?", open_qa=True),
     Task(
-        "style", "Style", Media.IMAGE, Form.CATEGORY,
+        "style", "Style", Medium.IMAGE, Form.CATEGORY,
         "Which style does the caption state?", _STYLES,
     ),
     Task(
-        "character_identification", "Character identification", Media.IMAGE, Form.TEXT,
+        "character_identification", "Character identification", Medium.IMAGE, Form.TEXT,
         "Does the caption name this character?", open_qa=True,
     ),
     Task(
-        "dynamic_object_number", "(D) Object number", Media.VIDEO, Form.NUMBERS,
+        "dynamic_object_number", "(D) Object number", Medium.VIDEO, Form.NUMBERS,
         "How many {object} does the caption say there are?",
     ),
-    Task("action", "Action", Media.VIDEO, Form.TEXT, "Does the caption describe this action?"),
+    Task("action", "Action", Medium.VIDEO, Form.TEXT, "Does the caption describe this action?"),
     Task(
-        "camera_movement", "Camera movement", Media.VIDEO, Form.CATEGORY,
+        "camera_movement", "Camera movement", Medium.VIDEO, Form.CATEGORY,
         "Which camera movement does the caption state?", _MOVEMENTS,
     ),
-    Task("event", "Event", Media.VIDEO, Form.TEXT, "Does the caption describe this event?"),
+    Task("event", "Event", Medium.VIDEO, Form.TEXT, "Does the caption describe this event?"),
 )  # fmt: skip
 TASKS: dict[str, Task] = {task.name: task for task in _TABLE}
 NAMES = tuple(TASKS)

@@ -1,139 +1,116 @@
-"""CaptionQA behind the interface that all benchmarks share."""
+"""The declaration of CaptionQA: multiple-choice questions that a reader answers from the caption
+alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from caliper.benchmarks.base import (
-    Benchmark,
-    Described,
-    Outcomes,
-    PlanRequest,
-    RecordKey,
-    ReportLayout,
-    Settings,
-)
+from caliper.benchmarks.base import Better, CheckQuestion, PlanRequest, Settings, is_file_name
+from caliper.benchmarks.benchmark import Benchmark, dimension
 from caliper.benchmarks.captionqa import (
-    codec,
     examining,
+    options,
     planning,
-    prompting,
+    questions,
     reporting,
+    rows,
     scoring,
-    supplied,
 )
 from caliper.benchmarks.captionqa.recipes import RECIPES
 from caliper.benchmarks.captionqa.settings import SETTINGS
 from caliper.core.layout import FileFormat, Layout
-from caliper.core.outcome import Outcome
-from caliper.core.question import Examination, Item, Question, Source
-from caliper.core.report import Generation
+from caliper.core.question import Answer, Ask
+from caliper.core.report import Path
 from caliper.core.sample import Row
-from caliper.core.tally import Tally
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    from caliper.benchmarks.captionqa import rules
+else:
+    rules = deferred("caliper.benchmarks.captionqa.rules")
 
 
-class CaptionQA:
-    """Multiple-choice questions that a reader answers from the caption alone."""
+def _dimension(path: Path) -> str | None:
+    match path:
+        case ("qa_on_image", domain, _):
+            return f"qa_on_image/{domain}"
+        case _:
+            return dimension(path, "domains")
 
-    name = planning.NAME
-    title = "CaptionQA"
-    role = "reader"
-    settings = SETTINGS
-    data = Layout(FileFormat.TABLE)
-    captions = Layout(FileFormat.OBJECT)
-    caption_prompts: tuple[str, ...] = prompting.CAPTION_PROMPTS
-    replies = Layout(FileFormat.OBJECT_FOLDER)
+
+def _looks_like(suffix: str, first: Any) -> str | None:
+    if suffix == ".parquet" or (isinstance(first, Mapping) and first.keys() & _QUESTIONS):
+        return "data"
+    return "captions" if isinstance(first, str) and not is_file_name(first) else None
+
+
+_QUESTIONS = {"questions", "question"}
+
+
+def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+    """The question {id, domain, question, choices, answer}."""
+    question = {name: written[name] for name in ("question", "choices", "answer")}
+    fields = {
+        "id": written["id"],
+        "images": [written["id"]],
+        "domain": written["domain"],
+        "questions": [{**question, "category": ["Written - Written"]}],
+    }
+    request = PlanRequest(settings, captions=frozenset((written["id"],)))
+    (item,) = planning.plan([Row("captionqa.jsonl", 1, fields)], request)
+    shown = item.questions[-1].payload.shown
+    letter = options.label(shown.index(written["answer"]))
+    return CheckQuestion(item, "choice", {"letter": letter})
+
+
+def _reply_to(ask: Ask) -> Answer:
+    return rules.reply_to(ask)
+
+
+BENCHMARK = Benchmark(
+    name=planning.NAME,
+    title="CaptionQA",
+    about="""CaptionQA: multiple-choice questions, answered from the caption alone.
+
+--data is a parquet, JSON or JSON Lines file (or a folder of them), --captions a JSON object
+from id to text.
+""",
+    role="reader",
+    data=Layout(FileFormat.TABLE),
+    captions=Layout(FileFormat.OBJECT),
+    plan=planning.plan,
+    read_captions=rows.read_captions,
+    encode=questions.encode,
+    decode=questions.decode,
+    examine=examining.examine,
+    generation=examining.generation,
+    describe=reporting.describe,
+    reduce=scoring.reduce,
+    report=reporting.report,
+    settings=SETTINGS,
+    better={
+        **dict.fromkeys(("score", "accuracy"), Better.MORE),
+        # Questions that the caption does not answer (paper 3.4).
+        **dict.fromkeys(("cannot", "cannot_of_all"), Better.LESS),
+        # What is lost from the picture to the caption (paper 5).
+        "utility_gap": Better.LESS,
+    },
+    dimension=_dimension,
+    group=lambda item: item.questions[0].payload.domain,
+    labels=scoring.LABELS,
+    label=lambda _, outcome: scoring.label(outcome),
+    scores=lambda question: scoring.scores(question.payload),
+    replies=Layout(FileFormat.OBJECT_FOLDER),
+    recorded=rows.recorded,
+    record_key=rows.record_key,
     # Its own questions are asked on the image: there is no other file of them.
-    qa_data: Layout | None = None
-    qa_replies: Layout | None = Layout(FileFormat.OBJECT_FOLDER)
-    needs_language = False
-    labels = scoring.LABELS
-    alternatives: tuple[tuple[str, ...], ...] = ()
-    recipes = RECIPES
-
-    def plan(self, rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-        """Items in the order of the dataset, each followed by its copy on the image if asked."""
-        return planning.plan(rows, request)
-
-    def group(self, item: Item) -> str:
-        """The domain."""
-        domain: str = item.questions[0].payload.domain
-        return domain
-
-    def read_captions(self, rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-        """(id, text) of `{id: text}`."""
-        return supplied.read_captions(rows)
-
-    def caption_may_be_unused(self, sample: str) -> bool:  # noqa: ARG002 - true of none
-        """Every caption belongs to a sample."""
-        return False
-
-    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-        """The template and fields of one of the four caption prompts (paper 3.3)."""
-        return prompting.caption_prompt(group, prompt)
-
-    def encode(self, question: Question[Any]) -> dict[str, Any]:
-        """The payload as a JSON object."""
-        return codec.encode(question.payload)
-
-    def decode(self, written: Mapping[str, Any]) -> Any:
-        """The payload that `encode` wrote."""
-        return codec.decode(written)
-
-    def examine(self, item: Item, caption: str | None, settings: Settings) -> Examination:
-        """Ask the reader for a letter a question."""
-        return examining.examine(item, caption, settings)
-
-    def generation(self, source: Source, settings: Settings, repeats: int | None) -> Generation:
-        """Templates and decoding of what `examine` asks."""
-        return prompting.generation(source, settings, repeats)
-
-    def recorded(
-        self,
-        rows: Iterable[Row],
-        source: Source,  # noqa: ARG002 - replies about captions and images have one format
-    ) -> Iterator[tuple[RecordKey, str]]:
-        """Replies as the released script records them, by `record_key`."""
-        return supplied.recorded(rows)
-
-    def record_key(
-        self,
-        item: Item,
-        question: Question[Any],
-        repeat: int,  # noqa: ARG002 - a recording knows no repeats and answers each of them
-    ) -> RecordKey:
-        """Sample, question text, and its place among equal texts."""
-        return supplied.record_key(item, question)
-
-    def describe(self, item: Item, question: Question[Any]) -> Described:
-        """The question and the right choice; the dimension is the domain."""
-        return reporting.describe(item, question)
-
-    def label(
-        self,
-        question: Question[Any],  # noqa: ARG002 - the score alone tells
-        outcome: Outcome,
-    ) -> str:
-        """correct, cannot answer, wrong or unscored."""
-        return scoring.label(outcome)
-
-    def scores(self, question: Question[Any]) -> tuple[Fraction, ...]:
-        """Wrong, right, and what "cannot answer" earns where it is offered."""
-        return scoring.scores(question.payload)
-
-    def reduce(
-        self,
-        outcomes: Iterable[tuple[Item, Outcomes]],
-        settings: Settings,  # noqa: ARG002 - no setting changes the sums
-    ) -> Tally:
-        """Sums per domain, top category and full category, and per domain on the image."""
-        return reporting.reduce(outcomes)
-
-    def report(self, tally: Tally, settings: Settings) -> ReportLayout:
-        """Figures per domain, category and overall, and tables of them."""
-        return reporting.report(tally, settings)
-
-
-BENCHMARK: Benchmark = CaptionQA()
+    qa_replies=Layout(FileFormat.OBJECT_FOLDER),
+    caption_prompts=examining.CAPTION_PROMPTS,
+    caption_template=examining.caption_template,
+    rules=_reply_to,
+    recipes=RECIPES,
+    looks_like=_looks_like,
+    check_question=_check_question,
+)

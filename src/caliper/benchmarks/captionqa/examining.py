@@ -1,15 +1,23 @@
-"""Asking all questions of an item, and what their replies are worth."""
+"""The prompts of captions and questions, and the reading of the replies."""
 
 from __future__ import annotations
 
-from caliper.benchmarks.asking import UNREADABLE, Reading, ask_and_read, verdicts_of
-from caliper.benchmarks.base import Settings, lacks_caption
+from collections.abc import Mapping
+
+from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.captionqa import settings as choices
-from caliper.benchmarks.captionqa.prompting import ask
+from caliper.benchmarks.captionqa.domains import DOMAINS
+from caliper.benchmarks.captionqa.options import label
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.reading import READERS
 from caliper.benchmarks.captionqa.scoring import WRONG, score
+from caliper.benchmarks.captionqa.settings import TEMPERATURE, max_tokens
+from caliper.benchmarks.captionqa.taxonomy import hints
+from caliper.benchmarks.exchanges import UNREADABLE, Reading, ask_and_read, verdicts_of
+from caliper.core.errors import UnknownName
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
-from caliper.core.question import Ask, Examination, Item
+from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
+from caliper.core.report import Generation
 
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
@@ -46,3 +54,67 @@ def read(asked: Ask, reply: str, reading: str) -> Reading:
     if reading == "released":
         return Reading(Scored(WRONG), "unreadable, which the released script counts as wrong")
     return Reading(UNREADABLE, "no option could be read from the reply")
+
+
+CAPTION_PROMPTS = ("simple", "short", "long", "taxonomy")
+"""The four caption prompts of paper 3.3, the default first."""
+
+READER = "captionqa/reader"
+READER_ON_IMAGE = "captionqa/reader_on_image"
+
+
+def caption_template(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
+    """The template and fields of one of the caption prompts.
+
+    Only the taxonomy's words depend on the domain; it raises UnknownName for an unknown one.
+    """
+    if prompt != "taxonomy":
+        return f"captionqa/caption_{prompt}", {}
+    if domain not in DOMAINS:
+        raise UnknownName("domain", domain, DOMAINS)
+    return f"captionqa/caption_{prompt}", {"taxonomy": hints(domain)}
+
+
+def ask(
+    item: Item,
+    question: Question[ChoiceQuestion],
+    repeat: int,
+    caption: str | None,
+    settings: Settings,
+) -> Ask:
+    """Ask for the letter of an option, with the temperature and tokens that the settings say.
+
+    About a caption, the caption stands first in the prompt, so that all questions about it
+    share a prefix and the server's prefix cache serves it.
+    """
+    payload = question.payload
+    # One prompt for all blank captions.
+    text = caption if caption and caption.strip() else ""
+    fields = {"question": payload.question, "options": lettered(payload.shown)}
+    on_image = item.source is Source.MEDIA
+    return Ask(
+        item=item,
+        question=question,
+        repeat=repeat,
+        prompt=READER_ON_IMAGE if on_image else READER,
+        fields=fields if on_image else {"caption": text, **fields},
+        decoding=_decoding(settings),
+        untrusted="" if on_image else "caption",
+        fence="" if on_image else fence(settings, caption or ""),
+    )
+
+
+def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
+    """What `ask` asks with under these settings."""
+    prompt = READER_ON_IMAGE if source is Source.MEDIA else READER
+    return Generation((prompt,), _decoding(settings), repeats or 1)
+
+
+def _decoding(settings: Settings) -> Decoding:
+    temperature = float(settings.get(TEMPERATURE.name, TEMPERATURE.default))
+    return Decoding(temperature, max_tokens=max_tokens(settings))
+
+
+def lettered(shown: tuple[str, ...]) -> str:
+    """The options one a line, each behind its letter."""
+    return "\n".join(f"{label(place)}. {text}" for place, text in enumerate(shown))

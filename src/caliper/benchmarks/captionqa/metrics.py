@@ -17,7 +17,7 @@ from caliper.core.tally import Amount, Sums, add_up
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class ShareMetric:
     """A share in percent: `part` over `whole`. A score is no proportion: it has partial credit."""
 
     name: str
@@ -27,23 +27,25 @@ class Metric:
 
 
 METRICS = (
-    Metric("score", "points", "scored", Kind.RATIO),
-    Metric("accuracy", "correct", "scored"),
+    ShareMetric("score", "points", "scored", Kind.RATIO),
+    ShareMetric("accuracy", "correct", "scored"),
     # The paper's tables divide by the questions that have the option, the released script by all.
-    Metric("cannot", "cannot", "offered"),
-    Metric("cannot_of_all", "cannot", "scored"),
+    ShareMetric("cannot", "cannot", "offered"),
+    ShareMetric("cannot_of_all", "cannot", "scored"),
 )
 SCORE = METRICS[0]
 Pairs = tuple[tuple[str, str], ...]
 COUNTS = (("n_scored", "scored"), ("n_unscored", "unscored"))
 
 
-def percent(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
+def percent(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
     """The metric over all questions of the cells, in percent; None without data."""
     return _plain(_share(metric, cells, sums))
 
 
-def mean_percent(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
+def mean_percent(
+    metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
+) -> float | None:
     """The unweighted mean of the metric over the cells, in percent; None if one has no data.
     What cells `sums` does not hold is asked of the others.
     """
@@ -67,13 +69,15 @@ def count(amount: str, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> floa
     return float(_added(cells, sums).get(amount, 0))
 
 
-def _share(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
+def _share(
+    metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
+) -> Fraction | None:
     added = _added(cells, sums)
     whole = added.get(metric.whole, 0)
     return Fraction(added.get(metric.part, 0)) / whole * 100 if whole else None
 
 
-def _mean(metric: Metric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
+def _mean(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
     values = [_share(metric, (cell,), sums) for cell in cells if cell in sums]
     known = [value for value in values if value is not None]
     return sum(known, Fraction()) / len(values) if values and len(known) == len(values) else None
@@ -129,7 +133,7 @@ def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
     return means + _counts(path, tuple(totals))
 
 
-def _domains(metric: Metric, cells: tuple[str, ...]) -> tuple[Figure, ...]:
+def _domains(metric: ShareMetric, cells: tuple[str, ...]) -> tuple[Figure, ...]:
     """The metric of every domain's cell."""
     return tuple(
         Figure(

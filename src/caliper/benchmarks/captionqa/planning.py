@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa import options, settings
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.benchmarks.captionqa.rows import Entry, RawSample, Stated, gather, read_entry
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
+from caliper.benchmarks.captionqa.rows import Entry, QuestionFields, RawSample, gather, read_entry
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
@@ -105,14 +105,14 @@ def _question(
     return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)
 
 
-def ground_truth(stated: Stated) -> int:
+def ground_truth(stated: QuestionFields) -> int:
     """The first choice that equals the answer after trimming; -1 when none does."""
     answer = stated.answer.strip()
     trimmed = [choice.strip() for choice in stated.choices]
     return trimmed.index(answer) if answer in trimmed else -1
 
 
-def _trouble(stated: Stated, answer: int) -> tuple[str, str] | None:
+def _trouble(stated: QuestionFields, answer: int) -> tuple[str, str] | None:
     """The field and the fault of a question that cannot be scored."""
     if len(stated.choices) < 2:
         return "choices", f"expected at least 2 choices, found {len(stated.choices)}"

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from caliper.benchmarks.captionqa.payloads import CANNOT
+from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.benchmarks.letters import chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OptionChoice:
     """The place of the chosen option among those shown, None when none could be read.
 
     `repaired` tells that the released reading finds another one, or none.
@@ -25,21 +25,21 @@ class Found:
     repaired: bool = False
 
 
-LetterReader = Callable[[str, Sequence[str], str], Found]
+LetterReader = Callable[[str, Sequence[str], str], OptionChoice]
 """What reads a reply, given the options shown and the question."""
 
 _ANY_CAPITAL = re.compile(r"\b([A-Z])\b")
 _ANY_NUMBER = re.compile(r"\b([1-9][0-9]?)\b")
 
 
-def read_released(reply: str, shown: Sequence[str], question: str = "") -> Found:  # noqa: ARG001 - one signature for all readings
+def read_released(reply: str, shown: Sequence[str], question: str = "") -> OptionChoice:  # noqa: ARG001 - one signature for all readings
     """The released reading, in its order. It does not look at the question.
 
     Keep what follows the first "</think>", then the first "Answer: ", then, if a newline is
     left, the first newline. The first standalone capital of the upper-cased rest, if it is
     in range; else a standalone 1 to 99 as a place counted from 1; else nothing.
     """
-    return Found(_released(reply, len(shown)))
+    return OptionChoice(_released(reply, len(shown)))
 
 
 def _released(reply: str, count: int) -> int | None:
@@ -60,7 +60,7 @@ def _place(letter: str) -> int:
     return ord(letter) - ord("A")
 
 
-def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> Found:
+def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> OptionChoice:
     """The lenient reading (ours): the option that the reply as a whole chooses (`chosen`).
 
     Words that say that the caption does not hold the answer choose "Cannot answer from the
@@ -68,7 +68,7 @@ def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> Found:
     """
     cannot = shown.index(CANNOT) if CANNOT in shown else None
     place = chosen(reply, shown, cannot, question)
-    return Found(place, repaired=place is not None and place != _released(reply, len(shown)))
+    return OptionChoice(place, repaired=place is not None and place != _released(reply, len(shown)))
 
 
 READERS: dict[str, LetterReader] = {"lenient": read_lenient, "released": read_released}

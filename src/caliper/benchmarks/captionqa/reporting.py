@@ -1,10 +1,10 @@
-"""From outcomes to sums, and from sums to figures and tables."""
+"""From sums to figures and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
-from caliper.benchmarks.base import Described, Outcomes, ReportLayout, Settings
+from caliper.benchmarks.base import QuestionText, ReportLayout, Settings
 from caliper.benchmarks.captionqa import settings as choices
 from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
 from caliper.benchmarks.captionqa.metrics import (
@@ -13,16 +13,13 @@ from caliper.benchmarks.captionqa.metrics import (
     over_domains,
     over_questions,
 )
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
-from caliper.benchmarks.captionqa.scoring import RIGHT, WRONG
-from caliper.benchmarks.captionqa.stability import cell_of, stability
-from caliper.core.outcome import Outcome, Scored
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
+from caliper.benchmarks.captionqa.scoring import CAPTION, FULL, IMAGE, TOP
+from caliper.benchmarks.captionqa.stability import stability
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import Figure, Path, Table, TableRow
-from caliper.core.tally import Amount, Sums, Tally
+from caliper.core.tally import Sums, Tally
 
-# Kinds of cells; a cell is named "kind/domain" or "kind/domain/category".
-CAPTION, IMAGE, TOP, FULL = "caption", "image", "top", "full"
 READINGS = {"domains": "mean of the domains", "questions": "mean over questions"}
 _COLUMNS = ("score", "accuracy", "cannot", "cannot_of_all", "n_scored")
 _HEADS = ("score", "accuracy", "cannot %", "cannot % of all", "n")
@@ -32,60 +29,12 @@ _NOTE = (
 )
 
 
-def reduce(outcomes: Iterable[tuple[Item, Outcomes]]) -> Tally:
-    """The tally of items with their outcomes.
-
-    Repeats of a question are added up, so that a figure is the mean over repeats. An index
-    without an outcome yet is left out.
-    """
-    tally = Tally()
-    for item, found in outcomes:
-        for question in item.questions:
-            for repeat in range(question.repeats):
-                outcome = found.get((question.ordinal, repeat))
-                if outcome is not None:
-                    amounts = amounts_of(question.payload, outcome)
-                    for cell in cells_of(item, question, repeat):
-                        tally.add(cell, item.cluster, **amounts)
-    return tally
-
-
-def amounts_of(payload: ChoiceQuestion, outcome: Outcome) -> Mapping[str, Amount]:
-    """What one outcome adds to its cells (metrics.py says what the names mean)."""
-    if not isinstance(outcome, Scored):
-        return {"unscored": 1}
-    return {
-        "scored": 1,
-        "points": outcome.score,
-        "correct": int(outcome.score == RIGHT),
-        "offered": int(payload.has_cannot),
-        "cannot": int(outcome.score not in (RIGHT, WRONG)),
-    }
-
-
-def cells_of(item: Item, question: Question[ChoiceQuestion], repeat: int) -> Iterator[str]:
-    """The cells that a question counts in: its domain, top category and full category, and
-    where it is asked several times, the repeat of its domain.
-    """
-    payload = question.payload
-    domain = payload.domain
-    if item.source is Source.MEDIA:
-        yield f"{IMAGE}/{domain}"
-        return
-    yield f"{CAPTION}/{domain}"
-    if question.repeats > 1:
-        yield cell_of(domain, repeat)
-    if payload.category:
-        yield f"{TOP}/{domain}/{payload.category.partition(' - ')[0].strip()}"
-        yield f"{FULL}/{domain}/{payload.category}"
-
-
-def describe(item: Item, question: Question[ChoiceQuestion]) -> Described:
+def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
     """The question as people read it; its dimension is the domain."""
     payload = question.payload
     expected = payload.choices[payload.answer] if payload.answer >= 0 else ""
     on_image = " on the image" if item.source is Source.MEDIA else ""
-    return Described(payload.domain + on_image, payload.question, expected)
+    return QuestionText(payload.domain + on_image, payload.question, expected)
 
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:

@@ -1,12 +1,19 @@
-"""The score of one answer (paper 3.4)."""
+"""The score of one answer (paper 3.4), and outcomes as sums: one cell a domain and category."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
-from caliper.benchmarks.captionqa.payloads import ChoiceQuestion
+from caliper.benchmarks.base import Outcomes, Settings
+from caliper.benchmarks.captionqa.questions import ChoiceQuestion
+from caliper.benchmarks.captionqa.stability import cell_of
 from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item, Question, Source
+from caliper.core.tally import Amount, Tally
 
+# Kinds of cells; a cell is named "kind/domain" or "kind/domain/category".
+CAPTION, IMAGE, TOP, FULL = "caption", "image", "top", "full"
 RIGHT = Fraction(1)
 WRONG = Fraction(0)
 
@@ -44,3 +51,52 @@ def label(outcome: Outcome) -> str:
     if outcome.score == RIGHT:
         return "correct"
     return "wrong" if outcome.score == WRONG else "cannot answer"
+
+
+def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
+    """The tally of items with their outcomes.
+
+    Repeats of a question are added up, so that a figure is the mean over repeats. An index
+    without an outcome yet is left out.
+    """
+    del settings  # None changes the sums.
+    tally = Tally()
+    for item, found in outcomes:
+        for question in item.questions:
+            for repeat in range(question.repeats):
+                outcome = found.get((question.ordinal, repeat))
+                if outcome is not None:
+                    amounts = amounts_of(question.payload, outcome)
+                    for cell in cells_of(item, question, repeat):
+                        tally.add(cell, item.cluster, **amounts)
+    return tally
+
+
+def amounts_of(payload: ChoiceQuestion, outcome: Outcome) -> Mapping[str, Amount]:
+    """What one outcome adds to its cells (metrics.py says what the names mean)."""
+    if not isinstance(outcome, Scored):
+        return {"unscored": 1}
+    return {
+        "scored": 1,
+        "points": outcome.score,
+        "correct": int(outcome.score == RIGHT),
+        "offered": int(payload.has_cannot),
+        "cannot": int(outcome.score not in (RIGHT, WRONG)),
+    }
+
+
+def cells_of(item: Item, question: Question[ChoiceQuestion], repeat: int) -> Iterator[str]:
+    """The cells that a question counts in: its domain, top category and full category, and
+    where it is asked several times, the repeat of its domain.
+    """
+    payload = question.payload
+    domain = payload.domain
+    if item.source is Source.MEDIA:
+        yield f"{IMAGE}/{domain}"
+        return
+    yield f"{CAPTION}/{domain}"
+    if question.repeats > 1:
+        yield cell_of(domain, repeat)
+    if payload.category:
+        yield f"{TOP}/{domain}/{payload.category.partition(' - ')[0].strip()}"
+        yield f"{FULL}/{domain}/{payload.category}"

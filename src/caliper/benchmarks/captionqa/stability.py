@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
-from caliper.benchmarks.captionqa.metrics import METRICS, OVERALL, Metric
+from caliper.benchmarks.captionqa.metrics import METRICS, OVERALL, ShareMetric
 from caliper.benchmarks.stability import SPREADS, Combine
 from caliper.core.report import Figure, Kind, Path, Table, TableRow
 from caliper.core.tally import Sums, Tally
@@ -47,7 +47,7 @@ def stability(tally: Tally, reading: str) -> tuple[list[Figure], list[Table]]:
 
 
 def over_repeats(
-    metric: Metric,
+    metric: ShareMetric,
     combine: Combine,
     reading: str,
     repeats: list[tuple[str, ...]],
@@ -57,7 +57,7 @@ def over_repeats(
     return combine(OVERALL[reading](metric, cells, sums) for cells in repeats)
 
 
-def _has_data(tally: Tally, metric: Metric, domain: str, repeats: Sequence[int]) -> bool:
+def _has_data(tally: Tally, metric: ShareMetric, domain: str, repeats: Sequence[int]) -> bool:
     cells = (cell_of(domain, repeat) for repeat in repeats)
     return any(tally.total(cell).get(metric.whole, 0) for cell in cells)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from caliper.benchmarks.comprecap.payloads import MediaQuestion
+from caliper.benchmarks.comprecap.questions import CompreQaQuestion
 from caliper.benchmarks.comprecap.reading import options
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Reason
@@ -30,7 +30,7 @@ def plan_compreqa(benchmark: str, rows: Iterable[Row]) -> Iterator[Item]:
     hold the answer is Unscored(bad_ground_truth). Raises InvalidInput for a row without picture,
     question or kind.
     """
-    found: dict[str, list[Question[MediaQuestion]]] = {}
+    found: dict[str, list[Question[CompreQaQuestion]]] = {}
     for row in rows:
         questions = found.setdefault(row.text("image_name"), [])
         questions.append(_question(row, len(questions)))
@@ -48,10 +48,10 @@ def kind_of(row: Row) -> str:
     return kind
 
 
-def _question(row: Row, ordinal: int) -> Question[MediaQuestion]:
+def _question(row: Row, ordinal: int) -> Question[CompreQaQuestion]:
     text = row.text("question")
     answer = str(row.fields.get("answer") or "").strip().rstrip(".").upper()
-    payload = MediaQuestion(kind_of(row), str(row.fields.get("category") or ""), text, answer)
+    payload = CompreQaQuestion(kind_of(row), str(row.fields.get("category") or ""), text, answer)
     if answer in options(text):
         return Question(ordinal, payload)
     note = note_of(row.wrong("answer", f"{answer!r} is the letter of no option in the question"))

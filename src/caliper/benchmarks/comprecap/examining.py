@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from caliper.benchmarks.asking import Reader, Reading, ask_and_read
 from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
-from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter
 from caliper.benchmarks.comprecap.settings import chosen
+from caliper.benchmarks.exchanges import Reader, Reading, ask_and_read
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import (
     Ask,
@@ -169,7 +169,7 @@ def _reader(settings: Settings) -> Reader:
 
     def read(ask: Ask, reply: str) -> Reading:
         payload = ask.question.payload
-        if isinstance(payload, MediaQuestion):
+        if isinstance(payload, CompreQaQuestion):
             return read_letter(payload.question, payload.answer, reply)
         return read_score(reply)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from caliper.benchmarks.comprecap.payloads import Atom
+from caliper.benchmarks.comprecap.questions import Atom
 from caliper.deferred import deferred
 
 if TYPE_CHECKING:

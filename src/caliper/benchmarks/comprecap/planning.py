@@ -12,7 +12,7 @@ from caliper.benchmarks.comprecap.compreqa import plan_compreqa
 from caliper.benchmarks.comprecap.examining import REPEATS
 from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT, Mask, atoms, decode_mask
 from caliper.benchmarks.comprecap.matching import distinct
-from caliper.benchmarks.comprecap.payloads import Atom, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.settings import chosen
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason

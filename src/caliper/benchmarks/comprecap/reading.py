@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
-from caliper.benchmarks.asking import UNREADABLE, Reading
+from caliper.benchmarks.exchanges import UNREADABLE, Reading
 from caliper.benchmarks.letters import chosen
 from caliper.benchmarks.literals import objects_in, read_literal
 from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.statements import Mark, Statement, Voices, settled
+from caliper.benchmarks.statements import Stance, Statement, Voices, settled
 from caliper.core.outcome import Scored
 
 _INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
@@ -91,19 +91,19 @@ def _named(value: object) -> str | None:
 
 def _stated(text: str, voices: Voices) -> Iterator[Statement[str]]:
     """The integers of prose, each with what it is stated to be."""
-    marks: dict[int, Mark] = {}
+    marks: dict[int, Stance] = {}
     for match in _CUE.finditer(text):
         mark = voices.mark(match.start(), final="final" in match[0].lower())
         marks[match.end()] = mark
     if closing := _CLOSING.search(text, max(0, len(text.rstrip()) - 40)):
-        marks[closing.start("score")] = Mark.OWN
+        marks[closing.start("score")] = Stance.OWN
     for match in _NUMBER.finditer(text):
         opens = voices.opens(match.start())
-        mark = Mark.FINAL if opens else marks.get(match.start(), Mark.MENTIONED)
-        if mark in (Mark.MENTIONED, Mark.FINAL) and match["counted"]:
+        mark = Stance.FINAL if opens else marks.get(match.start(), Stance.MENTIONED)
+        if mark in (Stance.MENTIONED, Stance.FINAL) and match["counted"]:
             continue
-        if mark is Mark.MENTIONED and voices.reported(match.start()):
-            mark = Mark.QUOTED
+        if mark is Stance.MENTIONED and voices.reported(match.start()):
+            mark = Stance.QUOTED
         yield Statement(None if match["other"] else match["score"], match.start(), mark)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from caliper.benchmarks.base import CAPTION_LENGTH, ReportLayout, Settings
 from caliper.benchmarks.comprecap.compreqa import KINDS
-from caliper.benchmarks.comprecap.scoring import HIGHEST
+from caliper.benchmarks.comprecap.questions import HIGHEST
 from caliper.benchmarks.comprecap.settings import chosen
 from caliper.benchmarks.stability import SPREADS, Combine
 from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow

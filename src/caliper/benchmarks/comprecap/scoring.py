@@ -11,14 +11,16 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from caliper.benchmarks.base import Outcomes, Settings
-from caliper.benchmarks.comprecap.payloads import MediaQuestion, PhraseQuestion, SceneMeasure
+from caliper.benchmarks.comprecap.questions import (
+    HIGHEST,
+    CompreQaQuestion,
+    PhraseQuestion,
+    SceneMeasure,
+)
 from caliper.benchmarks.comprecap.settings import chosen
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item, Source
 from caliper.core.tally import Tally
-
-HIGHEST = 5
-"""The highest score of a phrase (paper Fig. 3)."""
 
 
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
@@ -53,7 +55,7 @@ def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fr
 
 def _add_answers(tally: Tally, item: Item, found: Outcomes) -> None:
     for question in item.questions:
-        payload: MediaQuestion = question.payload
+        payload: CompreQaQuestion = question.payload
         for repeat in range(question.repeats):
             outcome = found.get((question.ordinal, repeat))
             cell = f"compreqa/{payload.kind}"

@@ -1,24 +1,17 @@
-"""The anchors: captions whose verdict is known, as `anchors.yaml` freezes them."""
+"""The anchors: captions whose verdict is known, from the `anchors.yaml` of each benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any
 
-import yaml
-
+from caliper.adapters.packs.questions import planned, questions_of
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import digest
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item
-from caliper.pipeline.written import written_item
 
-_BANDS = ("none", "none", "part", "part", "full", "full")
-"""The words for a CompreCap judge's 0 to 5: a point more or less is no other verdict."""
+_FILE = "anchors.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +30,24 @@ class Anchor:
         """The word for a verdict; None where there is none."""
         if not isinstance(outcome, Scored):
             return None
-        if self.item.benchmark != "comprecap":
-            return benchmark(self.item.benchmark).label(self.item.questions[-1], outcome)
-        # Scores as `reading: released` takes them may be any number.
-        return _BANDS[min(max(int(outcome.score), 0), len(_BANDS) - 1)]
+        chosen = benchmark(self.item.benchmark)
+        return (chosen.anchor_label or chosen.label)(self.item.questions[-1], outcome)
 
 
 def anchors_of(name: str, settings: Settings) -> tuple[Anchor, ...]:
-    """The anchors of a benchmark, planned under its settings."""
+    """The anchors of a benchmark, planned under its settings; it may have none."""
     return tuple(
         Anchor(
             f"{question['id']}/{expected}",
             caption,
-            written_item(name, question, settings),
+            planned(name, question, settings).item,
             expected,
         )
-        for question in _written()[name]
+        for question in questions_of(name, _FILE)
         for expected, caption in question["captions"].items()
     )
 
 
 def digest_of(name: str) -> str:
     """Names the texts of a benchmark's anchors: 16 hexadecimal digits."""
-    return digest(_written()[name])[:16]
-
-
-@cache
-def _written() -> Mapping[str, Any]:
-    text = (files(__package__) / "anchors.yaml").read_text("utf-8")
-    written: Mapping[str, Any] = yaml.safe_load(text)
-    return written
+    return digest(list(questions_of(name, _FILE)))[:16]

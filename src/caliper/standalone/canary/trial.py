@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from caliper.benchmarks.base import Settings
-from caliper.benchmarks.registry import NAMES, benchmark
+from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Scored, Verdict
@@ -127,7 +127,7 @@ async def try_models(
     how many. Raises BackendError when an endpoint does
     not answer, ModelChanged.
     """
-    names = [name for name in NAMES if benchmark(name).role in specs]
+    names = [name for name in benchmark_names() if benchmark(name).role in specs]
     answerers: dict[str, Answerer] = {}
     for name in names:
         role = benchmark(name).role

@@ -26,7 +26,7 @@ from caliper.api.types.v1 import outcome_pb2 as caliper_dot_api_dot_types_dot_v1
 from caliper.api.types.v1 import run_pb2 as caliper_dot_api_dot_types_dot_v1_dot_run__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(caliper/api/qa_reader/v1/qa_reader.proto\x12\x18\x63\x61liper.api.qa_reader.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"\xd7\x01\n\rAnswerRequest\x12\x0b\n\x03row\x18\x01 \x01(\t\x12\x0f\n\x07\x63\x61ption\x18\x02 \x01(\t\x12G\n\x08settings\x18\x03 \x03(\x0b\x32\x35.caliper.api.qa_reader.v1.AnswerRequest.SettingsEntry\x12\x0c\n\x04seed\x18\x04 \x01(\x04\x12\x14\n\x07repeats\x18\x05 \x01(\rH\x00\x88\x01\x01\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\n\n\x08_repeats\"A\n\x0e\x41nswerResponse\x12/\n\x08verdicts\x18\x01 \x03(\x0b\x32\x1d.caliper.api.types.v1.Verdict\"\x11\n\x0f\x44\x65scribeRequest\"R\n\x10\x44\x65scribeResponse\x12\x30\n\x08identity\x18\x01 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity\x12\x0c\n\x04pack\x18\x02 \x01(\t2\xd1\x01\n\x0fQaReaderService\x12[\n\x06\x41nswer\x12\'.caliper.api.qa_reader.v1.AnswerRequest\x1a(.caliper.api.qa_reader.v1.AnswerResponse\x12\x61\n\x08\x44\x65scribe\x12).caliper.api.qa_reader.v1.DescribeRequest\x1a*.caliper.api.qa_reader.v1.DescribeResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(caliper/api/qa_reader/v1/qa_reader.proto\x12\x18\x63\x61liper.api.qa_reader.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"\xea\x01\n\rAnswerRequest\x12\x0b\n\x03row\x18\x01 \x01(\t\x12\x0f\n\x07\x63\x61ption\x18\x02 \x01(\t\x12G\n\x08settings\x18\x03 \x03(\x0b\x32\x35.caliper.api.qa_reader.v1.AnswerRequest.SettingsEntry\x12\x0c\n\x04seed\x18\x04 \x01(\x04\x12\x14\n\x07repeats\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x11\n\tbenchmark\x18\x06 \x01(\t\x1a/\n\rSettingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\n\n\x08_repeats\"A\n\x0e\x41nswerResponse\x12/\n\x08verdicts\x18\x01 \x03(\x0b\x32\x1d.caliper.api.types.v1.Verdict\"\x11\n\x0f\x44\x65scribeRequest\"R\n\x10\x44\x65scribeResponse\x12\x30\n\x08identity\x18\x01 \x01(\x0b\x32\x1e.caliper.api.types.v1.Identity\x12\x0c\n\x04pack\x18\x02 \x01(\t2\xd1\x01\n\x0fQaReaderService\x12[\n\x06\x41nswer\x12\'.caliper.api.qa_reader.v1.AnswerRequest\x1a(.caliper.api.qa_reader.v1.AnswerResponse\x12\x61\n\x08\x44\x65scribe\x12).caliper.api.qa_reader.v1.DescribeRequest\x1a*.caliper.api.qa_reader.v1.DescribeResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,15 +36,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ANSWERREQUEST_SETTINGSENTRY']._loaded_options = None
   _globals['_ANSWERREQUEST_SETTINGSENTRY']._serialized_options = b'8\001'
   _globals['_ANSWERREQUEST']._serialized_start=139
-  _globals['_ANSWERREQUEST']._serialized_end=354
-  _globals['_ANSWERREQUEST_SETTINGSENTRY']._serialized_start=295
-  _globals['_ANSWERREQUEST_SETTINGSENTRY']._serialized_end=342
-  _globals['_ANSWERRESPONSE']._serialized_start=356
-  _globals['_ANSWERRESPONSE']._serialized_end=421
-  _globals['_DESCRIBEREQUEST']._serialized_start=423
-  _globals['_DESCRIBEREQUEST']._serialized_end=440
-  _globals['_DESCRIBERESPONSE']._serialized_start=442
-  _globals['_DESCRIBERESPONSE']._serialized_end=524
-  _globals['_QAREADERSERVICE']._serialized_start=527
-  _globals['_QAREADERSERVICE']._serialized_end=736
+  _globals['_ANSWERREQUEST']._serialized_end=373
+  _globals['_ANSWERREQUEST_SETTINGSENTRY']._serialized_start=314
+  _globals['_ANSWERREQUEST_SETTINGSENTRY']._serialized_end=361
+  _globals['_ANSWERRESPONSE']._serialized_start=375
+  _globals['_ANSWERRESPONSE']._serialized_end=440
+  _globals['_DESCRIBEREQUEST']._serialized_start=442
+  _globals['_DESCRIBEREQUEST']._serialized_end=459
+  _globals['_DESCRIBERESPONSE']._serialized_start=461
+  _globals['_DESCRIBERESPONSE']._serialized_end=543
+  _globals['_QAREADERSERVICE']._serialized_start=546
+  _globals['_QAREADERSERVICE']._serialized_end=755
 # @@protoc_insertion_point(module_scope)

@@ -9,7 +9,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AnswerRequest(_message.Message):
-    __slots__ = ("row", "caption", "settings", "seed", "repeats")
+    __slots__ = ("row", "caption", "settings", "seed", "repeats", "benchmark")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -22,12 +22,14 @@ class AnswerRequest(_message.Message):
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     REPEATS_FIELD_NUMBER: _ClassVar[int]
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     row: str
     caption: str
     settings: _containers.ScalarMap[str, str]
     seed: int
     repeats: int
-    def __init__(self, row: _Optional[str] = ..., caption: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., seed: _Optional[int] = ..., repeats: _Optional[int] = ...) -> None: ...
+    benchmark: str
+    def __init__(self, row: _Optional[str] = ..., caption: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., seed: _Optional[int] = ..., repeats: _Optional[int] = ..., benchmark: _Optional[str] = ...) -> None: ...
 
 class AnswerResponse(_message.Message):
     __slots__ = ("verdicts",)

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class QaReaderServiceStub:
-    """Answers CaptionQA's questions from a caption alone. Runs do not come through here: their
+    """Answers a benchmark's questions from a caption alone. Runs do not come through here: their
     jobs come over the stream.
     """
 
@@ -49,7 +49,7 @@ class QaReaderServiceStub:
 
 
 class QaReaderServiceServicer:
-    """Answers CaptionQA's questions from a caption alone. Runs do not come through here: their
+    """Answers a benchmark's questions from a caption alone. Runs do not come through here: their
     jobs come over the stream.
     """
 
@@ -89,7 +89,7 @@ def add_QaReaderServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class QaReaderService:
-    """Answers CaptionQA's questions from a caption alone. Runs do not come through here: their
+    """Answers a benchmark's questions from a caption alone. Runs do not come through here: their
     jobs come over the stream.
     """
 

@@ -1,0 +1,1 @@
+"""Mentions: does a caption mention each annotated thing?"""

@@ -1,0 +1,32 @@
+"""Questions with known answers, as a benchmark's own files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from caliper.benchmarks.base import CheckQuestion, Settings
+from caliper.benchmarks.registry import benchmark, resources
+
+
+@cache
+def questions_of(name: str, file: str) -> tuple[Mapping[str, Any], ...]:
+    """The questions of `anchors.yaml` or `canary.yaml` of a benchmark; none without such a file, or
+    where the benchmark plans none.
+    """
+    path = files(resources(name)) / file
+    if benchmark(name).check_question is None or not path.is_file():
+        return ()
+    return tuple(yaml.safe_load(path.read_text("utf-8"))["questions"])
+
+
+def planned(name: str, question: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+    """One of these questions, planned."""
+    check_question = benchmark(name).check_question
+    if check_question is None:
+        raise LookupError(f"{name} has no questions with known answers")
+    return check_question(question, settings)

@@ -1,0 +1,144 @@
+"""The questions of CompreCap: their payloads, these as JSON objects, and as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+from caliper.benchmarks.base import QuestionText
+from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """Pixels covered by the same set of instances: their places in `info`, and how many."""
+
+    instances: tuple[int, ...]
+    pixels: int
+
+
+@dataclass(frozen=True, slots=True)
+class SceneMeasure:
+    """The `objects` measure of an image: S_object, and what S-Cov needs (paper 3.3).
+
+    `categories` are the image's unique ones in annotation order, `instances` the category
+    of each instance. `atoms` hold the masks' overlaps, `pixels` the image's area.
+    """
+
+    categories: tuple[str, ...]
+    instances: tuple[str, ...]
+    atoms: tuple[Atom, ...]
+    pixels: int
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseQuestion:
+    """How much of a phrase do the pieces of a caption hold, 0 to 5? (paper Fig. 3)
+
+    `kind` is attribute (of one instance) or relation; `number` counts within the kind.
+    `mentions` are the annotated categories, any of which brings a piece of the caption in; none
+    where the released pairing of relations leaves one without a sentence.
+    """
+
+    kind: str
+    number: int
+    phrase: str
+    mentions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompreQaQuestion:
+    """A CompreQA question, asked on the image itself: kind `p` (presence) or `cap`.
+
+    The options stand inside `question`; `answer` is the letter.
+    """
+
+    kind: str
+    category: str
+    question: str
+    answer: str
+
+
+HIGHEST = 5
+"""The highest score of a phrase (paper Fig. 3)."""
+SCHEMA = 1
+Payload = SceneMeasure | PhraseQuestion | CompreQaQuestion
+_TYPES: dict[str, Callable[..., Payload]] = {
+    "objects": SceneMeasure,
+    "phrase": PhraseQuestion,
+    "compreqa": CompreQaQuestion,
+}
+
+
+def encode(payload: Payload) -> dict[str, Any]:
+    """The payload as a JSON object with its schema number and type."""
+    name = next(name for name, kind in _TYPES.items() if type(payload) is kind)
+    return {"schema": SCHEMA, "type": name} | asdict(payload)
+
+
+def decode(written: Mapping[str, Any]) -> Payload:
+    """The payload that `encode` wrote.
+
+    Raises NewerSchema for what a later release wrote, InvalidInput for anything else.
+    """
+    fields = dict(written)
+    schema = fields.pop("schema", None)
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise NewerSchema(f"this question has schema {schema}; this release reads {SCHEMA}")
+    name = str(fields.pop("type", None))
+    if schema != SCHEMA or name not in _TYPES:
+        raise InvalidInput("this is no question of CompreCap")
+    try:
+        if "atoms" in fields:
+            fields["atoms"] = [
+                Atom(tuple(atom["instances"]), atom["pixels"]) for atom in fields["atoms"]
+            ]
+        lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
+        return _TYPES[name](**fields | lists)
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(f"this question of CompreCap is broken: {error}") from error
+
+
+def describe(item: Item, question: Question[Payload]) -> QuestionText:
+    """The question as people read it: its dimension, its text, the expected answer."""
+    del item
+    payload = question.payload
+    if isinstance(payload, SceneMeasure):
+        text = "Which of the annotated categories does the caption mention?"
+        return QuestionText("objects", text, ", ".join(payload.categories))
+    if isinstance(payload, CompreQaQuestion):
+        return QuestionText(f"compreqa_{payload.kind}", payload.question, payload.answer)
+    text = f"What does the caption say of {', '.join(payload.mentions)}?"
+    if not payload.mentions:
+        text = "The relation is compared with no sentence."
+    return QuestionText(payload.kind, text, payload.phrase)
+
+
+def scores(payload: Payload) -> tuple[Fraction, ...]:
+    """Every score that a judge or a person may give."""
+    if isinstance(payload, SceneMeasure):
+        return ()
+    most = 1 if isinstance(payload, CompreQaQuestion) else HIGHEST
+    return tuple(map(Fraction, range(most + 1)))
+
+
+LABELS = (
+    *(f"{score} of {HIGHEST}" for score in range(HIGHEST + 1)),
+    *("mentioned", "not mentioned", "correct", "wrong", "unscored"),
+)
+
+
+def label(question: Question[Payload], outcome: Outcome) -> str:
+    """The word for an outcome."""
+    payload = question.payload
+    if not isinstance(outcome, Scored):
+        return "unscored"
+    if isinstance(payload, CompreQaQuestion):
+        return "correct" if outcome.score else "wrong"
+    if isinstance(payload, SceneMeasure):
+        return "mentioned" if outcome.score else "not mentioned"
+    return f"{outcome.score} of {HIGHEST}" if outcome.mentioned else "not mentioned"

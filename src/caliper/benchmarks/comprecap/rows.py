@@ -1,0 +1,74 @@
+"""Supplied captions and recorded replies, as rows hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from caliper.benchmarks.base import RecordKey
+from caliper.benchmarks.comprecap.compreqa import kind_of
+from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion
+from caliper.core.question import Item, Question, Source
+from caliper.core.sample import Row
+
+
+def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
+    """(picture's name, caption) of a JSON object `{image_name: caption}`; null stands for none.
+
+    Raises InvalidInput for a caption that is no text and for a name that comes twice.
+    """
+    seen = set()
+    for row in rows:
+        name, caption = row.text("key"), row.fields.get("value")
+        if not isinstance(caption, str | None):
+            raise row.wrong(name, f"expected a caption as text, found {caption!r:.60}")
+        if name in seen:
+            raise row.wrong(name, "this picture has two captions")
+        seen.add(name)
+        yield name, caption
+
+
+def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+    """Recorded replies by key; a row without a response is left out.
+
+    Judge: `{image, kind, index, repeat, response}`, kind attribute or relation, index within
+    the kind, repeat from 0. CompreQA: `{image, kind, index, response}`, kind p or cap. Raises
+    InvalidInput for a row that names no question and for one that comes twice.
+    """
+    seen = set()
+    for row in rows:
+        kind = kind_of(row) if source is Source.MEDIA else _phrase_kind(row)
+        key = (row.text("image"), kind, str(_whole(row, "index")), str(_whole(row, "repeat")))
+        if key in seen:
+            raise row.wrong("index", f"two replies for {' '.join(key)}")
+        seen.add(key)
+        response = row.fields.get("response")
+        if response is not None:
+            yield key, str(response)
+
+
+def record_key(
+    item: Item, question: Question[PhraseQuestion | CompreQaQuestion], repeat: int
+) -> RecordKey:
+    """The key under which `recorded` yields the reply to this question."""
+    payload = question.payload
+    if isinstance(payload, CompreQaQuestion):
+        before = item.questions[: question.ordinal]
+        number = sum(1 for other in before if other.payload.kind == payload.kind)
+    else:
+        number = payload.number
+    return (item.sample, payload.kind, str(number), str(repeat))
+
+
+def _phrase_kind(row: Row) -> str:
+    kind = row.text("kind")
+    if kind not in {"attribute", "relation"}:
+        raise row.wrong("kind", f"expected attribute or relation, found {kind!r}")
+    return kind
+
+
+def _whole(row: Row, field: str) -> int:
+    """The whole number in `field`. A missing repeat is the first one."""
+    value = row.fields.get(field, 0 if field == "repeat" else None)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise row.wrong(field, f"expected a whole number from 0, found {value!r:.60}")
+    return value

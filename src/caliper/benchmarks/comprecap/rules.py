@@ -1,0 +1,55 @@
+"""The lexical judge: how much of a phrase does a sentence hold, 0 to 5? (paper Fig. 3)
+
+0 is "completely lacks similar concepts", 5 "extremely has similar concepts".
+"""
+
+from __future__ import annotations
+
+from caliper.core.question import Answer, Ask, Reply
+from caliper.lexical.counts import number_of
+from caliper.lexical.mentions import mentions, phrase
+from caliper.lexical.overlap import credits_at, share, wanted
+from caliper.lexical.shades import FAMILIES
+from caliper.lexical.text import CaptionText, parse, words_of
+
+_THRESHOLDS = (0.08, 0.3, 0.5, 0.7, 0.9)
+_CONTRADICTION = 0.2
+
+
+def reply_to(ask: Ask) -> Answer:
+    """The digit that the judge would reply."""
+    return Reply(str(rate_phrase(parse(ask.fields["sentence"]), ask.fields["phrase"])))
+
+
+def rate_phrase(parsed: CaptionText, asked: str) -> int:
+    """An integer from 0 to 5: the share of the phrase's meanings that the sentence has.
+
+    Words count once each, telling ones more; a colour or count of the phrase that the
+    sentence replaces by another one costs a fifth. The thing itself, without any of its
+    attributes, is worth 1 or 2 of 5 depending on how much the phrase says beside it.
+    """
+    weighed = wanted(asked)
+    held = share(weighed, credits_at(parsed, weighed), None)
+    if held and _contradicted(parsed, asked):
+        held = max(0.0, held - _CONTRADICTION)
+    if not held and mentions(parsed, phrase(asked)):
+        held = _THRESHOLDS[0]
+    return sum(held >= threshold for threshold in _THRESHOLDS)
+
+
+def _contradicted(parsed: CaptionText, asked: str) -> bool:
+    """Whether the sentence has colours, or counts, but none that the phrase has."""
+    words = words_of(asked)
+    return _replaced(
+        [FAMILIES[word] for word in words if word in FAMILIES],
+        [FAMILIES[word] for word in parsed.words if word in FAMILIES],
+    ) or _replaced(
+        [frozenset((str(number_of(word)),)) for word in words if number_of(word) is not None],
+        [frozenset((str(number_of(w)),)) for w in parsed.words if number_of(w) is not None],
+    )
+
+
+def _replaced(asked: list[frozenset[str]], said: list[frozenset[str]]) -> bool:
+    return bool(asked and said) and not any(
+        not one.isdisjoint(other) for one in asked for other in said
+    )

@@ -1,0 +1,165 @@
+"""How far a caption tells what an annotated action or event says.
+
+A blend of overlaps (overlap.py) that knows a text's doings from the rest: the first doing
+weighs most, words that are only near in meaning (neighbours.py) count in part, and an action whose
+things all stand far from the doing counts less.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+from caliper.lexical.mentions import content
+from caliper.lexical.overlap import WeighedText, blend, credits_at, weight
+from caliper.lexical.shades import FAMILIES
+from caliper.lexical.text import CaptionText, words_of
+from caliper.lexical.vocabulary import listed, word_set
+from caliper.lexical.words import (
+    DEEDS,
+    GENERIC_VERBS,
+    PARTICLES,
+    PERSONS,
+    concept,
+    near_deeds,
+    near_things,
+    related,
+    stem,
+)
+
+_NEAR = 0.5
+_MAIN = 1.7
+_APART = 0.8
+_REACH = 8
+_ATTRIBUTE = 0.4
+# What an event's telling can leave out without telling another event.
+_ATTRIBUTES = frozenset(
+    concept(word)
+    for word in (
+        *FAMILIES,
+        *listed("""
+            big small tall short long old young new other same happy sad angry bottom top middle
+            end finished whole wooden metal little large wearing dressed
+        """),
+    )
+)
+_BEFORE_NOUNS = word_set("""
+    a an the his her its their my your our this that these those some of in on at with by from
+    into onto for no each every one two three four five
+""")
+_BEFORE_VERBS = word_set("""
+    is are to and then who that which can could will would may might must should they both all
+    not or also people men women children
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """An annotated action or event: what is wanted, and its first doing ("" if it has none)."""
+
+    wanted: WeighedText
+    main: str
+
+
+def _is_deed(words: Sequence[str], at: int) -> bool:
+    """Whether a word stands as a verb: a known doing, not behind an article, that has a verb's
+    ending or an irregular form or stands where verbs do.
+    """
+    word, before = words[at], words[at - 1] if at else ""
+    if concept(word) not in DEEDS or before in _BEFORE_NOUNS:
+        return False
+    return (
+        not at
+        or word.endswith(("s", "ing", "ed"))
+        or before in _BEFORE_VERBS
+        or before.endswith(("s", "ly"))
+        or stem(word)[:3] != word[:3]
+    )
+
+
+def _deeds(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(verb, what it means with its particle or again the verb) of each doing, in order."""
+    for at, word in enumerate(words):
+        if _is_deed(words, at):
+            verb = concept(word)
+            following = words[at + 1] if at + 1 < len(words) else ""
+            yield verb, PARTICLES.get((verb, following), verb)
+
+
+@lru_cache(maxsize=2048)
+def telling(text: str, *, verb_first: bool) -> Telling:
+    """Weigh an annotated sentence, or with `verb_first` an annotated action ("slices bread")."""
+    deeds = list(_deeds(words_of(text)))
+    meanings = content(text)
+    first = next((meaning for meaning in meanings if meaning not in PERSONS), "")
+    if verb_first and first and not any(first in deed for deed in deeds):
+        deeds.insert(0, (first, first))
+    weights = {meaning: _weight(meaning) for meaning in meanings}
+    accepted = {meaning: _standing_for(meaning) for meaning in meanings}
+    for verb, together in deeds:
+        if together != verb:
+            weights.pop(verb, None)
+            accepted.pop(verb, None)
+        weights[together] = weight(together)
+        accepted[together] = _doing(together, verb)
+    main = next((deed for _, deed in deeds if deed not in GENERIC_VERBS), "")
+    if not main and verb_first and deeds:
+        main = deeds[0][1]
+    if main:
+        weights[main] = _MAIN
+    total = sum(weights.values())
+    return Telling(WeighedText(MappingProxyType(weights), MappingProxyType(accepted), total), main)
+
+
+def _weight(meaning: str) -> float:
+    return _ATTRIBUTE if meaning in _ATTRIBUTES else weight(meaning)
+
+
+def _doing(meaning: str, verb: str) -> Mapping[str, float]:
+    near = dict.fromkeys((verb, *sorted(near_deeds(meaning))), _NEAR)
+    return MappingProxyType({**near, meaning: 1.0})
+
+
+def _standing_for(meaning: str) -> Mapping[str, float]:
+    near = dict.fromkeys(sorted(near_things(meaning)), _NEAR)
+    return MappingProxyType({**near, **related(meaning)})
+
+
+def told_event(parsed: CaptionText, text: str) -> float:
+    """How far (0 to 1) the caption tells an annotated sentence."""
+    asked = telling(text, verb_first=False).wanted
+    return blend(asked, credits_at(parsed, asked))
+
+
+def told_action(parsed: CaptionText, text: str) -> float:
+    """How far (0 to 1) the caption tells an annotated action; less if nothing that it is done
+    to or done with stands near a word for it.
+    """
+    asked = telling(text, verb_first=True)
+    held = blend(asked.wanted, credits_at(parsed, asked.wanted))
+    return held if _together(parsed, asked) else held * _APART
+
+
+def _together(parsed: CaptionText, asked: Telling) -> bool:
+    """Whether a thing of the annotation stands within eight words of its first doing.
+
+    True where there is no such thing or no word for the doing.
+    """
+    weights = asked.wanted.weights
+    things = [meaning for meaning in weights if meaning != asked.main and weights[meaning] >= 1]
+    deeds = _places(parsed, asked, asked.main) if asked.main else []
+    if not things or not deeds:
+        return True
+    for thing in things:
+        for at in _places(parsed, asked, thing):
+            after = bisect_left(deeds, at)
+            if any(abs(at - deed) <= _REACH for deed in deeds[max(0, after - 1) : after + 1]):
+                return True
+    return False
+
+
+def _places(parsed: CaptionText, asked: Telling, meaning: str) -> list[int]:
+    return sorted(at for stated in asked.wanted.accepted[meaning] for at in parsed.stated(stated))

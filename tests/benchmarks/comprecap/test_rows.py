@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.comprecap.planning import plan
+from caliper.benchmarks.comprecap.rows import read_captions, record_key, recorded
+from caliper.core.errors import InvalidInput
+from caliper.core.question import Item, Source
+from caliper.core.sample import Row
+
+
+def caption(key: str, value: Any, line: int = 1) -> Row:
+    return Row("captions.json", line, {"key": key, "value": value})
+
+
+def test_captions_are_texts_by_picture() -> None:
+    texts = {"a.jpg": "A dog.", "b.jpg": "", "c.jpg": None}
+    assert dict(read_captions(caption(name, text) for name, text in texts.items())) == texts
+
+
+def test_a_caption_that_is_no_text_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"captions.json:3: a.jpg: expected a caption"):
+        list(read_captions([caption("a.jpg", 5, line=3)]))
+
+
+def test_two_captions_of_one_picture_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="two captions"):
+        list(read_captions([caption("a.jpg", "x"), caption("a.jpg", "y")]))
+
+
+def reply(**fields: Any) -> Row:
+    return Row("judge.jsonl", 1, {"image": "park.jpg", "kind": "attribute", "index": 0} | fields)
+
+
+def test_recorded_replies_meet_their_questions(item: Item) -> None:
+    rows = [
+        reply(repeat=1, response="4"),
+        reply(kind="relation", index=1, repeat=0, response=3),
+        reply(kind="relation", index=0, repeat=0, response=None),
+    ]
+    found = dict(recorded(rows, Source.CAPTION))
+    assert found == {
+        record_key(item, item.questions[1], 1): "4",
+        record_key(item, item.questions[4], 0): "3",
+    }
+
+
+@pytest.mark.parametrize(
+    "fields", [{"kind": "other"}, {"index": -1}, {"index": "one"}, {"index": True}, {"repeat": 0.5}]
+)
+def test_a_reply_to_no_question_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"judge.jsonl:1: "):
+        list(recorded([reply(**fields, response="1")], Source.CAPTION))
+
+
+def test_two_replies_to_one_question_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="two replies"):
+        list(recorded([reply(response="1"), reply(repeat=0, response="2")], Source.CAPTION))
+
+
+def test_compreqa_replies_count_within_their_kind() -> None:
+    fields = {"image_name": "park.jpg", "question": "Seen? A. Yes. B. No.", "answer": "A"}
+    rows = [Row(f"compreqa_{kind}.json", 1, fields) for kind in ("p", "cap", "cap")]
+    [item] = plan([], PlanRequest({}, qa_rows=rows))
+    replies = [reply(kind="p", response="A"), reply(kind="cap", index=1, response="B")]
+    assert dict(recorded(replies, Source.MEDIA)) == {
+        record_key(item, item.questions[0], 0): "A",
+        record_key(item, item.questions[2], 0): "B",
+    }

@@ -1,0 +1,48 @@
+"""A run whose captions list everything, gated, compared and ranked."""
+
+import csv
+import json
+from pathlib import Path
+
+import yaml
+from tests.fakes.command import Command
+from tests.fakes.stuffing import stuff, stuffed
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:
+    ran = Command(tmp_path)
+    flags = ("--config", EXAMPLES / "careless.yaml", "--quiet", "--out", "runs/careless")
+    ran("evaluate", *flags, code=0)
+    config = stuff(ran.folder, stuffed())
+    shown = ran("evaluate", "--config", config, "--out", "runs/stuffed", code=0)
+    said = " ".join(shown.out.split())
+    assert said.startswith("Not for comparison. Signs of stuffing in CAPability: 113 of 113")
+    assert said.count("Signs of stuffing in") == 3
+    check = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"checks": [check]}))
+    gated = ran("gate", "--policy", "policy.yaml", "careless", "stuffed", code=3)
+    why = "100.0% of the captions of the candidate show signs of stuffing"
+    assert why in " ".join(gated.out.split())
+    compared = ran("compare", "careless", "stuffed", code=0)
+    said = "stuffed shows signs of stuffing in CAPability (100.00% of its captions), CaptionQA"
+    assert f"\n{said}" in compared.out
+    assert "careless shows" not in compared.out
+    read = ran("compare", "careless", "stuffed", "--json", "--html", "compared.html", code=0).told
+    assert read["base"]["stuffed"] == {}
+    (candidate,) = read["candidates"]
+    assert candidate["stuffed"] == dict.fromkeys(("capability", "captionqa", "comprecap"), 1.0)
+    assert said in (ran.folder / "compared.html").read_text()
+    files = ("--csv", "board.csv", "--markdown", "board.md", "--html", "board.html")
+    ranked = ran("leaderboard", "careless", "stuffed", *files, code=0)
+    assert "stuffed signs of stuffing" in " ".join(ranked.out.split())
+    assert "- stuffed: signs of stuffing\n" in (ran.folder / "board.md").read_text()
+    assert '<span class="flag">signs of stuffing</span>' in (ran.folder / "board.html").read_text()
+    with (ran.folder / "board.csv").open() as text:
+        rows = {row["checkpoint"]: row["stuffed"] for row in [*csv.DictReader(text)][:2]}
+    assert rows == {"stuffed": "true", "careless": "false"}
+    told = json.loads((ran.folder / "runs" / "stuffed" / "report.json").read_text())
+    styles = told["benchmarks"]["capability"]["tasks"]["style"]
+    assert (styles["f1"], styles["f1_one"], styles["labels"]) == (100.0, 0.0, 9.0)
+    assert "Not for comparison" in (ran.folder / "runs" / "stuffed" / "report.html").read_text()
