@@ -98,13 +98,15 @@ class LocalRun:
         return self._report
 
     async def _whole(self, run: str) -> bool:
-        """Whether an earlier process got as far as the last file, and all is there that it tells
-        of.
+        """Whether an earlier process got as far as the last file, all is there that it tells of,
+        and a run that it completed has nothing left that may have passed.
         """
         planned = self._directory.written and await read_summary(run_store(self._store, run))
         if not planned:
             return False
         tracked = await self._tracked(run)
+        if tracked.ended is RunState.COMPLETE and tracked.ledger.passing():
+            return False
         return tracked.ended is None or tracked.reported == tracked.ledger.changes
 
     async def _tracked(self, run: str) -> TrackedRun:
