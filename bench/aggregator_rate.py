@@ -45,9 +45,10 @@ from caliper.core.sample import Row
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.gauges import Gauges
-from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.pipeline.runs import run_store
+from caliper.ports.storage import Sources
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.memory import give_back
 
@@ -239,7 +240,7 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     gauges = Gauges(aggregator.live, scores, clock, complain) if shown else None
     stop = round(whole * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
-    follower = Follower(aggregator, log, clock, Pace(conclude=3600, snapshot=5))
+    follower = Follower(aggregator, log, clock, Pace(conclude=3600, keep=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())
     if how != "before":

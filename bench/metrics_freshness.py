@@ -47,9 +47,10 @@ from caliper.core.sample import Row
 from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.following import Follower
 from caliper.pipeline.gauges import Gauges, Scope
-from caliper.pipeline.plan import Sources, plan, read_plan
+from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.pipeline.runs import run_store
+from caliper.ports.storage import Sources
 from caliper.ports.telemetry import Event, VerdictShown
 from caliper.runtime.clock import SystemClock
 

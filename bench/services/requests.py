@@ -19,7 +19,8 @@ from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import JUDGE_JOBS, QA_JOBS
 from caliper.pipeline.rendering import render
 from caliper.pipeline.resolve import Asked, BenchmarkAsked, resolve
-from caliper.pipeline.supplies import StoredSupplies, push_dataset, put_captions
+from caliper.pipeline.store_supplies import StoredSupplies
+from caliper.pipeline.supplies import push_dataset, put_captions
 from caliper.ports.stages import StageDirectory
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer
@@ -98,10 +99,11 @@ class Collected:
 
 async def plan_jobs(ground: Ground, stages: StageDirectory, asked: Asked) -> list[Message]:
     """The jobs of a run that is then in the store, not published."""
-    spec = await resolve(asked, StoredSupplies(ground.store), stages)
+    supplies = StoredSupplies(ground.store, open_dataset)
+    spec = await resolve(asked, supplies, stages)
     await ground.store.put(f"runs/{spec.run_id}/spec.json", canonical_json(spec.to_json()))
     collected = Collected()
-    planner = Planner(ground.store, collected, ground.codec, ground.runs, open_dataset)
+    planner = Planner(ground.store, collected, ground.codec, ground.runs, supplies)
     await planner.plan(PlanJob(spec.run_id))
     return collected.messages
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
 from tests.fakes.clock import FakeClock
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import MemoryStore, supplies
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
@@ -91,6 +91,12 @@ class Front:
         await write_json(self.store, f"datasets/{DATA}/manifest.json", files={}, folder=False)
         await self.store.put(f"supplied/{CAPTIONS}.jsonl.gz", b"")
         outside = Outside(
-            self.store, self.stream, ProtobufCodec(), self.clock, Stages(), self.board
+            self.store,
+            self.stream,
+            ProtobufCodec(),
+            self.clock,
+            supplies(self.store),
+            Stages(),
+            self.board,
         )
         return Gateway(outside, RunBook(self.store, self.clock))

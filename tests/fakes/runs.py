@@ -12,8 +12,8 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.plan import PlanReader, Sources, plan, read_plan
-from caliper.ports.storage import ObjectStore
+from caliper.pipeline.plan import PlanReader, plan, read_plan
+from caliper.ports.storage import ObjectStore, Sources
 
 JUDGE = Identity("scripted", "scripted", "1", cached=True)
 COLOURS = ("red", "green", "blue")

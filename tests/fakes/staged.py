@@ -1,5 +1,6 @@
 """All stages of a run of CaptionQA in one process, with scripted models."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,9 +16,10 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
 from caliper.core.dead_letters import DEAD_LETTERS
+from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.keys import canonical_json
-from caliper.core.messages import CaptionJob, ExamineJob, RunEnded, Verdicts
+from caliper.core.messages import CaptionJob, ExamineJob, PlanJob, RunEnded, Verdicts
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
 from caliper.pipeline.aggregator import Aggregator
@@ -28,14 +30,16 @@ from caliper.pipeline.following import Follower, Pace
 from caliper.pipeline.holding import HeldMedia
 from caliper.pipeline.outlets import Outlets, Trouble
 from caliper.pipeline.plan import Captions
-from caliper.pipeline.publish import RUNS, VERDICTS, Publisher
+from caliper.pipeline.planner import Planner, Resumption
+from caliper.pipeline.publish import PLAN_JOBS, RUNS, VERDICTS
 from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.runs import SPEC, run_store
+from caliper.pipeline.runs import SPEC, RunBook, run_store
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.models import Image
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.worker import Limits
 from caliper.standalone.stages import Stages
+from caliper.standalone.supplies import FileSupplies
 
 SAMPLES, QUESTIONS = 8, 3
 SIZE = SAMPLES * QUESTIONS
@@ -78,13 +82,12 @@ class Bench:
         captions = None if captioning else "c" * 64
         self.spec = runs.spec(runs.part(models=models, captions=captions))
         texts = None if captioning else {f"nat_{n:03}": "it is green" for n in range(SAMPLES)}
-        self.captions = {} if texts is None else {"captionqa": texts}
+        self.captions = texts or {}
         self.found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), texts)}
         self.store, self.clock, self.notes = MemoryStore(), FakeClock(), Notes()
         self.reader = ScriptedModel(right)
         self.captioner = ScriptedModel(lambda text, before: "it is green") if captioning else None
         self.run: TrackedRun | None = None
-        self.ended: list[RunEnded] = []
         self.kept: list[tuple[str, Caption]] = []
 
     async def planned(self) -> Planned:
@@ -96,13 +99,26 @@ class Bench:
         """One process: a stream of its own, too small for all messages at once."""
         if planned is None:
             await self.planned()
+        run = self.spec.run_id
         stream = MemoryStream(capacity=4, logs=(VERDICTS, RUNS), once=True)
         # Looks that are taken every so often would let the time of the others run away.
         codec, clock = IdentityCodec(), SystemClock()
         files = ReportFiles(self.no_captions, lambda _, __: [])
-        board = Aggregator(self.store, codec, clock, files, Outlets(self.over, self.refuse))
-        run = self.run = await board.find(self.spec.run_id)
-        assert run is not None
+        over = asyncio.Event()
+
+        async def end(_: RunEnded) -> None:
+            over.set()
+
+        board = Aggregator(self.store, codec, clock, files, Outlets(end, self.refuse))
+        tracked = self.run = await board.find(run)
+        assert tracked is not None
+
+        async def resume(_: str, end: int | None) -> Resumption:
+            tracked.try_again(end)
+            return Resumption(tracked.ledger)
+
+        book = RunBook(self.store, clock)
+        pace = Pace(conclude=0.001, patience=None, snapshots=False)
         captioners = {}
         if self.captioner is not None:
             captioners["captionqa"] = Captioner(
@@ -124,20 +140,21 @@ class Bench:
             return captioners[job.benchmark]
 
         stages = Stages(
-            publisher=Publisher(self.spec.run_id, stream, codec, self.captions),
+            planner=Planner(self.store, stream, codec, book, FileSupplies(self.found), resume),
             examiner_of=examiner_of,
             captioner_of=captioner_of,
             used=count_nothing,
-            asked={part.name: part.asked_of_checkpoint for part in self.spec.benchmarks},
-            follower=Follower(board, stream, clock, Pace(snapshot=None, patience=None)),
+            follow=Follower(board, stream, clock, pace).run,
             stream=stream,
             codec=codec,
             watcher=self.notes,
             clock=self.clock,
             limits=Limits(in_flight=3, budget=budget),
             keep_caption=self.keep,
+            over=over,
         )
-        await stages.work(run)
+        await stream.publish(Message(PLAN_JOBS, run, PlanJob(run)))
+        await stages.work()
         return stream
 
     async def keep(self, benchmark: str, caption: Caption) -> None:
@@ -145,9 +162,6 @@ class Bench:
 
     async def no_captions(self, _: TrackedRun) -> Captions:
         return {}
-
-    async def over(self, event: RunEnded) -> None:
-        self.ended.append(event)
 
     def refuse(self, _: Trouble, text: str) -> None:
         raise InvalidInput(text)

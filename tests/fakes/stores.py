@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.keys import checked, checked_prefix, too_long
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
+from caliper.pipeline.store_supplies import StoredSupplies
+from caliper.ports.storage import ObjectStore
 
 
 class MemoryStore:
@@ -59,3 +62,8 @@ class MemoryLog:
 
     async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:
         return {place: self.verdicts[place] for place in places}
+
+
+def supplies(store: ObjectStore) -> StoredSupplies:
+    """What was pushed and uploaded to a store."""
+    return StoredSupplies(store, open_dataset)

@@ -10,6 +10,7 @@ from tests.fakes import runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CAPTIONS, CODEC, House, stored_run, verdicts_of
 from tests.fakes.runs import Planned
+from tests.fakes.stores import supplies
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.outcome import Verdict
@@ -95,7 +96,13 @@ async def watched() -> AsyncIterator[tuple[Watched, Browser]]:
         return there.picture
 
     outside = Outside(
-        house.store, MemoryStream(), CODEC, clock, stages=LocalStages({}), scores=there.board
+        house.store,
+        MemoryStream(),
+        CODEC,
+        clock,
+        supplies(house.store),
+        LocalStages({}),
+        there.board,
     )
     reader = RunReader(
         house.store, book, clock, lambda _, texts, file: sink_of(file, texts, there.picture)

@@ -49,7 +49,7 @@ async def test_a_follower_without_snapshots_writes_the_evidence_at_every_look() 
     run = await stored_run(house.store)
     await publish(stream, [event_of(run, EventKind.PLAN, 0), *scored(run)[:1]])
     written = f"runs/{run.spec.run_id}/verdicts/00000000.jsonl.gz"
-    follower = Follower(await house.aggregator(), stream, house.clock, Pace(snapshot=None))
+    follower = Follower(await house.aggregator(), stream, house.clock, Pace(snapshots=False))
     async with asyncio.timeout(PATIENCE):
         following = asyncio.create_task(follower.run())
         while written not in house.store.objects:  # noqa: ASYNC110 - the store tells nobody

@@ -42,7 +42,7 @@ async def planned(request: pytest.FixtureRequest) -> Planned:
     }
     prepared = await prepare(config.model_copy(update={"benchmarks": parts}), Access(), FakeClock())
     await prepared.room.close()
-    return await runs.planned(prepared.spec, prepared.sources, MemoryStore())
+    return await runs.planned(prepared.spec, prepared.supplies.opened, MemoryStore())
 
 
 def drawn(item: Item, draw: Random) -> Outcome:

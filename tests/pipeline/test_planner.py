@@ -1,21 +1,24 @@
 """Plan-jobs: which start a plan answers, and what becomes of a job that is not tried again."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.runs import part, spec
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import MemoryLog, MemoryStore, supplies
 
-from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob, PlanMade
+from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
-from caliper.pipeline.planner import Planner
-from caliper.pipeline.publish import RUNS
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import read_summary
+from caliper.pipeline.planner import Planner, Resumption
+from caliper.pipeline.publish import QA_JOBS, RUNS
 from caliper.pipeline.runs import STARTED, RunBook, refusal_of, run_store, write_json
 from caliper.pipeline.supplies import push_dataset, put_captions
 from caliper.standalone.remote import parcel_at
@@ -36,7 +39,7 @@ def stream() -> MemoryStream:
 
 @pytest.fixture
 def planner(store: MemoryStore, stream: MemoryStream) -> Planner:
-    return Planner(store, stream, CODEC, RunBook(store, FakeClock()), open_dataset)
+    return Planner(store, stream, CODEC, RunBook(store, FakeClock()), supplies(store))
 
 
 async def stored(store: MemoryStore, *, captions: str | None = None) -> RunSpec:
@@ -101,3 +104,31 @@ async def test_a_plan_job_of_nobody_leaves_nothing(planner: Planner, store: Memo
     with pytest.raises(NotFound):
         await planner.give_up(PlanJob("../x"), ValueError("our bug"))
     assert store.objects == {}
+
+
+async def test_jobs_that_lack_nothing_are_not_published(
+    store: MemoryStore, stream: MemoryStream
+) -> None:
+    run = (await stored(store)).run_id
+    asked: list[tuple[str, int | None]] = []
+
+    async def resume(run: str, end: int | None) -> Resumption:
+        asked.append((run, end))
+        summary = await read_summary(run_store(store, run))
+        assert summary is not None
+        known = Ledger(summary.questions, MemoryLog())
+        known.merge([Verdict(index, Scored(Fraction(1))) for index in range(1, summary.questions)])
+        return Resumption(known)
+
+    book = RunBook(store, FakeClock())
+    planner = Planner(store, stream, CODEC, book, supplies(store), resume)
+    await planner.plan(PlanJob(run))
+    await stream.close_topic(QA_JOBS)
+    consumer, jobs = stream.consumer(QA_JOBS, "test"), []
+    while (delivery := await consumer.receive()) is not None:
+        value = delivery.message.value
+        assert isinstance(value, bytes)
+        jobs.append(CODEC.read_examine_job(value))
+        await consumer.acknowledge(delivery)
+    assert [job.items[0].first for job in jobs] == [0]
+    assert asked == [(run, None)]

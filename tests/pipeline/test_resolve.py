@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import MemoryStore, supplies
 
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.resolve import Asked, BenchmarkAsked, resolve
-from caliper.pipeline.supplies import StoredSupplies
 from caliper.ports.stages import Described
 
 DATA = "d" * 64
@@ -30,7 +29,7 @@ async def resolved(part: BenchmarkAsked) -> BenchmarkSpec:
     store = MemoryStore()
     await store.put(f"datasets/{DATA}/manifest.json", b"{}")
     await store.put(f"supplied/{DATA}.jsonl.gz", b"")
-    return (await resolve(Asked("a", (part,)), StoredSupplies(store), Stages())).benchmarks[0]
+    return (await resolve(Asked("a", (part,)), supplies(store), Stages())).benchmarks[0]
 
 
 async def test_what_a_captioner_is_shown_and_told() -> None:

@@ -282,3 +282,14 @@ async def test_a_first_start_that_is_heard_of_late_holds_nothing_up() -> None:
     found = await aggregator.scores(run.spec.run_id)
     assert found is not None
     assert found.state is RunState.FINISHED
+
+
+async def test_a_run_that_is_started_again_and_ends_as_before_is_announced_again() -> None:
+    house = House()
+    run = await stored_run(house.store)
+    name = run.spec.run_id
+    assert await state(house, [planned(name, 1), *scored(run)]) is RunState.COMPLETE
+    assert await state(house, house.ends()) is RunState.COMPLETE
+    assert len(house.announced) == 1
+    assert await state(house, [planned(name, 2)]) is RunState.COMPLETE
+    assert len(house.announced) == 2

@@ -21,7 +21,8 @@ from caliper.core.outcome import Reason, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Reply
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.examine import Examiner, Models
-from caliper.pipeline.plan import Sources, plan_items
+from caliper.pipeline.plan import plan_items
+from caliper.ports.storage import Sources
 from caliper.servicers.judge import JudgeServicer, service
 
 SCENE = '{"task": "scene", "file_id": "1", "file_path": "1.jpg", "annotation": "a park"}'

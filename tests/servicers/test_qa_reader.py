@@ -18,7 +18,8 @@ from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.examine import Examiner
-from caliper.pipeline.plan import Sources, plan_items
+from caliper.pipeline.plan import plan_items
+from caliper.ports.storage import Sources
 from caliper.servicers.qa_reader import QaReaderServicer, service
 
 QUESTION = {"question": "Which colour?", "choices": ["red", "green"], "answer": "red"}

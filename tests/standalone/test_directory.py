@@ -217,3 +217,23 @@ def test_an_empty_folder_and_what_a_killed_run_left_are_taken(directory: RunDire
     with kept(directory, SPEC, {}):
         pass
     assert directory.read_spec() == SPEC
+
+
+def test_what_a_start_noted_of_a_run_that_cannot_be_planned_is_gone_with_it(
+    directory: RunDirectory,
+) -> None:
+    with directory.claim(SPEC):
+        state = directory.path / "state"
+        (state / "run-index").mkdir()
+        for name in ("started.json", "cancelled.json", "refused.json", "run-index/1-ab.json"):
+            (state / name).touch()
+    assert not directory.path.exists()
+
+
+def test_what_is_not_a_note_of_ours_stays(directory: RunDirectory) -> None:
+    theirs = directory.path / "state" / "mine.txt"
+    theirs.parent.mkdir(parents=True)
+    theirs.touch()
+    with directory.claim(SPEC):
+        pass
+    assert [entry.name for entry in theirs.parent.iterdir()] == ["mine.txt"]

@@ -97,8 +97,7 @@ async def test_a_backend_that_stays_away_gives_no_scores_and_the_run_heals_later
 
 async def test_a_defect_costs_one_sample_and_is_seen() -> None:
     bench = Bench()
-    texts = dict(bench.captions["captionqa"], nat_004="it breaks")
-    bench.captions = {"captionqa": texts}
+    bench.captions["nat_004"] = "it breaks"
     bench.script(lambda text, before: KeyError("x") if "breaks" in text else right(text))
     stream = await bench.work()
     internal = Unscored(Reason.INTERNAL)

@@ -23,13 +23,14 @@ class Pace:
     """Seconds between two looks at what is due, between two snapshots, and until a store or
     stream that is down is tried again; where `patience` is None, that ends it.
 
-    Where `snapshot` is None, none are kept, as for topics that end with their process: the evidence
-    is written at every look, and runs end with the topics.
+    Without `snapshots`, as for topics that end with their process, the evidence alone is written
+    as often.
     """
 
     conclude: float = 1.0
-    snapshot: float | None = 15.0
+    keep: float = 15.0
     patience: float | None = 1.0
+    snapshots: bool = True
 
 
 class Follower:
@@ -56,7 +57,7 @@ class Follower:
 
     async def run(self) -> None:
         """Resume, follow, and keep a last snapshot when the topics end or this is cancelled."""
-        if self._pace.snapshot is not None:
+        if self._pace.snapshots:
             await self._patiently("resume", self._aggregator.resume)
         try:
             async with asyncio.TaskGroup() as house:
@@ -71,7 +72,7 @@ class Follower:
 
     async def _keep(self) -> None:
         aggregator = self._aggregator
-        await (aggregator.flush() if self._pace.snapshot is None else aggregator.snapshot())
+        await (aggregator.snapshot() if self._pace.snapshots else aggregator.flush())
 
     async def _follow(self, topic: str) -> None:
         async def read() -> None:
@@ -99,15 +100,14 @@ class Follower:
             self.current.set()
 
     async def _keep_house(self) -> None:
-        between = self._pace.snapshot or 0.0
-        next_snapshot = self._clock.monotonic() + between
+        next_snapshot = self._clock.monotonic() + self._pace.keep
         while True:
             await self._clock.sleep(self._pace.conclude)
-            if self.current.is_set() and self._pace.snapshot is not None:
+            if self.current.is_set():
                 await self._patiently("conclude", self._aggregator.conclude)
             if self._clock.monotonic() >= next_snapshot:
                 await self._patiently("snapshot", self._keep)
-                next_snapshot = self._clock.monotonic() + between
+                next_snapshot = self._clock.monotonic() + self._pace.keep
 
     async def _patiently(self, what: str, step: Callable[[], Awaitable[None]]) -> None:
         """Do a step, and again as long as store or stream are down."""

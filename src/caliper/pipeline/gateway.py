@@ -32,12 +32,11 @@ from caliper.pipeline.runs import (
     run_store,
     write_json,
 )
-from caliper.pipeline.supplies import StoredSupplies
 from caliper.pipeline.watching import relayed
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import ScoreBoard, Scores, StageDirectory
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import ObjectStore, Supplies
 from caliper.ports.stream import JobStream
 
 _PAGE, _LARGEST_PAGE = 50, 500
@@ -61,6 +60,7 @@ class Outside:
     stream: JobStream
     codec: Codec
     clock: Clock
+    supplies: Supplies
     stages: StageDirectory
     scores: ScoreBoard
 
@@ -79,7 +79,7 @@ class Gateway:
         spec, StreamUnavailable.
         """
         store = self._outside.store
-        spec = await resolve(asked, StoredSupplies(store), self._outside.stages)
+        spec = await resolve(asked, self._outside.supplies, self._outside.stages)
         before = spec.by_origin
         if before != spec and await store.get(f"runs/{before.run_id}/{SPEC}") is not None:
             spec = before

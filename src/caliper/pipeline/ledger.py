@@ -27,6 +27,7 @@ _MOST_LABELS = 255 - _LABELS
 _LARGEST = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
+_PASSING = frozenset(_CODES[reason] for reason in PASSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,23 +215,14 @@ class Ledger:
 
     def passing(self) -> set[int]:
         """The indices without a score for a reason that may have passed."""
-        codes = {_CODES[reason] for reason in PASSING}
-        return {index for index, state in enumerate(self._states) if state in codes}
+        return {index for index, state in enumerate(self._states) if state in _PASSING}
 
     def lacks(self, item: Item) -> bool:
         """Whether the item is worth asking (again): an outcome is missing, or what stood
         in its way may have passed.
         """
-        return any(
-            outcome is None
-            or (
-                isinstance(outcome, Unscored)
-                and outcome.reason in PASSING
-                and question.unscored is None
-            )
-            for index, question, _ in item.positions()
-            for outcome in (self.outcome(index),)
-        )
+        states = self._states[item.first : item.first + item.size]
+        return any(state == _NOTHING or state in _PASSING for state in states)
 
     def count(self, first: int, size: int) -> tuple[int, Mapping[str, int]]:
         """How many of `size` indices from `first` are scored, and the others by reason."""

@@ -12,7 +12,6 @@ import hashlib
 import json
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 
 from caliper.benchmarks.base import PlanRequest
@@ -26,7 +25,7 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.items import decode_item
 from caliper.pipeline.spilled import Spilled, SpilledItems
-from caliper.ports.storage import Dataset, ObjectStore
+from caliper.ports.storage import ObjectStore, Sources
 
 SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
 """A shard is full with so many items, or questions with their repeats."""
@@ -35,17 +34,6 @@ SUMMARY = "plan/summary.json"
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
 """Caption texts by benchmark and sample; `CutShort` where a model's limit cut them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where planning reads one benchmark's rows. `captions` are the texts by sample id,
-    None when a model writes them.
-    """
-
-    data: Dataset
-    captions: Mapping[str, str] | None
-    qa_data: Dataset | None = None
 
 
 def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Item]:

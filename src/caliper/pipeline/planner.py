@@ -6,34 +6,43 @@ cheap to find out once more, and changes nothing.
 
 from __future__ import annotations
 
-import asyncio
-import re
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, event_key
-from caliper.core.run import RunSpec
 from caliper.pipeline.budget import affordable
-from caliper.pipeline.plan import Captions, Sources, plan, read_plan
+from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.plan import Captions, plan, read_plan
 from caliper.pipeline.publish import RUNS, Publisher
 from caliper.pipeline.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
-from caliper.pipeline.supplies import fetch_dataset, read_captions
+from caliper.pipeline.store_supplies import without_folder
 from caliper.ports.codec import Codec
-from caliper.ports.storage import Dataset, ObjectStore
+from caliper.ports.storage import ObjectStore, Supplies
 from caliper.ports.stream import JobStream
 
-_FOLDER = "caliper-plan-"
-_ON_DISK = re.compile(rf"[^\s'\"]*{_FOLDER}[^/]*/")
-"""Where the files of a plan lie on this machine: nothing that callers know, or should."""
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """What is known of a planned run: jobs of which `ledger` lacks nothing are not published, and
+    `captions` were written for it.
+    """
+
+    ledger: Ledger | None = None
+    captions: Captions = field(default_factory=dict)
+
+
+async def _nothing_known(_: str, __: int | None) -> Resumption:
+    """For processes that hold no ledgers: all jobs are published, which changes nothing."""
+    return Resumption()
 
 
 class Planner:
-    """Plans runs of the store. `open_dataset` reads what lies in a file or folder."""
+    """Plans runs of the store over what its supplies hold. `resume` is asked about every run that
+    is planned, and told the index from which on a cap on calls leaves it out.
+    """
 
     def __init__(
         self,
@@ -41,44 +50,49 @@ class Planner:
         stream: JobStream,
         codec: Codec,
         runs: RunBook,
-        open_dataset: Callable[[Path], Dataset],
+        supplies: Supplies,
+        resume: Callable[[str, int | None], Awaitable[Resumption]] = _nothing_known,
     ) -> None:
         self._store, self._stream, self._codec = store, stream, codec
-        self._runs = runs
-        self._open = open_dataset
+        self._runs, self._supplies, self._resume = runs, supplies, resume
 
-    async def plan(self, job: PlanJob) -> None:
-        """Plan the run and publish its jobs. Rows that cannot be planned refuse the run.
+    async def plan(self, job: PlanJob) -> InvalidInput | None:
+        """Plan the run and publish its jobs. Rows that cannot be planned refuse the run: gives why.
 
         Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
         """
         spec = await self._runs.spec(job.run)
         if await self._runs.cancelled(job.run, anew=True):
-            return
+            return None
         kept = run_store(self._store, job.run)
         # Read first: what is planned from here on answers this start, and those before it.
         start, caps = await last_start(kept)
         try:
-            captions = await self._captions(spec)
-            async with self._sources(spec, captions) as sources:
+            async with self._supplies.sources(spec) as sources:
                 summary = await plan(spec, sources, kept)
         except InvalidInput as error:
-            await refuse(kept, _told(str(error)))
-            return
+            await refuse(kept, without_folder(str(error)))
+            return error
         await forget_refusal(kept)
         shards, end = partial(read_plan, kept, summary), None
         if caps.calls is not None:
             end = await affordable(spec, shards, caps.calls)
+        known = await self._resume(job.run, end)
         await self._tell(PlanMade(job.run, summary.questions, start, end))
         if await self._runs.cancelled(job.run, anew=True):
             # Said again, for being planned after it takes a run up anew.
             await self._tell(RunCancelled(job.run))
-            return
+            return None
+        captions = dict(known.captions)
+        for name, found in sources.items():
+            if found.captions is not None:
+                captions[name] = found.captions
         publisher = Publisher(
             spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
         )
         asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
-        await publisher.publish(shards, asked, end=end)
+        await publisher.publish(shards, asked, known.ledger, end)
+        return None
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not tried again, until it is started anew or the job put
@@ -86,38 +100,7 @@ class Planner:
         """
         kept = run_store(self._store, job.run)
         if await kept.get(SPEC) is not None:
-            await refuse(kept, _told(f"{type(error).__name__}: {error}"))
+            await refuse(kept, without_folder(f"{type(error).__name__}: {error}"))
 
     async def _tell(self, event: RunEvent) -> None:
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-
-    async def _captions(self, spec: RunSpec) -> dict[str, Mapping[str, str]]:
-        return {
-            part.name: await read_captions(self._store, part.captions)
-            for part in spec.benchmarks
-            if part.captions is not None
-        }
-
-    @asynccontextmanager
-    async def _sources(
-        self, spec: RunSpec, captions: Captions
-    ) -> AsyncIterator[dict[str, Sources]]:
-        """The rows of every benchmark, on this machine's disk for as long as they are read."""
-        with TemporaryDirectory(prefix=_FOLDER) as folder:
-            sources = {}
-            for part in spec.benchmarks:
-                data = await self._dataset(part.data, Path(folder, part.name))
-                qa_data = None
-                if part.qa_data is not None:
-                    qa_data = await self._dataset(part.qa_data, Path(folder, f"{part.name}-qa"))
-                sources[part.name] = Sources(data, captions.get(part.name), qa_data)
-            yield sources
-
-    async def _dataset(self, name: str, place: Path) -> Dataset:
-        await asyncio.to_thread(place.mkdir)
-        return self._open(await fetch_dataset(self._store, name, place))
-
-
-def _told(text: str) -> str:
-    """What went wrong, with files as they are called in their dataset."""
-    return _ON_DISK.sub("", text)

@@ -100,21 +100,6 @@ async def push_dataset(
         await write_json(store, f"{before}/manifest.json", files=files, folder=parcel.folder)
 
 
-class StoredSupplies:
-    """ports.storage.Supplies that were pushed and uploaded to a store."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-
-    async def has_dataset(self, digest: str) -> bool:
-        """Whether the dataset's manifest is there. Raises StoreUnavailable."""
-        return await has_dataset(self._store, digest)
-
-    async def has_captions(self, digest: str) -> bool:
-        """Whether captions of that digest were uploaded. Raises StoreUnavailable."""
-        return await _there(self._store, _captions_key(digest))
-
-
 async def has_dataset(store: ObjectStore, name: str) -> bool:
     """Whether a dataset is there as a whole. Raises StoreUnavailable."""
     return await store.get(f"datasets/{name}/manifest.json") is not None
@@ -164,6 +149,11 @@ class MediaIndex:
                 known = dict(found["media"]) if found else {}
                 self._held[data] = (now, known)
             return f"media/{known[path]}" if path in known else None
+
+
+async def has_captions(store: ObjectStore, name: str) -> bool:
+    """Whether captions of that digest were uploaded. Raises StoreUnavailable."""
+    return await _there(store, _captions_key(name))
 
 
 async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:

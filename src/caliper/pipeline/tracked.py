@@ -104,15 +104,20 @@ class TrackedRun:
             self.error = event.error
         elif isinstance(event, PlanMade):
             if event.start > max(self.start, 1):
-                # What was written is out of date, even where it will be written again as it was.
-                asked = self.summary.questions if event.asked is None else event.asked
-                self.tried = {index for index in self.ledger.passing() if index < asked}
-                self.ended = None
+                self.try_again(event.asked)
             self.start = max(self.start, event.start)
         if self._latest is EventKind.PLAN:
             self.error, self.broken = "", False
         else:
             self.tried = set()
+
+    def try_again(self, asked: int | None) -> None:
+        """What may have passed is asked for again, but for indices from `asked` on. What was
+        written and announced is out of date, even where it will be the same again.
+        """
+        most = self.summary.questions if asked is None else asked
+        self.tried = {index for index in self.ledger.passing() if index < most}
+        self.ended = self.announced = None
 
     @property
     def _latest(self) -> EventKind:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from caliper.core.layout import Layout
 from caliper.core.outcome import Verdict
 from caliper.core.report import Report, VerdictRow
+from caliper.core.run import RunSpec
 from caliper.core.sample import Row
 
 
@@ -38,6 +41,29 @@ class ObjectStore(Protocol):
         ...
 
 
+class Dataset(Protocol):
+    """Rows in files."""
+
+    def rows(self, layout: Layout) -> Iterator[Row]:
+        """Every row, in a fixed order. Raises InvalidInput naming file and line."""
+        ...
+
+    def digest(self, layout: Layout) -> str:
+        """SHA-256 over the bytes of the files that `rows` reads."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where planning reads one benchmark's rows. `captions` are the texts by sample id,
+    None when a model writes them.
+    """
+
+    data: Dataset
+    captions: Mapping[str, str] | None
+    qa_data: Dataset | None = None
+
+
 class Supplies(Protocol):
     """The datasets and captions that runs can be over, by digest."""
 
@@ -49,16 +75,10 @@ class Supplies(Protocol):
         """Whether captions of that digest are there. Raises StoreUnavailable."""
         ...
 
-
-class Dataset(Protocol):
-    """Rows in files."""
-
-    def rows(self, layout: Layout) -> Iterator[Row]:
-        """Every row, in a fixed order. Raises InvalidInput naming file and line."""
-        ...
-
-    def digest(self, layout: Layout) -> str:
-        """SHA-256 over the bytes of the files that `rows` reads."""
+    def sources(self, spec: RunSpec) -> AbstractAsyncContextManager[Mapping[str, Sources]]:
+        """The sources of every benchmark of a run. Rows are read while the context lasts, captions
+        at any time. Raises InvalidInput for what is not there, StoreUnavailable.
+        """
         ...
 
 

@@ -19,7 +19,8 @@ from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.core.sample import Row
 from caliper.pipeline.examine import Examiner, Models
-from caliper.pipeline.plan import Sources, plan_items
+from caliper.pipeline.plan import plan_items
+from caliper.ports.storage import Sources
 from caliper.version import __version__
 
 LONGEST_CAPTION = 200_000

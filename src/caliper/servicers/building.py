@@ -37,6 +37,7 @@ from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
 from caliper.pipeline.reading import RunReader
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
+from caliper.pipeline.store_supplies import StoredSupplies
 from caliper.pipeline.supplies import MediaIndex, keep_written
 from caliper.pipeline.unwritten import Unwritten
 from caliper.ports.prompts import PromptPack
@@ -188,10 +189,11 @@ def gateway_parts(
 ) -> Parts:
     """The gateway, with the planner, and with pages for people where an address is given."""
     runs = ground.runs
+    supplies = StoredSupplies(ground.store, open_dataset)
     outside = Outside(
-        ground.store, ground.stream, ground.codec, ground.clock, stages=stages, scores=scores
+        ground.store, ground.stream, ground.codec, ground.clock, supplies, stages, scores
     )
-    planner = Planner(ground.store, ground.stream, ground.codec, runs, open_dataset)
+    planner = Planner(ground.store, ground.stream, ground.codec, runs, supplies)
 
     async def plan(attempt: Attempt) -> None:
         await planner.plan(ground.codec.read_plan_job(attempt.data))

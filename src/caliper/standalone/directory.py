@@ -27,6 +27,7 @@ from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+from caliper.pipeline.runs import CANCELLED, END, REFUSED, STARTED
 from caliper.pipeline.supplies import read_written
 from caliper.pipeline.tracked import StoredRun, TrackedRun
 
@@ -141,10 +142,16 @@ class RunDirectory:
                 )
 
     def _leave_nothing(self) -> None:
+        """Remove what a start noted of a run that could not be planned."""
+        state = self.path / "state"
         with suppress(OSError):
-            (self.path / "state" / "lock").unlink()
-            (self.path / "state").rmdir()
-            self.path.rmdir()
+            for name in ("lock", STARTED, CANCELLED, REFUSED):
+                (state / name).unlink(missing_ok=True)
+            for note in state.glob("run-index/*"):
+                note.unlink()
+        for folder in (state / "run-index", state, self.path):
+            with suppress(OSError):
+                folder.rmdir()
 
     def keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
         """Write run.yaml: from now on the directory is this run's.
@@ -215,7 +222,8 @@ class RunDirectory:
 
     def begin(self) -> None:
         """Until its last file is there anew, the run has not ended."""
-        (self.path / "execution.json").unlink(missing_ok=True)
+        for file in (self.path / "execution.json", self.path / "state" / END):
+            file.unlink(missing_ok=True)
 
     @property
     def written(self) -> bool:

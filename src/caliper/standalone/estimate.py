@@ -50,9 +50,9 @@ async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
     does not answer.
     """
     for part in prepared.spec.benchmarks:
-        items = plan_items(prepared.spec, part, prepared.sources[part.name])
+        items = plan_items(prepared.spec, part, prepared.supplies.opened[part.name])
         found = Estimated(part.name, len(items), len({item.sample for item in items}))
-        captions = prepared.sources[part.name].captions
+        captions = prepared.supplies.opened[part.name].captions
         if captions is None:
             found.captions_to_write = found.samples
         asks_model = part.models[benchmark(part.name).role].kind not in ("lexical", "replay")

@@ -16,15 +16,17 @@ from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
 from caliper.core.run import Identity, RunSpec, check_name
 from caliper.pipeline.examine import Models
-from caliper.pipeline.plan import Sources, qa_layout
-from caliper.pipeline.resolve import BenchmarkAsked, LocalStages, resolve
+from caliper.pipeline.plan import qa_layout
+from caliper.pipeline.resolve import Asked, BenchmarkAsked, LocalStages, resolve
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described
+from caliper.ports.storage import Sources
 from caliper.runtime.models import Access, ModelRoom
 from caliper.standalone.config import BenchmarkConfig, RunConfig
 from caliper.standalone.request import part_request, run_request
+from caliper.standalone.supplies import FileSupplies
 from caliper.standalone.taxonomy import taxonomy_of
 
 
@@ -35,48 +37,28 @@ class Prepared:
     """
 
     config: RunConfig
+    asked: Asked
+    supplies: FileSupplies
+    stages: LocalStages
     spec: RunSpec
-    sources: dict[str, Sources]
     models: Models
     captioners: dict[str, ChatModel]
     pack: PromptPack
     room: ModelRoom
     decoders: DecoderOptions = field(default_factory=DecoderOptions)
 
-    @property
-    def captions(self) -> dict[str, dict[str, str]]:
-        """The supplied captions by benchmark and sample."""
-        return {
-            name: dict(source.captions)
-            for name, source in self.sources.items()
-            if source.captions is not None
-        }
-
 
 @dataclass(slots=True)
 class _Parts:
-    """What preparing gathers, benchmark by benchmark; `digests` of what is there, `identities` by
-    benchmark and role.
-
-    It is ports.storage.Supplies of the files that the configuration names.
-    """
+    """What preparing gathers, benchmark by benchmark; `identities` by benchmark and role."""
 
     asked: list[BenchmarkAsked] = field(default_factory=list)
-    digests: set[str] = field(default_factory=set)
+    supplies: FileSupplies = field(default_factory=FileSupplies)
     identities: dict[str, Identity] = field(default_factory=dict)
-    sources: dict[str, Sources] = field(default_factory=dict)
     answerers: dict[str, Answerer] = field(default_factory=dict)
     captioners: dict[str, ChatModel] = field(default_factory=dict)
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
-
-    async def has_dataset(self, digest: str) -> bool:
-        """Whether a file or folder of that digest was named."""
-        return digest in self.digests
-
-    async def has_captions(self, digest: str) -> bool:
-        """Whether captions of that digest were named."""
-        return digest in self.digests
 
 
 async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
@@ -96,12 +78,22 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
         asked = run_request(config, config.label or _model_name(parts), parts.asked)
         everybody = Described(parts.identities, pack.digest)
         stages = LocalStages(dict.fromkeys(("captioner", "judge", "reader"), everybody))
-        spec = await resolve(asked, parts, stages)
+        spec = await resolve(asked, parts.supplies, stages)
     except BaseException:
         await room.close()
         raise
     models = Models(parts.answerers, parts.tagger, parts.embedder)
-    return Prepared(config, spec, parts.sources, models, parts.captioners, pack, room)
+    return Prepared(
+        config=config,
+        asked=asked,
+        supplies=parts.supplies,
+        stages=stages,
+        spec=spec,
+        models=models,
+        captioners=parts.captioners,
+        pack=pack,
+        room=room,
+    )
 
 
 def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:
@@ -127,7 +119,7 @@ async def _prepare_part(
     chosen, part = benchmark(name), config.benchmarks[name]
     # What is wrong with files and settings is told before any model is asked.
     resolved_settings(name, part.set)
-    parts.sources[name] = sources = open_sources(name, part)
+    parts.supplies.opened[name] = sources = open_sources(name, part)
     if part.qa is not None or part.qa_replies is not None:
         qa_layout(name, given=sources.qa_data is not None)
     taxonomy_of(name, part)
@@ -147,7 +139,7 @@ async def _prepare_part(
         parts.embedder = await room.embedder(part.embedder)
         found |= {"tagger": parts.tagger.identity, "embedder": parts.embedder.identity}
     parts.identities |= {f"{name}/{role}": identity for role, identity in found.items()}
-    parts.digests |= {digest for digest in named.values() if digest is not None}
+    parts.supplies.digests.update(digest for digest in named.values() if digest is not None)
     captioner = found["captioner"].name if "captioner" in found else None
     parts.asked.append(part_request(name, part, named, captioner, {}))
 

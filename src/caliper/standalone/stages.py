@@ -3,87 +3,88 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.caption import Caption
-from caliper.core.messages import CaptionJob
-from caliper.pipeline.following import Follower
+from caliper.core.messages import CaptionJob, MessageValue
+from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import (
     CAPTION_JOBS,
     JUDGE_JOBS,
+    PLAN_JOBS,
     QA_JOBS,
     RUNS,
     VERDICTS,
-    Checkpoint,
-    Publisher,
 )
-from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.telemetry import Watcher
 from caliper.runtime.stages import CaptionerOf, Captioning, ExaminerOf, Examining, Used
-from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
+from caliper.runtime.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
 
 
 @dataclass(slots=True)
 class Stages:
-    """Publishes the missing jobs of a run and works until none is left.
+    """Works on the run whose plan-job is on the stream, until it is `over`.
 
-    `examiner_of` and `captioner_of` give who works on a job, `used` is told of it before what came
-    of it is published. `asked` is what the checkpoint is asked for. `follower` reads the verdicts
-    off the stream.
+    `planner` publishes its jobs. `examiner_of` and `captioner_of` give who works on a job, `used`
+    is told of it before what came of it is published. `follow` reads the verdicts off the stream.
 
     `keep_caption` is handed the benchmark and the caption of every sample that a captioner
     wrote about, before the caption is examined.
     """
 
-    publisher: Publisher
+    planner: Planner
     examiner_of: ExaminerOf
     captioner_of: CaptionerOf
     used: Used
-    asked: Checkpoint
-    follower: Follower
+    follow: Callable[[], Coroutine[Any, Any, None]]
     stream: MemoryStream
     codec: Codec
     watcher: Watcher
     clock: Clock
     limits: Limits
     keep_caption: Callable[[str, Caption], Awaitable[None]]
+    over: asyncio.Event
 
-    async def work(self, run: TrackedRun, end: int | None = None) -> None:
-        """Work the run to its end, up to that dense index where a cap on calls gives one.
+    async def work(self) -> None:
+        """Work the run to its end.
 
         Raises ModelChanged or StoreUnavailable as soon as a stage meets one; what is done
-        by then is kept.
+        by then is kept. Raises InvalidInput when the run cannot be planned.
         """
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._publish(run, end))
-                group.create_task(self._caption_then_examine())
-                group.create_task(self.follower.run())
+                planning = group.create_task(self._plan())
+                stage = self._examining()
+                for topic in (JUDGE_JOBS, QA_JOBS):
+                    group.create_task(self._worker(topic, stage.handle, stage.give_up))
+                captioning = Captioning(stage, self.captioner_of, self._keep)
+                group.create_task(self._worker(CAPTION_JOBS, captioning.handle, captioning.give_up))
+                group.create_task(self.follow())
+                await self.over.wait()
+                # What a cap leaves out is told of a run that was over before, too.
+                await planning
+                for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS):
+                    await self.stream.close_topic(topic)
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
 
-    async def _publish(self, run: TrackedRun, end: int | None) -> None:
-        await self.publisher.publish(run.plan, self.asked, run.ledger, end)
-        await self.stream.close_topic(CAPTION_JOBS)
+    async def _plan(self) -> None:
+        async def plan(attempt: Attempt) -> None:
+            job = self.codec.read_plan_job(attempt.data)
+            refusal = await self.planner.plan(job)
+            if refusal is not None:
+                raise refusal
 
-    async def _caption_then_examine(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._captioning())
-            for topic in (JUDGE_JOBS, QA_JOBS):
-                stage = self._examining()
-                group.create_task(self._worker(topic, stage.handle, stage.give_up))
-        for topic in (VERDICTS, RUNS):
-            await self.stream.close_topic(topic)
+        async def end(_: MessageValue, error: BaseException) -> None:
+            raise error
 
-    async def _captioning(self) -> None:
-        stage = Captioning(self._examining(), self.captioner_of, self._keep)
-        await self._worker(CAPTION_JOBS, stage.handle, stage.give_up)
-        for topic in (JUDGE_JOBS, QA_JOBS):
-            await self.stream.close_topic(topic)
+        await self.stream.close_topic(PLAN_JOBS)
+        await self._worker(PLAN_JOBS, plan, end)
 
     async def _worker(self, topic: str, handle: Handle, give_up: GiveUp) -> None:
         consumer = self.stream.consumer(topic, group=topic)

@@ -39,6 +39,7 @@ async def test_the_run_lies_in_its_directory_and_all_else_in_the_shared_store(
         f"{OWN}/verdicts/0.jsonl.gz": f"run/state/verdicts/{SPEC.run_id}/0.jsonl.gz",
         f"{OWN}/reused/verdicts/ab/1": f"store/{OWN}/reused/verdicts/ab/1",
         f"runs/{16 * '0'}/end.json": f"store/runs/{16 * '0'}/end.json",
+        "run-index/1-ab.json": "run/state/run-index/1-ab.json",
         "jobs/ab/abcdef.json": "store/jobs/ab/abcdef.json",
     }
     for key, place in places.items():

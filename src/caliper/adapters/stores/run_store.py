@@ -19,6 +19,8 @@ from caliper.ports.storage import ObjectStore
 
 _NAMELESS = ("anchors", "captions", "verdicts")
 """What does not say whose it is lies below the run's id: a directory may have been another's."""
+_INDEX = "run-index/"
+"""When the run was started: its directory tells that of itself, not the store that runs share."""
 
 
 class RunStore:
@@ -70,6 +72,8 @@ class RunStore:
 
     def _place(self, key: str) -> tuple[ObjectStore, str]:
         rest = key.removeprefix(self._prefix)
+        if key.startswith(_INDEX):
+            return self._own, key
         if rest == key or rest.startswith("reused/"):
             return self._shared, key
         folder, slash, name = rest.partition("/")

@@ -1,0 +1,42 @@
+"""The files that a configuration names, as what runs can be over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from caliper.core.run import RunSpec
+from caliper.ports.storage import Sources
+
+
+@dataclass(frozen=True, slots=True)
+class FileSupplies:
+    """ports.storage.Supplies of files that are open: `opened` by benchmark, and the `digests` of
+    all that is there.
+    """
+
+    opened: dict[str, Sources] = field(default_factory=dict)
+    digests: set[str] = field(default_factory=set)
+
+    async def has_dataset(self, digest: str) -> bool:
+        """Whether a file or folder of that digest was named."""
+        return digest in self.digests
+
+    async def has_captions(self, digest: str) -> bool:
+        """Whether captions of that digest were named."""
+        return digest in self.digests
+
+    @asynccontextmanager
+    async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
+        """The files of the run's benchmarks, where they lie."""
+        yield {part.name: self.opened[part.name] for part in spec.benchmarks}
+
+    @property
+    def captions(self) -> dict[str, Mapping[str, str]]:
+        """The supplied captions by benchmark and sample."""
+        return {
+            name: found.captions
+            for name, found in self.opened.items()
+            if found.captions is not None
+        }

@@ -1,0 +1,63 @@
+"""One suite for everything that has the datasets and captions of runs."""
+
+from pathlib import Path
+
+import pytest
+from tests.fakes.runs import part, spec
+from tests.fakes.stores import MemoryStore, supplies
+
+from caliper.adapters.datasets.files import open_dataset
+from caliper.benchmarks.registry import benchmark
+from caliper.core.keys import digest
+from caliper.core.run import RunSpec
+from caliper.pipeline.supplies import push_dataset, put_captions
+from caliper.ports.storage import Sources, Supplies
+from caliper.standalone.remote import parcel_at
+from caliper.standalone.supplies import FileSupplies
+
+QUESTIONS = Path(__file__).resolve().parents[2] / "examples" / "captionqa" / "questions.json"
+LAYOUT = benchmark("captionqa").data
+TEXTS = {"nat_000": "A dog.", "nat_001": "Two red chairs."}
+
+
+class SuppliesContract:
+    @pytest.fixture
+    async def held(self) -> tuple[Supplies, RunSpec]:
+        """Supplies with a dataset and captions, and a run over them."""
+        raise NotImplementedError
+
+    async def test_what_is_there_goes_by_its_digest(self, held: tuple[Supplies, RunSpec]) -> None:
+        found, run = held
+        (ours,) = run.benchmarks
+        assert await found.has_dataset(ours.data)
+        assert await found.has_captions(ours.captions or "")
+        assert not await found.has_dataset("0" * 64)
+        assert not await found.has_captions("0" * 64)
+
+    async def test_planning_reads_rows_and_captions(self, held: tuple[Supplies, RunSpec]) -> None:
+        found, run = held
+        async with found.sources(run) as sources:
+            rows = list(sources["captionqa"].data.rows(LAYOUT))
+        expected = list(open_dataset(QUESTIONS).rows(LAYOUT))
+        assert [row.fields for row in rows] == [row.fields for row in expected]
+        # Captions are read after the rows, too.
+        assert dict(sources["captionqa"].captions or {}) == TEXTS
+        assert sources["captionqa"].qa_data is None
+
+
+class TestStoredSupplies(SuppliesContract):
+    @pytest.fixture
+    async def held(self) -> tuple[Supplies, RunSpec]:
+        store, parcel = MemoryStore(), parcel_at("captionqa", QUESTIONS, None)
+        await push_dataset(store, parcel)
+        captions = await put_captions(store, TEXTS)
+        return supplies(store), spec(part(data=parcel.digest, captions=captions))
+
+
+class TestFileSupplies(SuppliesContract):
+    @pytest.fixture
+    async def held(self) -> tuple[Supplies, RunSpec]:
+        data = open_dataset(QUESTIONS)
+        ours = part(data=data.digest(LAYOUT), captions=digest(TEXTS))
+        found = FileSupplies({"captionqa": Sources(data, TEXTS)}, {ours.data, digest(TEXTS)})
+        return found, spec(ours)
