@@ -31,7 +31,7 @@ from rich.console import Console
 from bench.strict import complain, outlets, report_files
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
-from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
+from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.benchmarks.registry import benchmark
@@ -235,11 +235,11 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     clock, store = SystemClock(), DirectoryStore(folder / "store")
     whole = (await _Log(folder, _nothing).ends(VERDICTS))[0]
     files = report_files(JsonExport(), ParquetExport())
-    scores = PrometheusScores(Metrics(CollectorRegistry()))
-    gauges = Gauges(scores, clock, complain) if shown else None
+    scores = PrometheusTelemetry(Metrics(CollectorRegistry()))
+    aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets())
+    gauges = Gauges(aggregator.live, scores, clock, complain) if shown else None
     stop = round(whole * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
-    aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets(gauges))
     follower = Follower(aggregator, log, clock, Pace(conclude=3600, keep=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())

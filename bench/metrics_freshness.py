@@ -28,7 +28,7 @@ from tests.servers.choosing import KAFKA
 from tests.servers.fetch import Missing
 
 from bench.strict import complain, outlets, report_files
-from caliper.adapters.metrics.prometheus import Metrics, PrometheusScores
+from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -51,6 +51,7 @@ from caliper.pipeline.plan import plan, read_plan
 from caliper.pipeline.publish import RUNS, VERDICTS, jobs
 from caliper.pipeline.runs import run_store
 from caliper.ports.storage import Sources
+from caliper.ports.telemetry import Event, VerdictShown
 from caliper.runtime.clock import SystemClock
 
 RATE = 2000
@@ -144,7 +145,7 @@ class _Rows:
         return digest(["rows", self._samples])
 
 
-class _Watched(PrometheusScores):
+class _Watched(PrometheusTelemetry):
     """Remembers how fresh each verdict was; `all_shown` once there were so many as `wanted`."""
 
     def __init__(self, metrics: Metrics) -> None:
@@ -153,9 +154,10 @@ class _Watched(PrometheusScores):
         self.wanted = 0
         self.all_shown = asyncio.Event()
 
-    def fresh(self, seconds: float) -> None:
-        super().fresh(seconds)
-        self.seconds.append(seconds)
+    def record(self, event: Event) -> None:
+        super().record(event)
+        if isinstance(event, VerdictShown):
+            self.seconds.append(event.seconds)
         if len(self.seconds) == self.wanted:
             self.all_shown.set()
 
@@ -173,10 +175,10 @@ class _House:
             self.stream, self.log = KafkaStream(access), KafkaLog(access)
         self.metrics = Metrics(CollectorRegistry())
         self.telemetry = _Watched(self.metrics)
-        self.gauges = Gauges(self.telemetry, self.clock, complain) if shown else None
-        self.board = Aggregator(
-            self.store, self.codec, self.clock, report_files(), outlets(self.gauges)
-        )
+        self.board = Aggregator(self.store, self.codec, self.clock, report_files(), outlets())
+        self.gauges = None
+        if shown:
+            self.gauges = Gauges(self.board.live, self.telemetry, self.clock, complain)
 
     async def planned(self, name: str, samples: int) -> list[Message]:
         """A run of that checkpoint, planned and told of; its verdicts as messages."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from caliper.core.messages import RunEvent
-from caliper.pipeline.gauges import Gauges
-from caliper.pipeline.outlets import NobodyWatches, Outlets, Trouble
+from caliper.pipeline.outlets import Outlets, Trouble
 from caliper.pipeline.plan import Captions
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.storage import ReportSink
 
 
-def outlets(gauges: Gauges | None) -> Outlets:
-    """Where the aggregator tells what it found; without gauges nobody watches."""
-    return Outlets(_announce, _warn, gauges or NobodyWatches())
+def outlets() -> Outlets:
+    """Where the aggregator tells what it found."""
+    return Outlets(_announce, _warn)
 
 
 def report_files(*sinks: ReportSink) -> ReportFiles:

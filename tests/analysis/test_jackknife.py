@@ -10,6 +10,7 @@ from scipy import stats
 from tests.fakes.tallies import Cells, Row, judged, mean_f1, share, tally_of
 
 from caliper.analysis.intervals import effective, estimate
+from caliper.analysis.jackknife import jackknife
 from caliper.core.report import Estimate, Figure, Statistic
 
 BOUNDLESS = (-math.inf, math.inf)
@@ -53,6 +54,23 @@ def test_the_jackknife_is_the_naive_one_with_clusters_in_several_cells() -> None
     found = estimate(figure, tally_of(rows))
     assert found.value == value
     assert (found.low, found.high) == pytest.approx((value - half, value + half))
+
+
+def test_zeros_that_a_withdrawn_sum_leaves_change_no_bit() -> None:
+    for clusters in range(3, 40):
+        rows = [
+            ("a", f"video{place}", {"n": 1, "hit": 1, "cor": int(place % 3 == 0)})
+            for place in range(clusters)
+        ]
+        left = tally_of(rows)
+        for place in range(1, clusters, 2):
+            left.add("a", f"video{place}", unscored=1)
+            left.withdraw([("a", f"video{place}", {"unscored": 1})])
+        statistic = share("cor").statistic
+        found, expected = (
+            jackknife({"a": tally.clusters("a")}, statistic) for tally in (left, tally_of(rows))
+        )
+        assert found == expected
 
 
 def test_between_bounds_the_jackknifes_error_is_that_of_a_share() -> None:

@@ -7,7 +7,7 @@ from itertools import chain, repeat
 
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, Told
-from tests.fakes.telemetry import ToldStage
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.models.gate import Pace
 from caliper.adapters.models.pool import Pool
@@ -21,7 +21,7 @@ AT_ONCE = Pace(start=1000)
 class Bench:
     """A pool over fake endpoints, with a clock that moves when somebody sleeps."""
 
-    def __init__(self, pool: Pool, clock: FakeClock, told: ToldStage) -> None:
+    def __init__(self, pool: Pool, clock: FakeClock, told: RecordedTelemetry) -> None:
         self.pool, self.clock, self._told = pool, clock, told
 
     @property
@@ -43,7 +43,7 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     clock = FakeClock()
     named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
-    told = ToldStage()
+    told = RecordedTelemetry()
     pool = Pool(named, clock, in_flight, budget, pace, told)
     try:
         await pool.resolve()

@@ -1,110 +1,115 @@
-"""Telemetry that remembers what it was told."""
+"""Telemetry that remembers what it recorded."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from typing import TypeVar
 
-from caliper.ports.models import Usage
-from caliper.ports.telemetry import Consuming, Gated, JobEnd, Score, Scored, Window, reason_of
+from caliper.ports.telemetry import (
+    CallEnded,
+    DeadLetterSent,
+    Event,
+    GateBuilt,
+    GateState,
+    JobEnd,
+    JobLeft,
+    JobTaken,
+    ModelForgotten,
+    QuestionsCounted,
+    RecordsWaiting,
+    ReplyReceived,
+    Score,
+    ScoresComputed,
+    TokensUsed,
+    TriedAgain,
+    VerdictsEntered,
+    Window,
+    reason_of,
+)
 
-
-@dataclass
-class ToldStage:
-    """ports.telemetry.StageTelemetry."""
-
-    in_flight: int = 0
-    ends: list[JobEnd | None] = field(default_factory=list)
-    again: list[str] = field(default_factory=list)
-    letters: list[tuple[str, str]] = field(default_factory=list)
-    calls: list[tuple[str, str]] = field(default_factory=list)
-    repeated: list[tuple[str, str]] = field(default_factory=list)
-    tokens: Counter[str] = field(default_factory=Counter)
-    gates: dict[str, Gated] = field(default_factory=dict)
-    replies: Counter[bool] = field(default_factory=Counter)
-    members: dict[str, Consuming] = field(default_factory=dict)
-
-    def called(self, endpoint: str, error: BaseException | None, seconds: float) -> None:
-        self.calls.append((endpoint, "ok" if error is None else reason_of(error)))
-
-    def asked_again(self, endpoint: str, error: BaseException) -> None:
-        self.repeated.append((endpoint, reason_of(error)))
-
-    def used(self, endpoint: str, usage: Usage) -> None:
-        self.tokens[endpoint] += usage.prompt + usage.completion
-
-    def gated(self, endpoint: str, gate: Gated) -> None:
-        self.gates[endpoint] = gate
-
-    def job_taken(self) -> None:
-        self.in_flight += 1
-
-    def job_left(self, end: JobEnd | None, seconds: float) -> None:
-        self.in_flight -= 1
-        self.ends.append(end)
-
-    def job_again(self, error: BaseException) -> None:
-        self.again.append(reason_of(error))
-
-    def dead_letter(self, topic: str, error: BaseException) -> None:
-        self.letters.append((topic, reason_of(error)))
-
-    def replied(self, *, cached: bool) -> None:
-        self.replies[cached] += 1
-
-    def consumes(self, topic: str, member: Consuming) -> None:
-        self.members[topic] = member
+Kind = TypeVar("Kind", bound=Event)
 
 
-@dataclass
-class ToldScores:
-    """ports.telemetry.ScoreTelemetry."""
+class RecordedTelemetry:
+    """ports.telemetry.Telemetry."""
 
-    scores: dict[tuple[str, str, Window], dict[tuple[str, str], Score]] = field(
-        default_factory=dict
-    )
-    questions: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
-    starts: dict[str, float] = field(default_factory=dict)
-    verdicts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    newest: float = 0.0
-    snapshots: list[float] = field(default_factory=list)
-    lag: dict[str, dict[int, int]] = field(default_factory=dict)
-    anchors: dict[tuple[str, str], float] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.events: list[Event] = []
 
-    def entered(self, model: str, benchmark: str, scored: int, unscored: Mapping[str, int]) -> None:
-        self.verdicts[model, benchmark, "scored"] += scored
-        for reason, times in unscored.items():
-            self.verdicts[model, benchmark, reason] += times
+    def record(self, event: Event) -> None:
+        self.events.append(event)
 
-    def progressed(self, model: str, benchmark: str, questions: Mapping[str, int]) -> None:
-        self.questions[model, benchmark] = dict(questions)
+    def stage(self, name: str) -> "RecordedTelemetry":
+        return self
 
-    def started(self, model: str, timestamp: float) -> None:
-        self.starts[model] = timestamp
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        return [event for event in self.events if isinstance(event, kind)]
 
-    def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
-        self.scores[model, benchmark, window] = dict(scores)
+    @property
+    def calls(self) -> list[tuple[str, str]]:
+        return [
+            (call.endpoint, "ok" if call.error is None else reason_of(call.error))
+            for call in self.of(CallEnded)
+        ]
 
-    def fresh(self, seconds: float) -> None:
-        self.seconds.append(seconds)
+    @property
+    def repeated(self) -> list[tuple[str, str]]:
+        return [(again.endpoint, reason_of(again.error)) for again in self.of(TriedAgain)]
 
-    def applied(self, timestamp: float) -> None:
-        self.newest = timestamp
+    @property
+    def tokens(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for used in self.of(TokensUsed):
+            found[used.endpoint] += used.usage.prompt + used.usage.completion
+        return found
 
-    def waiting(self, topic: str, lag: Mapping[int, int]) -> None:
-        self.lag[topic] = dict(lag)
+    @property
+    def gates(self) -> dict[str, GateState]:
+        return {built.endpoint: built.gate for built in self.of(GateBuilt)}
 
-    def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
-        self.anchors[judge, benchmark] = agreement
+    @property
+    def replies(self) -> Counter[bool]:
+        return Counter(reply.cached for reply in self.of(ReplyReceived))
 
-    def kept(self, timestamp: float) -> None:
-        self.snapshots.append(timestamp)
+    @property
+    def ends(self) -> list[JobEnd | None]:
+        return [left.end for left in self.of(JobLeft)]
 
-    def forgotten(self, model: str) -> None:
-        self.gone.append(model)
-        self.scores = {place: told for place, told in self.scores.items() if place[0] != model}
+    @property
+    def in_flight(self) -> int:
+        return len(self.of(JobTaken)) - len(self.ends)
+
+    @property
+    def letters(self) -> list[tuple[str, str]]:
+        return [(letter.topic, reason_of(letter.error)) for letter in self.of(DeadLetterSent)]
+
+    @property
+    def scores(self) -> dict[tuple[str, str, Window], dict[tuple[str, str], Score]]:
+        found: dict[tuple[str, str, Window], dict[tuple[str, str], Score]] = {}
+        for event in self.events:
+            if isinstance(event, ScoresComputed):
+                found[event.model, event.benchmark, event.window] = dict(event.scores)
+            elif isinstance(event, ModelForgotten):
+                found = {place: at for place, at in found.items() if place[0] != event.model}
+        return found
+
+    @property
+    def questions(self) -> dict[tuple[str, str], dict[str, int]]:
+        return {
+            (one.model, one.benchmark): dict(one.questions) for one in self.of(QuestionsCounted)
+        }
+
+    @property
+    def verdicts(self) -> Counter[tuple[str, str, str]]:
+        found: Counter[tuple[str, str, str]] = Counter()
+        for one in self.of(VerdictsEntered):
+            for kind, times in {"scored": one.scored, **one.unscored}.items():
+                found[one.model, one.benchmark, kind] += times
+        return found
+
+    @property
+    def lag(self) -> dict[str, dict[int, int]]:
+        return {waiting.topic: dict(waiting.lag) for waiting in self.of(RecordsWaiting)}
 
 
 async def until(happened: Callable[[], bool]) -> None:

@@ -8,7 +8,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CODEC, House, verdict
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
-from tests.fakes.telemetry import ToldScores
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StoreUnavailable
@@ -19,7 +19,7 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.gauges import Gauges, Scope
 from caliper.pipeline.ledger import Ledger
 from caliper.pipeline.live_scores import label_of
-from caliper.pipeline.outlets import Outlets
+from caliper.pipeline.outlets import Bounds, Outlets
 from caliper.pipeline.publish import VERDICTS
 from caliper.pipeline.report_files import ReportFiles
 from caliper.ports.telemetry import Score, Window
@@ -35,17 +35,23 @@ class Watching:
 
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
-    told: ToldScores = field(default_factory=ToldScores)
+    told: RecordedTelemetry = field(default_factory=RecordedTelemetry)
     scope: Scope = field(default_factory=Scope)
+    bounds: Bounds = field(default_factory=Bounds)
     warned: list[str] = field(default_factory=list)
 
     async def begin(self) -> Aggregator:
-        self.gauges = Gauges(self.told, self.clock, self.warned.append, self.scope)
         files = ReportFiles(evaluations.captions, lambda _, __: [])
-        outlets = Outlets(House().announce, lambda *_: None, self.gauges)
-        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets)
+        outlets = Outlets(House().announce, lambda *_: None, self.told)
+        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
+        live, warn = self.board.live, self.warned.append
+        self.gauges = Gauges(live, self.told, self.clock, warn, self.scope)
         await self.board.resume()
         return self.board
+
+    def follows(self, run: Planned) -> bool:
+        """Whether the sums of a run are kept up."""
+        return self.board.live.follows(self.board._runs[run.spec.run_id])
 
     def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
         return self.told.scores.get((model, "captionqa", window), {})

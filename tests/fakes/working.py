@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from tests.fakes.clock import FakeClock
-from tests.fakes.telemetry import ToldStage
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.backoff import Backoff
@@ -31,7 +31,7 @@ class Bench:
         self.done: list[str] = []
         self.given_up: list[tuple[str, BaseException]] = []
         self.open = self.most = 0
-        self.told = ToldStage()
+        self.told = RecordedTelemetry()
         # What is left as Unscored by the last try of a job.
         self.unscored: Exception | None = None
 

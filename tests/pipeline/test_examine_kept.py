@@ -23,7 +23,7 @@ from tests.fakes.examining import (
 )
 from tests.fakes.models import CountingEmbedder, CountingTagger, OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore
-from tests.fakes.telemetry import ToldStage
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.core.errors import (
     BackendUnavailable,
@@ -49,7 +49,7 @@ async def test_a_second_examination_asks_nothing() -> None:
 
 
 async def test_it_is_told_which_replies_were_kept() -> None:
-    store, told, spec = MemoryStore(), ToldStage(), runs.spec()
+    store, told, spec = MemoryStore(), RecordedTelemetry(), runs.spec()
     answerer = PromptingAnswerer(ScriptedModel(right), PACK, spec.seed)
     examiner = Examiner(spec, Models({"captionqa/reader": answerer}), store, told)
     await examiner.examine(await a_job(spec))

@@ -6,14 +6,24 @@ from random import Random
 import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
-from tests.fakes.telemetry import ToldScores, until
+from tests.fakes.telemetry import RecordedTelemetry, until
 from tests.fakes.watching import NOW, SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
-from caliper.pipeline.gauges import MOST_HEARD, Scope
+from caliper.pipeline.gauges import Scope
+from caliper.pipeline.outlets import Bounds
 from caliper.pipeline.runs import run_store
-from caliper.ports.telemetry import Scored, Window
+from caliper.ports.telemetry import (
+    Event,
+    ModelForgotten,
+    RecordsApplied,
+    RunStarted,
+    ScoresComputed,
+    SnapshotKept,
+    VerdictShown,
+    Window,
+)
 
 
 @pytest.fixture
@@ -78,13 +88,13 @@ async def test_a_later_run_of_the_same_model_takes_its_place(watching: Watching)
     await watching.board.apply([event_of(first, EventKind.PLAN, 1000)])
     await watching.board.apply([judged(first, 0, 1, 1)])
     await watching.gauges.look()
-    assert (watching.score(), watching.told.starts["ours"]) == (100, 1)
+    assert (watching.score(), watching.told.of(RunStarted)[-1].time) == (100, 1)
     await watching.board.apply([event_of(second, EventKind.PLAN, 2000)])
     await watching.board.apply([judged(second, 0, 0, 0, offset=1)])
     # What still comes of the earlier run counts in the windows alone.
     await watching.board.apply([judged(first, 1, 1, 1, offset=2)])
     await watching.gauges.look()
-    assert (watching.score(), watching.told.starts["ours"]) == (0, 2)
+    assert (watching.score(), watching.told.of(RunStarted)[-1].time) == (0, 2)
     assert watching.score(Window.HOUR) == pytest.approx(200 / 3)
 
 
@@ -96,7 +106,7 @@ async def test_models_are_bounded_and_the_oldest_goes() -> None:
         await watching.board.apply([event_of(run, EventKind.PLAN, 1000 + place)])
         await watching.board.apply([judged(run, 0, 1, 1)])
         await watching.gauges.look()
-    assert watching.told.gone == ["b"]
+    assert watching.told.of(ModelForgotten) == [ModelForgotten("b")]
     assert {model for model, _, _ in watching.told.scores} == {"a", "c"}
     old = await stored_run(watching.store, "older")
     await watching.board.apply([event_of(old, EventKind.PLAN, 1)])
@@ -110,7 +120,7 @@ async def test_an_aggregator_that_took_over_shows_the_whole_run(watching: Watchi
     records = [judged(run, 0, 1, 0, offset=1), judged(run, 1, 0, 0, offset=2)]
     await watching.board.apply([event_of(run, EventKind.PLAN, 1000), records[0]])
     await watching.board.snapshot()
-    assert watching.told.snapshots
+    assert watching.told.of(SnapshotKept)
     later = Watching(watching.store, watching.clock)
     await later.begin()
     await later.gauges.look()
@@ -155,19 +165,19 @@ async def test_freshness_and_what_was_applied(watching: Watching) -> None:
     await watching.board.apply([judged(run, 0, 1, 0, offset=500)])
     watching.clock.seconds = 2.5
     await watching.gauges.look()
-    assert watching.told.seconds == [2.0]
-    assert watching.told.newest == (NOW + 500) / 1000
+    assert watching.told.of(VerdictShown) == [VerdictShown(2.0)]
+    assert watching.told.of(RecordsApplied)[-1] == RecordsApplied((NOW + 500) / 1000)
 
 
-class BrokenScores(ToldScores):
+class BrokenScores(RecordedTelemetry):
     """Telemetry with a defect, for a while."""
 
     broken = True
 
-    def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
-        if self.broken:
+    def record(self, event: Event) -> None:
+        if self.broken and isinstance(event, ScoresComputed):
             raise RuntimeError("defect")
-        super().scored(model, benchmark, window, scores)
+        super().record(event)
 
 
 async def test_a_defect_of_telemetry_does_not_end_the_aggregator() -> None:
@@ -187,9 +197,9 @@ async def test_a_defect_of_telemetry_does_not_end_the_aggregator() -> None:
 
 
 async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
-    watching = Watching()
+    samples = 11
+    watching = Watching(bounds=Bounds(changes=samples - 1))
     await watching.begin()
-    samples = MOST_HEARD + 1
     spec = runs.spec(name="ours")
     kept = run_store(watching.store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))

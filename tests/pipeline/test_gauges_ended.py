@@ -8,15 +8,15 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
 from tests.fakes.stores import MemoryStore
-from tests.fakes.telemetry import ToldScores
+from tests.fakes.telemetry import RecordedTelemetry
 from tests.fakes.watching import SAMPLES, FallibleStore, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
-from caliper.pipeline.gauges import MOST_HEARD
+from caliper.pipeline.outlets import Bounds
 from caliper.pipeline.plan import SHARD_ITEMS
 from caliper.pipeline.runs import run_store
-from caliper.ports.telemetry import Scored, Window
+from caliper.ports.telemetry import Event, ScoresComputed
 
 
 @pytest.fixture
@@ -31,12 +31,11 @@ async def test_a_run_that_ended_lets_its_sums_go_until_an_outcome_changes(
 ) -> None:
     run = await stored_run(watching.store)
     records = [judged(run, place, 1, None, offset=place) for place in range(SAMPLES)]
-    await watching.board.apply(records)
-    held = watching.gauges._models["ours"].tallies
-    for left in (1, 0):
+    for applied, followed in ((records[:1], True), (records[1:], True), ([], False)):
+        await watching.board.apply(applied)
         await watching.gauges.look()
-        assert len(held) == left
-        assert watching.of() == await reported(run, records)
+        assert watching.follows(run) == followed
+    assert watching.of() == await reported(run, records)
     for place in range(2):
         shown = watching.of()
         records.append(judged(run, place, 1, 0, offset=SAMPLES + place))
@@ -45,7 +44,7 @@ async def test_a_run_that_ended_lets_its_sums_go_until_an_outcome_changes(
             await watching.gauges.look()
         assert watching.of() == await reported(run, records) != shown
         # Counted anew once: there may be more to come.
-        assert watching.gauges._models["ours"].tallies
+        assert watching.follows(run)
 
 
 async def test_a_run_that_was_forgotten_is_let_go_and_taken_up_again(watching: Watching) -> None:
@@ -123,19 +122,19 @@ class GatedStore(MemoryStore):
 
 
 async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look() -> None:
-    store = GatedStore(MOST_HEARD // SHARD_ITEMS)
+    store, samples = GatedStore(last=1), SHARD_ITEMS + 1
     spec = runs.spec(name="ours")
     kept = run_store(store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
     store.gate.set()
-    rows = {"captionqa": runs.sources(runs.choice_rows(MOST_HEARD + 1, 1), {})}
+    rows = {"captionqa": runs.sources(runs.choice_rows(samples, 1), {})}
     run = await runs.planned(spec, rows, kept)
     watching = Watching(store)
     await watching.begin()
     records = [told(run, 0, [verdict(0)])]
     await watching.board.apply([event_of(run, EventKind.PLAN, 1000), *records])
     await watching.board.snapshot()
-    later = Watching(store, watching.clock)
+    later = Watching(store, watching.clock, bounds=Bounds(changes=SHARD_ITEMS))
     await later.begin()
     store.reached.clear()
     store.gate.clear()
@@ -143,7 +142,7 @@ async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look()
     await store.reached.wait()
     # Of the first sample, which was counted, and of so many that those before are dropped.
     records += [
-        told(run, place, [verdict(place, place % 2)], place + 1) for place in range(MOST_HEARD + 1)
+        told(run, place, [verdict(place, place % 2)], place + 1) for place in range(samples)
     ]
     await later.board.apply(records[1:])
     store.gate.set()
@@ -155,20 +154,21 @@ async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look()
 async def test_the_sums_of_one_run_at_a_time_are_held_of_those_that_ended() -> None:
     watching = Watching()
     await watching.begin()
-    for name in ("a", "b", "c"):
-        run = await stored_run(watching.store, name)
+    ended = [await stored_run(watching.store, name) for name in ("a", "b", "c")]
+    for run in ended:
         records = [judged(run, place, 1, 0, offset=place) for place in range(SAMPLES)]
         await watching.board.apply([event_of(run, EventKind.PLAN, 1000), *records])
     await watching.board.conclude()
     await watching.board.snapshot()
-    held: list[int] = []
+    alone: list[bool] = []
 
-    class Counting(ToldScores):
-        def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
-            held.append(sum(bool(one.tallies) for one in later.gauges._models.values()))
-            super().scored(model, benchmark, window, scores)
+    class Counting(RecordedTelemetry):
+        def record(self, event: Event) -> None:
+            if isinstance(event, ScoresComputed):
+                alone.append(later.board.live.turn.locked() and not any(map(later.follows, ended)))
+            super().record(event)
 
     later = Watching(watching.store, watching.clock, Counting())
     await later.begin()
     await later.gauges.look()
-    assert held == [1, 1, 1]
+    assert alone == [True, True, True]

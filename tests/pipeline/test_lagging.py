@@ -4,7 +4,7 @@ import asyncio
 
 from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import House, stored_run, verdict, verdicts_of
-from tests.fakes.telemetry import ToldScores, until
+from tests.fakes.telemetry import RecordedTelemetry, until
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.pipeline.lagging import Lagging
@@ -12,7 +12,7 @@ from caliper.pipeline.publish import RUNS, VERDICTS
 
 
 async def test_the_aggregator_tells_how_far_it_is_behind() -> None:
-    house, told = House(), ToldScores()
+    house, told = House(), RecordedTelemetry()
     board, run = await house.aggregator(), await stored_run(house.store)
     log = MemoryStream(logs=(VERDICTS, RUNS))
     lagging = asyncio.create_task(Lagging(board, log, FakeClock(), told).run())

@@ -12,7 +12,7 @@ from tests.fakes.stores import MemoryLog
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict, better
 from caliper.core.question import Item, Question
-from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.ledger import Ledger, OutcomeChange
 
 SIZE = 4
 BIG = 2**63
@@ -90,7 +90,7 @@ def test_what_is_known_already_is_not_written_again(verdicts: list[Verdict]) -> 
     ledger = Ledger(SIZE, log)
     ledger.merge(verdicts)
     written = len(log.verdicts)
-    assert ledger.merge(verdicts) == 0
+    assert ledger.merge(verdicts) == []
     assert len(log.verdicts) == written
 
 
@@ -99,7 +99,7 @@ def test_a_worse_verdict_replaces_nothing(reason: Reason) -> None:
     scored = Verdict(1, Scored(Fraction(1)))
     trouble = Verdict(1, Unscored(reason))
     ledger = filled([scored])
-    assert ledger.merge([trouble]) == 0
+    assert ledger.merge([trouble]) == []
     assert ledger.verdict(1) == scored
 
 
@@ -121,15 +121,15 @@ def test_of_two_reasons_one_stands_in_any_order_until_there_is_a_score(
         ledger = filled(order)
         assert ledger.verdict(1) == first
         assert ledger.passing() == ({1} if stands in PASSING else set())
-        assert ledger.merge([Verdict(1, Scored(Fraction(0)))]) == 1
-        assert ledger.merge([first, second]) == 0
+        assert len(ledger.merge([Verdict(1, Scored(Fraction(0)))])) == 1
+        assert ledger.merge([first, second]) == []
         assert ledger.outcome(1) == Scored(Fraction(0))
 
 
 @pytest.mark.parametrize("reason", Reason)
 def test_a_score_heals_trouble(reason: Reason) -> None:
     ledger = filled([Verdict(1, Unscored(reason))])
-    assert ledger.merge([Verdict(1, Scored(Fraction(-1)))]) == 1
+    assert len(ledger.merge([Verdict(1, Scored(Fraction(-1)))])) == 1
     assert ledger.outcome(1) == Scored(Fraction(-1))
     assert ledger.known == 1
 
@@ -156,7 +156,7 @@ def test_scores_beyond_64_bits_are_kept_exactly() -> None:
     scores = [Fraction(10**40, 7), Fraction(-(2**63)), Fraction(1, 2**63), Fraction(2**63 - 1)]
     ledger = filled([Verdict(index, Scored(score)) for index, score in enumerate(scores)])
     assert [ledger.outcome(index) for index in range(SIZE)] == [Scored(score) for score in scores]
-    assert ledger.merge([Verdict(0, Scored(Fraction(-1)))]) == 1
+    assert len(ledger.merge([Verdict(0, Scored(Fraction(-1)))])) == 1
     assert ledger.outcome(0) == Scored(Fraction(-1))
 
 
@@ -195,7 +195,7 @@ def test_labels_are_kept_beside_the_score() -> None:
     assert [ledger.outcome(index) for index in range(2)] == [each.outcome for each in found]
     assert ledger.outcome(2) == Scored(Fraction(1), labels=155)
     assert ledger.count(0, SIZE) == (3, {})
-    assert ledger.merge([Verdict(0, Unscored(Reason.BACKEND))]) == 0
+    assert ledger.merge([Verdict(0, Unscored(Reason.BACKEND))]) == []
     assert ledger.passing() == set()
 
 
@@ -226,3 +226,13 @@ def test_what_is_worth_asking_again(reason: Reason) -> None:
     assert ledger.lacks(ITEM) == (reason in PASSING)
     ledger.merge([Verdict(3, Scored(Fraction(0)))])
     assert not ledger.lacks(ITEM)
+
+
+def test_merging_returns_what_changed() -> None:
+    ledger = filled([Verdict(0, Scored(Fraction(1))), Verdict(1, Unscored(Reason.TIMEOUT))])
+    right, wrong = Scored(Fraction(1)), Scored(Fraction(0))
+    found = ledger.merge([Verdict(0, right), Verdict(1, wrong), Verdict(2, wrong)])
+    assert found == [
+        OutcomeChange(1, Unscored(Reason.TIMEOUT), wrong),
+        OutcomeChange(2, None, wrong),
+    ]

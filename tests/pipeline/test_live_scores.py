@@ -12,10 +12,16 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.registry import benchmark
+from caliper.core.envelopes import Message, Record
+from caliper.core.messages import Verdicts
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
+from caliper.core.question import Item
 from caliper.core.tally import Tally
+from caliper.pipeline.aggregate import figures
 from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.live_scores import Reduction, by_sample, label_of, scores_of
+from caliper.pipeline.live_scores import ScoreCells, label_of, reduced, scores_of
+from caliper.pipeline.live_tallies import LiveTallies
+from caliper.pipeline.publish import VERDICTS
 from caliper.pipeline.store_log import SegmentCache, StoreLog
 from caliper.pipeline.tracked import TrackedRun
 from caliper.runtime.models import Access
@@ -39,16 +45,20 @@ async def planned(request: pytest.FixtureRequest) -> Planned:
     return await runs.planned(prepared.spec, prepared.supplies.opened, MemoryStore())
 
 
-async def tracked(planned: Planned, folder: Path, draw: Random) -> TrackedRun:
-    """The run with most of its outcomes known, some of them Unscored."""
+def drawn(item: Item, draw: Random) -> Outcome:
+    """An outcome that a question may have, now and then none."""
+    if draw.random() < 0.1:
+        return Unscored(Reason.TIMEOUT)
+    return Scored(Fraction(draw.choice(SCORES[item.benchmark])), labels=draw.choice((0, 1, 2)))
+
+
+async def tracked(planned: Planned, folder: Path, draw: Random, known: float = 0.9) -> TrackedRun:
+    """The run with that share of its outcomes known, some of them Unscored."""
     ledger = Ledger(planned.summary.questions, MemoryLog())
     for item in planned.items:
         for index, _, _ in item.positions():
-            outcome: Outcome = Scored(Fraction(draw.choice(SCORES[item.benchmark])))
-            if draw.random() < 0.1:
-                outcome = Unscored(Reason.TIMEOUT)
-            if draw.random() < 0.9:
-                ledger.merge([Verdict(index, outcome, Evidence(""))])
+            if draw.random() < known:
+                ledger.merge([Verdict(index, drawn(item, draw), Evidence(""))])
     log = await StoreLog.open(DirectoryStore(folder), "log", SegmentCache(DirectoryStore(folder)))
     return TrackedRun(planned.spec, planned.summary, planned.store, log, ledger, 0.0)
 
@@ -56,11 +66,14 @@ async def tracked(planned: Planned, folder: Path, draw: Random) -> TrackedRun:
 @pytest.mark.parametrize("seed", range(3))
 async def test_scores_are_those_of_all_sums(planned: Planned, tmp_path: Path, seed: int) -> None:
     run = await tracked(planned, tmp_path, Random(seed))
-    reduction = Reduction()
+    cells = ScoreCells()
     totals = {part.name: Tally() for part in run.spec.benchmarks}
-    for (name, _), items in by_sample(planned.items).items():
-        tally, _ = reduction.reduced(run, name, items, {})
-        totals[name].absorb(tally)
+    samples: dict[tuple[str, str], list[Item]] = {}
+    for item in planned.items:
+        samples.setdefault((item.benchmark, item.sample), []).append(item)
+    for (name, _), items in samples.items():
+        tally, _ = reduced(run, items, {})
+        totals[name].absorb(cells.of(name, tally, run.spec.benchmark(name).settings))
     for part in run.spec.benchmarks:
         items = [item for item in planned.items if item.benchmark == part.name]
         members = ((item, run.ledger.outcomes(item)) for item in items)
@@ -70,6 +83,26 @@ async def test_scores_are_those_of_all_sums(planned: Planned, tmp_path: Path, se
         assert found
     # Its categories are in reports alone, and are most of what there is of it.
     assert {cell.partition("/")[0] for cell in totals["captionqa"]} <= {"caption", "repeat"}
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_figures_that_are_kept_up_are_those_of_a_report(
+    planned: Planned, tmp_path: Path, seed: int
+) -> None:
+    draw, live = Random(seed), LiveTallies()
+    run = await tracked(planned, tmp_path, draw, known=seed / 2)
+    indices = [(item, index) for item in planned.items for index, _, _ in item.positions()]
+    draw.shuffle(indices)
+    # Some are told twice, and trouble is followed by scores.
+    for place, (item, index) in enumerate([*indices, *indices[: len(indices) // 2]]):
+        verdict = Verdict(index, drawn(item, draw), Evidence(str(draw.random())))
+        message = Verdicts(run.run, item.benchmark, item.sample, (verdict,))
+        record = Record(0, place, place, Message(VERDICTS, "", b""))
+        live.entered(run, message, record, run.ledger.merge([verdict]))
+        if draw.random() < 0.003:
+            _, found = await live.figures(run)
+            assert found == await figures(run.spec, run.summary, run.plan, run.ledger)
+    assert run.ledger.finished
 
 
 def test_labels_come_from_the_place_in_the_report() -> None:

@@ -12,7 +12,7 @@ from tests.fakes import reports
 
 from caliper.core.errors import InvalidInput, StoreFull
 from caliper.core.report import Report, VerdictRow
-from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.outputs import kept, write_outputs
 
 FOUND = Report("ours", "complete", ())
 ROWS = list(reports.verdicts(5))
@@ -60,6 +60,21 @@ async def test_a_sink_need_not_read_to_the_end(tmp_path: Path) -> None:
     some, none, rest = Noting("a", 3), Noting("b", 0), Noting("c")
     await write_outputs([some, none, rest], FOUND, shards, tmp_path)
     assert (some.rows, none.rows, rest.rows) == (ROWS[:3], [], ROWS)
+
+
+async def test_rows_that_are_kept_are_read_once_to_their_end(tmp_path: Path) -> None:
+    begun = 0
+
+    async def counted() -> AsyncGenerator[list[VerdictRow], None]:
+        nonlocal begun
+        begun += 1
+        async for shard in shards():
+            yield shard
+
+    some, first, second, third = Noting("a", 3), Noting("b"), Noting("c"), Noting("d", 1)
+    await write_outputs([some, first, second, third], FOUND, kept(counted), tmp_path)
+    assert (some.rows, first.rows, second.rows, third.rows) == (ROWS[:3], ROWS, ROWS, ROWS[:1])
+    assert begun == 2
 
 
 async def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from tests.fakes.evaluations import SIZE, House, scored, stored_run
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.run import RunState
+from caliper.pipeline.live_tallies import LiveTallies
 from caliper.pipeline.rolling import RollingScores
 from caliper.pipeline.tracked import Runs, TrackedRun
 from caliper.ports.stages import Scores
@@ -92,7 +93,7 @@ async def test_a_report_takes_the_figures_that_are_there() -> None:
 async def test_the_figures_of_a_run_that_ended_long_ago_are_computed_once() -> None:
     store = SlowStore()
     opened = await ended_in(store)
-    rolling, before = RollingScores(store.clock), store.clock.seconds
+    rolling, before = RollingScores(store.clock, LiveTallies()), store.clock.seconds
     await asyncio.gather(*(rolling.scores(opened) for _ in range(3)))
     once = store.clock.seconds - before
     for _ in range(3):
@@ -104,7 +105,7 @@ async def test_nobody_is_told_old_figures_of_a_run_that_is_over() -> None:
     store = SlowStore()
     ended = await ended_in(store)
     # It takes longer than anybody waits.
-    rolling = RollingScores(store.clock, patience=0)
+    rolling = RollingScores(store.clock, LiveTallies(), patience=0)
     hasty = await rolling.scores(ended)
     assert (hasty.state, hasty.benchmarks) == (RunState.COMPLETE, ())
     assert known(await rolling.scores(ended, patient=True)) == SIZE

@@ -10,7 +10,7 @@ from caliper.adapters.cluster.certificates import Authority
 from caliper.adapters.metrics.catalogue import CERTIFICATE
 from caliper.adapters.metrics.prometheus import PrometheusTelemetry
 from caliper.core.errors import InvalidInput
-from caliper.ports.telemetry import SilentTelemetry
+from caliper.ports.telemetry import SILENT
 from caliper.runtime.addresses import Address
 from caliper.runtime.metrics import metrics_parts, process_telemetry
 from caliper.runtime.service_settings import JudgeSettings
@@ -26,7 +26,7 @@ def test_metrics_are_on_loopback_unless_set() -> None:
 
 @pytest.mark.parametrize("address", [None, Address("127.0.0.1", 0)])
 def test_nothing_is_served_where_nobody_keeps_metrics(address: Address | None) -> None:
-    telemetry = process_telemetry() if address is None else SilentTelemetry()
+    telemetry = process_telemetry() if address is None else SILENT
     assert metrics_parts(telemetry, address).tasks == ()
 
 

@@ -125,7 +125,7 @@ async def test_what_becomes_of_jobs_is_told() -> None:
     await bench.work(script)
     ends = Counter(bench.told.ends)
     assert ends == {JobEnd.DONE: 2, JobEnd.RETRIED: 1, JobEnd.DEAD_LETTER: 1}
-    assert bench.told.again == ["backend_timeout"]
+    assert bench.told.repeated == [("", "backend_timeout")]
     assert bench.told.letters == [("jobs", "invalid_input")]
     assert bench.told.in_flight == 0
 

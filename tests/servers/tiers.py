@@ -12,6 +12,8 @@ LONG = {
     "cli/test_forked_commands.py": "starts every command twice",
     "cli/test_full_disk.py": "starts every command as a Python of its own",
     "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",
+    "cli/test_server.py": "serves every time from a Python of its own",
+    "cli/test_start.py": "starts every command as a Python of its own",
     "cli/test_stuffing.py": "evaluates the longest captions that there may be",
     "core/test_expressions.py": "times each of 240 expressions on 65,536 characters, text by text",
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",

@@ -56,7 +56,9 @@ def _exchanged(totals: Mapping[Place, Sums], parts: Parts[Place]) -> dict[Place,
     found = {**totals, **{place: less(totals[place], part) for place, part in parts}}
     for (run, cell), part in parts:
         other = (1 - run, cell)
-        found[other] = add_up((found[other], dict(part)))
+        # Zeros are not among the parts, and formulas want every name.
+        zeros = dict.fromkeys(totals[run, cell], 0)
+        found[other] = add_up((found[other], zeros, dict(part)))
     return found
 
 

@@ -23,7 +23,7 @@ from caliper.core.tally import Amount, Sums, add_up
 
 Cell = TypeVar("Cell", bound=Hashable)
 Part = frozenset[tuple[str, Amount]]
-"""What a cluster adds to one cell."""
+"""What a cluster adds to one cell, without zeros."""
 Parts = tuple[tuple[Cell, Part], ...]
 """What a cluster adds, cell by cell."""
 
@@ -96,18 +96,30 @@ def jackknife(
 
 
 def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cell]]:
-    """What clusters contribute, and how many of them contribute the same."""
+    """What clusters contribute, and how many of them contribute the same. A sum of zero and none
+    are the same: where something was withdrawn from a tally, zeros may stay.
+    """
+    # Equal sums of a tally are mostly one object.
+    known: dict[int, Part] = {}
+
+    def part_of(sums: Sums) -> Part:
+        found = known.get(id(sums))
+        if found is None:
+            found = frozenset(item for item in sums.items() if item[1])
+            known[id(sums)] = found
+        return found
+
     filled = {cell: clusters for cell, clusters in cells.items() if clusters}
     if len(filled) == 1:
         # Nothing to put together, and no room taken for every cluster.
         ((cell, clusters),) = filled.items()
-        return Counter(((cell, frozenset(sums.items())),) for sums in clusters.values())
+        return Counter(((cell, part_of(sums)),) for sums in clusters.values())
     found: dict[str, Parts[Cell]] = {}
     # Few contributions differ, and there may be a hundred thousand clusters.
     shared: dict[Parts[Cell], Parts[Cell]] = {}
     for cell, clusters in filled.items():
         for cluster, sums in clusters.items():
-            parts = (*found.get(cluster, ()), (cell, frozenset(sums.items())))
+            parts = (*found.get(cluster, ()), (cell, part_of(sums)))
             found[cluster] = shared.setdefault(parts, parts)
     return Counter(found.values())
 

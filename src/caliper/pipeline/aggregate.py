@@ -7,7 +7,13 @@ last bit.
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncGenerator, Container, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Container,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from math import fsum
 
@@ -58,12 +64,17 @@ async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, 
     """The tally of each benchmark over the whole plan."""
     totals = {part.name: Tally() for part in spec.benchmarks}
     async for items in plan():
-        for part in spec.benchmarks:
-            members = (
-                (item, ledger.outcomes(item)) for item in items if item.benchmark == part.name
-            )
-            totals[part.name].absorb(benchmark(part.name).reduce(members, part.settings))
+        add_items(totals, spec, items, ledger)
     return totals
+
+
+def add_items(
+    totals: Mapping[str, Tally], spec: RunSpec, items: Sequence[Item], ledger: Ledger
+) -> None:
+    """Add whole samples to the tally of each benchmark, as far as the ledger knows them."""
+    for part in spec.benchmarks:
+        members = ((item, ledger.outcomes(item)) for item in items if item.benchmark == part.name)
+        totals[part.name].absorb(benchmark(part.name).reduce(members, part.settings))
 
 
 async def report(
@@ -82,7 +93,16 @@ async def report(
 async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
     """The report of a run as far as its ledger goes, but for what it tells of captions."""
     totals = await tallies(spec, plan, ledger)
-    state, covered = standing(spec, summary, ledger)
+    return figures_of(spec, totals, standing(spec, summary, ledger))
+
+
+def figures_of(
+    spec: RunSpec,
+    totals: Mapping[str, Tally],
+    stands: tuple[RunState, Mapping[str, Coverage]],
+) -> Report:
+    """The report of these sums and of what `standing` gave, but for what it tells of captions."""
+    state, covered = stands
     parts = (_part(spec, name, totals[name], coverage) for name, coverage in covered.items())
     return Report(spec.name, str(state), tuple(parts), spec_for_readers(spec))
 

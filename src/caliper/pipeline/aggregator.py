@@ -16,6 +16,7 @@ from caliper.core.envelopes import Record
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import RunEnded, Verdicts
 from caliper.core.run import RunState
+from caliper.pipeline.live_tallies import LiveTallies
 from caliper.pipeline.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.places import Places, named
 from caliper.pipeline.publish import RUNS, VERDICTS
@@ -28,6 +29,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SnapshotKept
 
 _UNKNOWN_RUNS = 1024
 _ANNOUNCED_RUNS = 4096
@@ -50,13 +52,14 @@ class Aggregator:
         bounds: Bounds | None = None,
     ) -> None:
         self._store, self._codec, self._clock = store, codec, clock
-        self._files, self._outlets, self._watcher = files, outlets, outlets.watcher
+        self._files, self._outlets = files, outlets
         self._bounds = bounds or Bounds()
+        self.live = LiveTallies(self._bounds.changes)
         self._opener = Runs(store)
         self._runs: dict[str, TrackedRun] = {}
         self._unknown: OrderedDict[str, None] = OrderedDict()
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
-        self._rolling = RollingScores(clock, reductions=files.reductions)
+        self._rolling = RollingScores(clock, self.live)
         self._lock = asyncio.Lock()
         self._number, self.places = 0, Places()
         self.troubles: Counter[Trouble] = Counter()
@@ -89,7 +92,7 @@ class Aggregator:
                 continue
             found.reported = found.ledger.changes if kept.current else -1
             self._runs[run] = found
-            self._watcher.hold(found)
+            self.live.hold(found)
 
     async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
         """The topic is about to be read: `Places.begin`."""
@@ -126,9 +129,8 @@ class Aggregator:
     async def _merge(self, run: TrackedRun, message: Verdicts, record: Record) -> None:
         run.touched = self._clock.monotonic()
         try:
-            before = self._watcher.before(run, message, record)
-            await run.merge(message.verdicts)
-            self._watcher.entered(run, message, record, before)
+            changes = await run.merge(message.verdicts)
+            self.live.entered(run, message, record, changes)
             run.tried.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:
             kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
@@ -208,9 +210,8 @@ class Aggregator:
                     self._drop(name)
 
     def _drop(self, name: str) -> None:
-        del self._runs[name]
         self._rolling.forget(name)
-        self._watcher.forget(name)
+        self.live.forget(self._runs.pop(name))
 
     def _silent(self, run: TrackedRun) -> float:
         return self._clock.monotonic() - run.touched
@@ -247,7 +248,7 @@ class Aggregator:
         if not run.broken:
             try:
                 spending = self._rolling.spending(f"{run.run}/report")
-                written = await self._files.write(run, ending, spending)
+                written = await self._files.write(run, ending, self.live, spending)
             except InvalidInput as error:
                 run.broken, run.error = True, str(error)
                 self._trouble(Trouble.LOST, f"run {run.run}: {error}")
@@ -272,7 +273,7 @@ class Aggregator:
             data = await asyncio.to_thread(encode, snapshot)
             await save(self._store, self._number, data)
             self._number += 1
-        self._watcher.snapshot_kept()
+        self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, patient: bool = False) -> Scores | None:
         """Where a run stands, with its figures so far; None for a run that nobody stored. With

@@ -28,7 +28,7 @@ from caliper.pipeline.reuse import CAPTIONS, note_reuse
 from caliper.ports.models import ChatModel, Completion, Image, Message
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
 
 _BY_THE_MODEL = frozenset({"stop", "length", "refusal", *CALLS})
 """How a completion ends that the model ended, or the limit of its tokens: if it holds no text, the
@@ -46,7 +46,7 @@ class Captioner:
         pack: PromptPack,
         media: HeldMedia,
         store: ObjectStore,
-        telemetry: StageTelemetry = SILENT,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._spec = spec
         self._model = model
@@ -90,7 +90,7 @@ class Captioner:
         blank = blank_is_answer(part.settings)
         if kept is not None and not (kept[0].text or blank):
             kept = None
-        self._telemetry.replied(cached=kept is not None)
+        self._telemetry.record(ReplyReceived(cached=kept is not None))
         if kept is not None:
             caption, run = kept
             await note_reuse(self._store, job, CAPTIONS, int(run != job.run))

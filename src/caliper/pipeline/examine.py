@@ -34,7 +34,7 @@ from caliper.pipeline.replies import ReplyBook, key_of_job
 from caliper.pipeline.reuse import VERDICTS, note_reuse
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Examiner:
         spec: RunSpec,
         models: Models,
         store: ObjectStore | None = None,
-        telemetry: StageTelemetry = SILENT,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._telemetry = telemetry
         self._spec = spec
@@ -202,7 +202,7 @@ class _Outside:
         models: Models,
         named: Mapping[str, Identity],
         book: ReplyBook,
-        telemetry: StageTelemetry,
+        telemetry: Telemetry,
     ) -> None:
         self._telemetry = telemetry
         self._role, self._answerer = answerer
@@ -229,7 +229,7 @@ class _Outside:
         # Of two equal asks one waits: the model is sent a request once.
         async with self._turns[key]:
             kept = self._book.reply(key)
-            self._telemetry.replied(cached=kept is not None)
+            self._telemetry.record(ReplyReceived(cached=kept is not None))
             if kept is not None:
                 if self._book.reused(key):
                     self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))

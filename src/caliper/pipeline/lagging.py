@@ -9,7 +9,7 @@ from caliper.pipeline.aggregator import Aggregator
 from caliper.pipeline.publish import RUNS, VERDICTS
 from caliper.ports.clock import Clock
 from caliper.ports.stream import LogReader
-from caliper.ports.telemetry import ScoreTelemetry
+from caliper.ports.telemetry import RecordsWaiting, Telemetry
 
 _PACE = 10.0
 
@@ -18,7 +18,7 @@ class Lagging:
     """Asks `logs` for the ends of the topics again and again, and tells what is not entered."""
 
     def __init__(
-        self, aggregator: Aggregator, logs: LogReader, clock: Clock, telemetry: ScoreTelemetry
+        self, aggregator: Aggregator, logs: LogReader, clock: Clock, telemetry: Telemetry
     ) -> None:
         self._aggregator, self._logs = aggregator, logs
         self._clock, self._telemetry = clock, telemetry
@@ -35,4 +35,4 @@ class Lagging:
         ends = await self._logs.ends(topic)
         reached = self._aggregator.places.offsets.get(topic, {})
         lag = {place: max(0, end - reached.get(place, 0)) for place, end in ends.items()}
-        self._telemetry.waiting(topic, lag)
+        self._telemetry.record(RecordsWaiting(topic, lag))

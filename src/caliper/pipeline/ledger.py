@@ -29,6 +29,19 @@ _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
 _PASSING = frozenset(_CODES[reason] for reason in PASSING)
 
+
+@dataclass(frozen=True, slots=True)
+class OutcomeChange:
+    """A verdict was entered: the outcome of its index before, None where there was none, and now.
+
+    They are equal where only the evidence is another.
+    """
+
+    index: int
+    before: Outcome | None
+    now: Outcome
+
+
 Standing = Mapping[int, Verdict]
 """Verdicts by place that a log had to be asked for beforehand."""
 
@@ -72,12 +85,14 @@ class Ledger:
         self.known = size - self._states.count(_NOTHING)
         self.changes = 0
 
-    def merge(self, verdicts: Sequence[Verdict], standing: Standing | None = None) -> int:
+    def merge(
+        self, verdicts: Sequence[Verdict], standing: Standing | None = None
+    ) -> list[OutcomeChange]:
         """Enter verdicts, keeping the better one where there was one already.
 
         `standing` are the verdicts at the `contested` places, for a log that cannot read
-        them at once. Returns how many changed something. Raises InvalidInput, with nothing
-        entered, for an index that is not of this plan; StoreUnavailable or StoreFull.
+        them at once. Returns what changed. Raises InvalidInput, with nothing entered, for an
+        index that is not of this plan; StoreUnavailable or StoreFull.
         """
         best: dict[int, Verdict] = {}
         for verdict in verdicts:
@@ -89,10 +104,13 @@ class Ledger:
             for index, verdict in best.items()
             if self._improves(verdict, digests[index], standing)
         ]
-        if changed:
-            for verdict, place in zip(changed, self._log.append(changed), strict=True):
-                self._set(verdict, digests[verdict.index], place)
-        return len(changed)
+        if not changed:
+            return []
+        places = self._log.append(changed)
+        found = [OutcomeChange(one.index, self.outcome(one.index), one.outcome) for one in changed]
+        for verdict, place in zip(changed, places, strict=True):
+            self._set(verdict, digests[verdict.index], place)
+        return found
 
     def enter(
         self, placed: Iterable[tuple[int, Verdict]], standing: Standing | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from caliper.analysis.intervals import estimate
 from caliper.benchmarks.registry import benchmark
@@ -15,10 +15,8 @@ from caliper.ports.telemetry import Score
 
 _WITH_INTERVALS = frozenset({Kind.PROPORTION, Kind.RATIO})
 
-Before = Mapping[int, Outcome | None]
+Outcomes = Mapping[int, Outcome | None]
 """Outcomes by index that stand for those of a ledger."""
-Samples = Mapping[tuple[str, str], list[Item]]
-"""The items of each sample, by benchmark and sample."""
 
 
 def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tuple[str, str], Score]:
@@ -50,34 +48,32 @@ def label_of(name: str, path: Path) -> tuple[str, str] | None:
     return None if dimension is None else (dimension, path[-1])
 
 
-class Reduction:
-    """Reduces samples to the sums that scores are made of. Cells of the finer divisions of a
-    benchmark, which reports alone tell, are left out: of CaptionQA they are eight in nine.
+class ScoreCells:
+    """The cells of a benchmark that scores are made of. Those of its finer divisions, which only
+    reports show, are left out: of CaptionQA they are eight in nine.
 
-    Which they are is found out once a cell: figures with intervals are made of it, and none of
+    Which they are is looked up once per cell: figures with intervals are made of it, and none of
     them is a score.
     """
 
     def __init__(self) -> None:
         self._finer: dict[tuple[str, str], bool] = {}
 
-    def reduced(
-        self, run: TrackedRun, name: str, items: Iterable[Item], instead: Before
-    ) -> tuple[Tally, int]:
-        """What a sample adds by the ledger, with other outcomes `instead`, and its scored
-        questions.
-        """
-        members = [(item, dict(_outcomes(run, item, instead))) for item in items]
-        scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
-        settings = run.spec.benchmark(name).settings
-        whole = benchmark(name).reduce(members, settings)
+    def of(self, name: str, whole: Tally, settings: Mapping[str, str]) -> Tally:
+        """The part of a tally that scores are made of."""
         if any((name, cell) not in self._finer for cell in whole):
             self._look(name, whole, settings)
         found = Tally()
         for cell in whole:
             if not self._finer.get((name, cell), False):
                 _add_light(found, cell, whole.clusters(cell))
-        return found, scored
+        return found
+
+    def alike(self, name: str, whole: Tally, part: Tally) -> bool:
+        """Whether scores of the whole are those of a part that holds nothing else."""
+        return all(whole.clusters(cell) == part.clusters(cell) for cell in part) and all(
+            cell in part or self._finer.get((name, cell), False) for cell in whole
+        )
 
     def _look(self, name: str, tally: Tally, settings: Mapping[str, str]) -> None:
         for figure in benchmark(name).report(tally, settings).figures:
@@ -86,6 +82,16 @@ class Reduction:
             for cell in figure.cells:
                 finer = self._finer.get((name, cell), True)
                 self._finer[name, cell] = finer and _label(name, figure) is None
+
+
+def reduced(run: TrackedRun, items: Sequence[Item], instead: Outcomes) -> tuple[Tally, int]:
+    """What a sample adds to its run by the ledger, with other outcomes `instead`, and how many of
+    its questions are scored.
+    """
+    members = [(item, dict(_outcomes(run, item, instead))) for item in items]
+    scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
+    name = items[0].benchmark
+    return benchmark(name).reduce(members, run.spec.benchmark(name).settings), scored
 
 
 def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
@@ -99,7 +105,7 @@ def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
 
 
 def _outcomes(
-    run: TrackedRun, item: Item, instead: Before
+    run: TrackedRun, item: Item, instead: Outcomes
 ) -> Iterator[tuple[tuple[int, int], Outcome]]:
     for index, question, repeat in item.positions():
         outcome = instead[index] if index in instead else run.ledger.outcome(index)
@@ -107,21 +113,13 @@ def _outcomes(
             yield (question.ordinal, repeat), outcome
 
 
-def by_sample(items: Iterable[Item]) -> Samples:
-    """Items by the sample that they belong to."""
-    found: dict[tuple[str, str], list[Item]] = {}
-    for item in items:
-        found.setdefault((item.benchmark, item.sample), []).append(item)
-    return found
-
-
-def counted(outcomes: Iterable[Outcome | None]) -> tuple[int, dict[str, int]]:
+def counted(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:
     """How many are scores, and the others by their reason."""
     scored, unscored = 0, dict[str, int]()
     for outcome in outcomes:
         if isinstance(outcome, Scored):
             scored += 1
-        elif outcome is not None:
+        else:
             reason = str(outcome.reason)
             unscored[reason] = unscored.get(reason, 0) + 1
     return scored, unscored

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
-from caliper.core.envelopes import Record
-from caliper.core.messages import RunEnded, Verdicts
-from caliper.pipeline.live_scores import Before
-from caliper.pipeline.tracked import TrackedRun
+from caliper.core.messages import RunEnded
+from caliper.ports.telemetry import SILENT, Telemetry
+
+MOST_CHANGES = 100_000
 
 
 class Trouble(StrEnum):
@@ -22,71 +21,28 @@ class Trouble(StrEnum):
     LOST = "lost"
 
 
-class LedgerWatcher(Protocol):
-    """Told what the ledgers of runs come to hold. Must be quick and must not raise."""
-
-    def hold(self, run: TrackedRun) -> None:
-        """A run was taken over from a snapshot."""
-        ...
-
-    def before(self, run: TrackedRun, message: Verdicts, record: Record) -> Before:
-        """A message is about to be entered; what this returns is handed to `entered`."""
-        ...
-
-    def entered(self, run: TrackedRun, message: Verdicts, record: Record, before: Before) -> None:
-        """The message was entered, and nothing else since `before`."""
-        ...
-
-    def forget(self, run: str) -> None:
-        """A run is no longer held."""
-        ...
-
-    def snapshot_kept(self) -> None:
-        """A snapshot was kept."""
-        ...
-
-
-class NobodyWatches:
-    """A LedgerWatcher for aggregators without telemetry."""
-
-    def hold(self, run: TrackedRun) -> None:
-        """Tell nobody."""
-
-    def before(self, run: TrackedRun, message: Verdicts, record: Record) -> Before:  # noqa: ARG002 - the protocol's
-        """Nothing."""
-        return {}
-
-    def entered(self, run: TrackedRun, message: Verdicts, record: Record, before: Before) -> None:
-        """Tell nobody."""
-
-    def forget(self, run: str) -> None:
-        """Tell nobody."""
-
-    def snapshot_kept(self) -> None:
-        """Tell nobody."""
-
-
 @dataclass(frozen=True, slots=True)
 class Outlets:
     """Where the aggregator turns to. `announce` publishes the end of a run; `warn` tells
-    people and must neither wait nor raise; `watcher` follows the ledgers.
+    people and must neither wait nor raise; `telemetry` takes its events.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
     warn: Callable[[Trouble, str], None]
-    watcher: LedgerWatcher = field(default_factory=NobodyWatches)
+    telemetry: Telemetry = SILENT
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """`pending` bytes of evidence wait in memory at most, over all runs, and as many `verdicts` of
-    one run. `quiet` seconds
-    without a message end a run that is cancelled or has failed: what was in flight is then
+    one run; of one run, at most so many `changes` wait for somebody to look at its scores. `quiet`
+    seconds without a message end a run that is cancelled or has failed: what was in flight is then
     in. A run that ended is forgotten after `idle` seconds; the store has it. One that is tried
     again ends after as many at the latest.
     """
 
     pending: int = 4 << 20
     verdicts: int = 1 << 20
+    changes: int = MOST_CHANGES
     quiet: float = 5.0
     idle: float = 600.0

@@ -15,6 +15,25 @@ Shards = AsyncGenerator[list[VerdictRow], None]
 Rows = Callable[[], Shards]
 
 
+def kept(rows: Rows) -> Rows:
+    """The same rows: the first pass that reaches the end keeps them in memory for the others."""
+    whole: list[list[VerdictRow]] = []
+
+    async def shards() -> Shards:
+        if whole:
+            for shard in whole:
+                yield shard
+            return
+        read = []
+        async with aclosing(rows()) as found:
+            async for shard in found:
+                read.append(shard)
+                yield shard
+        whole.extend(read)
+
+    return shards
+
+
 async def write_outputs(
     sinks: Sequence[ReportSink], found: Report, rows: Rows, directory: Path
 ) -> list[Path]:

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from caliper.pipeline.live_scores import Samples, by_sample
+from caliper.core.question import Item
 from caliper.pipeline.plan import read_plan
 from caliper.pipeline.tracked import TrackedRun
 
 _MOST = 10_000
+
+
+@dataclass(slots=True)
+class _Shard:
+    """Items in plan order with their first indices, and the items of each sample."""
+
+    items: list[Item]
+    firsts: list[int]
+    samples: dict[tuple[str, str], list[Item]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, items: list[Item]) -> _Shard:
+        found = cls(items, [item.first for item in items])
+        for item in items:
+            found.samples.setdefault((item.benchmark, item.sample), []).append(item)
+        return found
+
+    def sample(self, index: int) -> Sequence[Item]:
+        item = self.items[bisect_right(self.firsts, index) - 1]
+        return self.samples[item.benchmark, item.sample]
+
+    @property
+    def size(self) -> int:
+        """Its items and questions."""
+        return sum(1 + item.size for item in self.items)
 
 
 class PlanLookup:
@@ -19,11 +46,11 @@ class PlanLookup:
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
-        self._shards: OrderedDict[tuple[str, int], tuple[int, Samples]] = OrderedDict()
+        self._shards: OrderedDict[tuple[str, int], tuple[int, _Shard]] = OrderedDict()
         self._firsts: dict[str, dict[int, int]] = {}
 
-    async def samples(self, run: TrackedRun, index: int) -> Samples:
-        """The samples of the shard that holds an index of a run's plan.
+    async def sample(self, run: TrackedRun, index: int) -> Sequence[Item]:
+        """The items of the sample that an index of a run's plan belongs to.
 
         Raises InvalidInput when the plan is lost, StoreUnavailable.
         """
@@ -39,20 +66,20 @@ class PlanLookup:
                 low = middle
             else:
                 high = middle - 1
-        return await self._read(run, low)
+        return (await self._read(run, low)).sample(index)
 
-    async def _read(self, run: TrackedRun, number: int) -> Samples:
+    async def _read(self, run: TrackedRun, number: int) -> _Shard:
         place = (run.run, number)
         if place in self._shards:
             self._shards.move_to_end(place)
             return self._shards[place][1]
         items = await anext(read_plan(run.store, run.summary, number))
         self._firsts.setdefault(run.run, {})[number] = items[0].first
-        samples = by_sample(items)
-        self._shards[place] = sum(1 + item.size for item in items), samples
+        shard = _Shard.of(items)
+        self._shards[place] = shard.size, shard
         while len(self._shards) > 1 and sum(size for size, _ in self._shards.values()) > self._most:
             self._shards.popitem(last=False)
-        return samples
+        return shard
 
     def rest(self) -> None:
         """Nothing is at hand any more: nobody has asked for a while."""

@@ -21,6 +21,7 @@ from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.aggregate import verdict_rows
 from caliper.pipeline.facets import Facet, Facets, count_facets, facets_of, planned_dimensions
 from caliper.pipeline.ledger import Ledger
+from caliper.pipeline.live_tallies import LiveTallies
 from caliper.pipeline.plan import Captions, read_shard
 from caliper.pipeline.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.run_record import RunRecord, read_record
@@ -133,7 +134,7 @@ class RunReader:
                     lambda spec, captions: self._sinks(spec, captions, name),
                     Path(folder),
                 )
-                await files.write(found, RunState.FINISHED, nullcontext())
+                await files.write(found, RunState.FINISHED, LiveTallies(), nullcontext())
                 return await asyncio.to_thread(Path(folder, name).read_bytes)
 
     async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:

@@ -14,9 +14,9 @@ from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregate import verdict_rows, with_captions
 from caliper.pipeline.judge_check import read_sittings, with_checks
-from caliper.pipeline.outputs import write_outputs
+from caliper.pipeline.live_tallies import LiveTallies
+from caliper.pipeline.outputs import Shards, kept, write_outputs
 from caliper.pipeline.plan import Captions, PlanReader
-from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.reuse import with_reuse
 from caliper.pipeline.spilled import SpilledTexts
 from caliper.pipeline.supplies import read_captions, read_written
@@ -24,6 +24,8 @@ from caliper.pipeline.tracked import CaptionsOf, TrackedRun
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
+_FEW_QUESTIONS = 15_000
+"""A run of so many questions has room in memory for all its verdicts: about 25 MiB."""
 
 SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 """The sinks of a run's files. The first pass needs nothing but figures: report.json's."""
@@ -32,8 +34,6 @@ SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 class ReportFiles:
     """Writes `report/<file>` of a run, report.json last: where it is, the others are. With `folder`
     they are written there instead. `complete` adds what a report tells beside plan and outcomes.
-
-    Its figures are those of `reductions`, to be shared with others who want them.
     """
 
     def __init__(
@@ -46,13 +46,17 @@ class ReportFiles:
         self._captions = captions
         self._sinks = sinks
         self._folder, self._complete = folder, complete
-        self.reductions = Reductions()
 
     async def write(
-        self, run: TrackedRun, ending: RunState, spending: AbstractContextManager[None]
+        self,
+        run: TrackedRun,
+        ending: RunState,
+        live: LiveTallies,
+        spending: AbstractContextManager[None],
     ) -> tuple[RunState, str] | None:
-        """Write the files and return the state they tell and the SHA-256 of report.json. `spending`
-        is entered for what that costs, which waiting for others does not.
+        """Write the files, with the figures of `live`, and return the state they tell and the
+        SHA-256 of report.json. `spending` is entered for what that costs, which waiting for others
+        does not.
 
         None, with nothing of it in the store, when the ledger changed meanwhile. Raises
         InvalidInput when plan or evidence are lost, StoreUnavailable or StoreFull.
@@ -61,9 +65,9 @@ class ReportFiles:
         changes = run.ledger.changes
         captions = await self._captions(run)
         with ExitStack() as stack:
-            async with self.reductions.turn:
+            async with live.turn:
                 stack.enter_context(spending)
-                _, figures = await self.reductions.figures(run)
+                _, figures = await live.figures(run)
             found = await with_captions(figures, run.spec, run.plan, captions)
             found = await with_reuse(found, run.spec, captions, run.store)
             run.reuse = found.reuse
@@ -84,12 +88,12 @@ class ReportFiles:
     async def _write_local(
         self, run: TrackedRun, found: Report, captions: Captions, folder: Path
     ) -> list[Path]:
-        return await write_outputs(
-            self._sinks(run.spec, captions),
-            found,
-            lambda: verdict_rows(run.spec, run.plan, run.ledger),
-            folder,
-        )
+        def rows() -> Shards:
+            return verdict_rows(run.spec, run.plan, run.ledger)
+
+        few = run.summary.questions <= _FEW_QUESTIONS
+        sinks = self._sinks(run.spec, captions)
+        return await write_outputs(sinks, found, kept(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from caliper.core.run import OVER
-from caliper.pipeline.reductions import Reductions
+from caliper.pipeline.live_tallies import LiveTallies
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
@@ -25,11 +25,8 @@ class RollingScores:
     With n tasks that recur, each waits so long that it takes a tenth of an n-th.
     """
 
-    def __init__(
-        self, clock: Clock, patience: float = _PATIENCE, reductions: Reductions | None = None
-    ) -> None:
-        self._clock, self._patience = clock, patience
-        self._reductions = reductions or Reductions()
+    def __init__(self, clock: Clock, live: LiveTallies, patience: float = _PATIENCE) -> None:
+        self._clock, self._live, self._patience = clock, live, patience
         self._computing: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, float] = {}
 
@@ -65,14 +62,14 @@ class RollingScores:
         with suppress(TimeoutError):
             async with asyncio.timeout(None if last and patient else self._patience):
                 await self._computed(run, known, last=last)
-        held = self._reductions.held(run)
+        held = self._live.held(run)
         if held is None or (last and held[0] < known):
             return told
         return replace(told, benchmarks=held[1].benchmarks)
 
     async def _computed(self, run: TrackedRun, known: int, *, last: bool) -> None:
         """Wait until the figures of so many changes are there, as long as somebody computes any."""
-        while (held := self._reductions.held(run)) is None or held[0] < known:
+        while (held := self._live.held(run)) is None or held[0] < known:
             computing = self._computing.get(run.run)
             if computing is None:
                 if not last and not self.affordable(run.run):
@@ -89,9 +86,9 @@ class RollingScores:
 
     async def _compute(self, run: TrackedRun) -> None:
         # Waiting for others costs nothing.
-        async with self._reductions.turn:
+        async with self._live.turn:
             with self.spending(run.run):
-                await self._reductions.figures(run)
+                await self._live.figures(run)
 
     def forget(self, run: str) -> None:
         """A run that is no longer held."""

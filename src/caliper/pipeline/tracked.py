@@ -15,7 +15,7 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.ledger import Columns, Ledger
+from caliper.pipeline.ledger import Columns, Ledger, OutcomeChange
 from caliper.pipeline.plan import Captions, read_plan, read_summary
 from caliper.pipeline.runs import END, SPEC, read_json, run_store, write_json
 from caliper.pipeline.store_log import SegmentCache, StoreLog
@@ -82,13 +82,14 @@ class TrackedRun:
             # A long log takes its time, and others are waiting.
             await asyncio.sleep(0)
 
-    async def merge(self, verdicts: Sequence[Verdict]) -> None:
-        """Enter verdicts, and keep the better one where there was one already. For one caller at
-        a time. Raises InvalidInput for an index that is not of this plan, StoreUnavailable.
+    async def merge(self, verdicts: Sequence[Verdict]) -> list[OutcomeChange]:
+        """Enter verdicts, and keep the better one where there was one already. Returns what
+        changed. For one caller at a time. Raises InvalidInput for an index that is not of this
+        plan, StoreUnavailable.
         """
         contested = self.ledger.contested(verdicts)
         standing = await self.log.read_many(contested) if contested else None
-        self.ledger.merge(verdicts, standing)
+        return self.ledger.merge(verdicts, standing)
 
     def hear(self, event: RunEvent, timestamp: int) -> None:
         """Take note of an event that was published at `timestamp`; of a kind the latest counts.

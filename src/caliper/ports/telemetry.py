@@ -63,11 +63,11 @@ class Score:
     high: float | None = None
 
 
-Scored = Mapping[tuple[str, str], Score]
+ScoreTable = Mapping[tuple[str, str], Score]
 """Scores by dimension and metric."""
 
 
-class Consuming(Protocol):
+class GroupMember(Protocol):
     """How a member of a group of consumers stands."""
 
     @property
@@ -81,7 +81,7 @@ class Consuming(Protocol):
         ...
 
 
-class Gated(Protocol):
+class GateState(Protocol):
     """How an endpoint's gate stands."""
 
     @property
@@ -93,98 +93,197 @@ class Gated(Protocol):
     def in_flight(self) -> int: ...
 
 
-class CallTelemetry(Protocol):
-    """Told of calls to the endpoints of models. `endpoint` is a model's configured name, with
-    the number of the endpoint where it has several; never a URL.
-    """
+class Event:
+    """Something that happened, for those who count it."""
 
-    def called(self, endpoint: str, error: BaseException | None, seconds: float) -> None:
-        """A try at a call ended, well or with that error."""
+    __slots__ = ()
+
+
+# Of calls to models. An endpoint is a model's configured name, with the number of the endpoint
+# where it has several; never a URL.
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded(Event):
+    """A try at a call ended, well or with that error."""
+
+    endpoint: str
+    error: BaseException | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TriedAgain(Event):
+    """A call is tried again, or a job where no endpoint is named."""
+
+    error: BaseException
+    endpoint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokensUsed(Event):
+    """What a call cost."""
+
+    endpoint: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class GateBuilt(Event):
+    """From now on calls of the endpoint pass this gate."""
+
+    endpoint: str
+    gate: GateState
+
+
+# Of the jobs of a stage.
+
+
+@dataclass(frozen=True, slots=True)
+class JobTaken(Event):
+    """A job was taken off its topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobLeft(Event):
+    """A try at a job ended, so many seconds after it was taken; None: it was broken off."""
+
+    end: JobEnd | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterSent(Event):
+    """A job of that topic was put aside."""
+
+    topic: str
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyReceived(Event):
+    """A reply was found in the store (`cached`), or a model gave it."""
+
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroupJoined(Event):
+    """From now on the stage takes jobs off that topic as this member."""
+
+    topic: str
+    member: GroupMember
+
+
+# Of the aggregator. Times are in seconds since 1970.
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictsEntered(Event):
+    """So many outcomes are new: scores, and others by their reason."""
+
+    model: str
+    benchmark: str
+    scored: int
+    unscored: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsCounted(Event):
+    """How many questions of a model's latest run are planned, scored and unscored."""
+
+    model: str
+    benchmark: str
+    questions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(Event):
+    """A model's latest run started."""
+
+    model: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoresComputed(Event):
+    """The scores of a window, all there are."""
+
+    model: str
+    benchmark: str
+    window: Window
+    scores: ScoreTable
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictShown(Event):
+    """The scores show a verdict, so many seconds after the stream had it."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsApplied(Event):
+    """The newest record that was entered was published then."""
+
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsWaiting(Event):
+    """So many records of each partition of a topic are still to be entered."""
+
+    topic: str
+    lag: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorsJudged(Event):
+    """A judge agrees with that share of its anchor set, 0 to 1."""
+
+    judge: str
+    benchmark: str
+    agreement: float
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotKept(Event):
+    """A snapshot was kept."""
+
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelForgotten(Event):
+    """A model is watched no longer: nothing more is recorded of it."""
+
+    model: str
+
+
+class Telemetry(Protocol):
+    """Takes the events of a process, or of one of the stages that it hosts."""
+
+    def record(self, event: Event) -> None:
+        """Take note of what happened. Must be quick and must not raise."""
         ...
 
-    def asked_again(self, endpoint: str, error: BaseException) -> None:
-        """A call is tried again."""
-        ...
-
-    def used(self, endpoint: str, usage: Usage) -> None:
-        """What a call cost."""
-        ...
-
-    def gated(self, endpoint: str, gate: Gated) -> None:
-        """From now on calls of the endpoint pass this gate."""
+    def stage(self, name: str) -> Telemetry:
+        """That of a stage: gateway, captioner, judge or qa_reader."""
         ...
 
 
-class StageTelemetry(CallTelemetry, Protocol):
-    """Told what one stage does, as it does it. Must be quick and must not raise."""
+class Silence:
+    """A Telemetry that nobody reads."""
 
-    def job_taken(self) -> None:
-        """A job was taken off its topic."""
-        ...
+    def record(self, event: Event) -> None:
+        """Forget it."""
 
-    def job_left(self, end: JobEnd | None, seconds: float) -> None:
-        """A try at a job ended, so many seconds after it was taken; None: it was broken off."""
-        ...
-
-    def job_again(self, error: BaseException) -> None:
-        """A job is tried again."""
-        ...
-
-    def dead_letter(self, topic: str, error: BaseException) -> None:
-        """A job of that topic was put aside."""
-        ...
-
-    def replied(self, *, cached: bool) -> None:
-        """A reply was had from the store, or a model was asked for it."""
-        ...
-
-    def consumes(self, topic: str, member: Consuming) -> None:
-        """From now on the stage takes jobs off that topic as this member."""
-        ...
+    def stage(self, name: str) -> Telemetry:  # noqa: ARG002 - the port's
+        """The same."""
+        return self
 
 
-class ScoreTelemetry(Protocol):
-    """Told what the aggregator knows. Must be quick and must not raise."""
-
-    def entered(self, model: str, benchmark: str, scored: int, unscored: Mapping[str, int]) -> None:
-        """So many outcomes are new: scores, and others by their reason."""
-        ...
-
-    def progressed(self, model: str, benchmark: str, questions: Mapping[str, int]) -> None:
-        """How many questions of a model's latest run are planned, scored and unscored."""
-        ...
-
-    def started(self, model: str, timestamp: float) -> None:
-        """A model's latest run started, in seconds since 1970."""
-        ...
-
-    def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
-        """The scores of a window, all there are."""
-        ...
-
-    def fresh(self, seconds: float) -> None:
-        """So long after the stream had a verdict, the scores show it."""
-        ...
-
-    def applied(self, timestamp: float) -> None:
-        """The newest record that was entered was published then, in seconds since 1970."""
-        ...
-
-    def waiting(self, topic: str, lag: Mapping[int, int]) -> None:
-        """So many records of each partition of a topic are still to be entered."""
-        ...
-
-    def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
-        """On that share of its anchor set, 0 to 1, a judge says what it said of it before."""
-        ...
-
-    def kept(self, timestamp: float) -> None:
-        """A snapshot was kept, in seconds since 1970."""
-        ...
-
-    def forgotten(self, model: str) -> None:
-        """A model is watched no longer: nothing more is told of it."""
-        ...
+SILENT: Telemetry = Silence()
 
 
 def reason_of(error: BaseException) -> str:
@@ -194,63 +293,3 @@ def reason_of(error: BaseException) -> str:
     if not isinstance(error, CaliperError):
         return "internal"
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
-
-
-class SilentStage:
-    """A StageTelemetry that nobody reads."""
-
-    def called(self, endpoint: str, error: BaseException | None, seconds: float) -> None:
-        """Tell nobody."""
-
-    def asked_again(self, endpoint: str, error: BaseException) -> None:
-        """Tell nobody."""
-
-    def used(self, endpoint: str, usage: Usage) -> None:
-        """Tell nobody."""
-
-    def gated(self, endpoint: str, gate: Gated) -> None:
-        """Tell nobody."""
-
-    def job_taken(self) -> None:
-        """Tell nobody."""
-
-    def job_left(self, end: JobEnd | None, seconds: float) -> None:
-        """Tell nobody."""
-
-    def job_again(self, error: BaseException) -> None:
-        """Tell nobody."""
-
-    def dead_letter(self, topic: str, error: BaseException) -> None:
-        """Tell nobody."""
-
-    def replied(self, *, cached: bool) -> None:
-        """Tell nobody."""
-
-    def consumes(self, topic: str, member: Consuming) -> None:
-        """Tell nobody."""
-
-
-SILENT: StageTelemetry = SilentStage()
-
-
-class Telemetry(Protocol):
-    """The telemetry of one process, which may host several stages."""
-
-    def stage(self, name: str) -> StageTelemetry:
-        """That of a stage: gateway, captioner, judge or qa_reader."""
-        ...
-
-    @property
-    def scores(self) -> ScoreTelemetry | None:
-        """That of the aggregator; None when nobody reads it, so that it need not be computed."""
-        ...
-
-
-class SilentTelemetry:
-    """A Telemetry that nobody reads."""
-
-    scores = None
-
-    def stage(self, name: str) -> StageTelemetry:  # noqa: ARG002 - the port's
-        """One that tells nobody."""
-        return SILENT

@@ -12,7 +12,7 @@ from typing import Any
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer
-from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.runtime.health import Check
 from caliper.runtime.worker import GiveUp, Handle, Limits, Worker, first_failure
@@ -31,7 +31,7 @@ class Working:
         handlers: tuple[Handle, GiveUp],
         clock: Clock,
         limits: Limits,
-        telemetry: StageTelemetry = SILENT,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._consumer, self._clock, self._telemetry = consumer, clock, telemetry
         self._handlers, self._limits = handlers, replace(limits, pause=_PATIENCE)

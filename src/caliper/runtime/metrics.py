@@ -32,7 +32,7 @@ _LOG = logging.getLogger(__name__)
 
 def process_telemetry() -> Telemetry:
     """Metrics for Prometheus, in a registry of their own."""
-    return prometheus.PrometheusTelemetry(prometheus_client.CollectorRegistry())
+    return prometheus.PrometheusTelemetry(prometheus.Metrics(prometheus_client.CollectorRegistry()))
 
 
 def metrics_parts(

@@ -27,7 +27,7 @@ from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
-from caliper.ports.telemetry import SILENT, CallTelemetry
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.runtime.addresses import Address, refuse_plaintext
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class ModelRoom:
     embedder, with the same connections.
     """
 
-    def __init__(self, access: Access, clock: Clock, telemetry: CallTelemetry = SILENT) -> None:
+    def __init__(self, access: Access, clock: Clock, telemetry: Telemetry = SILENT) -> None:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
         self._chat_models: dict[str, Pool] = {}

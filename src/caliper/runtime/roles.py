@@ -31,7 +31,7 @@ from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagge
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream
-from caliper.ports.telemetry import SILENT, StageTelemetry
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.models import ModelRoom, split_spec
 
@@ -149,7 +149,7 @@ class Examiners:
     store: ObjectStore
     allowances: SharedAllowances
     anchors: StandingAnchors
-    telemetry: StageTelemetry = SILENT
+    telemetry: Telemetry = SILENT
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
         """None when the job is to be acknowledged without work. Raises what `spec_of` and
@@ -185,7 +185,7 @@ class Captioners:
     decoders: Decoders
     holding: Holding
     allowances: SharedAllowances
-    telemetry: StageTelemetry = SILENT
+    telemetry: Telemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """None when the job is to be acknowledged without work. Raises what `Gate` raises."""

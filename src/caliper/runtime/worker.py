@@ -19,7 +19,15 @@ from caliper.core.errors import CaliperError, JobFate, handling
 from caliper.core.messages import MessageValue
 from caliper.ports.clock import Clock
 from caliper.ports.stream import Consumer
-from caliper.ports.telemetry import SILENT, JobEnd, StageTelemetry
+from caliper.ports.telemetry import (
+    SILENT,
+    DeadLetterSent,
+    JobEnd,
+    JobLeft,
+    JobTaken,
+    Telemetry,
+    TriedAgain,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,7 @@ class Worker:
         give_up: GiveUp,
         clock: Clock,
         limits: Limits,
-        telemetry: StageTelemetry = SILENT,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._consumer = consumer
         self._handle = handle
@@ -162,12 +170,12 @@ class Worker:
     async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
         taken = self._clock.monotonic()
         job = self._begun.take(delivery, taken)
-        self._telemetry.job_taken()
+        self._telemetry.record(JobTaken())
         end: JobEnd | None = None
         try:
             end = await self._try(job)
         finally:
-            self._telemetry.job_left(end, self._clock.monotonic() - taken)
+            self._telemetry.record(JobLeft(end, self._clock.monotonic() - taken))
             room.release()
 
     async def _try(self, job: _Job) -> JobEnd:
@@ -212,7 +220,7 @@ class Worker:
         return self._limits.budget - (self._clock.monotonic() - job.begun)
 
     async def _again(self, job: _Job, error: Exception) -> JobEnd:
-        self._telemetry.job_again(error)
+        self._telemetry.record(TriedAgain(error))
         asked = getattr(error, "retry_after", None)
         # Not a secret: only meant to differ between workers.
         draw = random.random()  # noqa: S311
@@ -230,7 +238,7 @@ class Worker:
         delivery = job.delivery
         said = f"{type(error).__name__}: {error}"
         await self._patiently(partial(self._consumer.dead_letter, delivery, said))
-        self._telemetry.dead_letter(delivery.message.topic, error)
+        self._telemetry.record(DeadLetterSent(delivery.message.topic, error))
         return JobEnd.DEAD_LETTER
 
     async def _done(self, job: _Job) -> JobEnd:

@@ -31,7 +31,7 @@ from caliper.pipeline.gateway import Gateway, Outside
 from caliper.pipeline.gauges import Gauges
 from caliper.pipeline.holding import Holding
 from caliper.pipeline.lagging import Lagging
-from caliper.pipeline.outlets import NobodyWatches, Outlets
+from caliper.pipeline.outlets import Outlets
 from caliper.pipeline.plan import Captions
 from caliper.pipeline.planner import Planner
 from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
@@ -43,6 +43,7 @@ from caliper.pipeline.unwritten import Unwritten
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import Described, ScoreBoard, StageDirectory
 from caliper.ports.storage import ReportSink
+from caliper.ports.telemetry import SILENT
 from caliper.runtime.addresses import Address
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.endpoint_settings import EndpointSettings, ExaminingSettings
@@ -98,7 +99,7 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     # As long as a job may take.
     patience = settings.timeout + settings.retry_budget
     asked = None if settings.anchors else False
-    anchors = StandingAnchors(ground.store, ground.telemetry.scores, patience, asked=asked)
+    anchors = StandingAnchors(ground.store, ground.telemetry, patience, asked=asked)
     recordings = Recordings(ground.store)
 
     async def models_of(spec: RunSpec, job: ExamineJob) -> Models:
@@ -245,17 +246,13 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
         return sinks(texts, StoredPictures(ground.store, index, spec))
 
     files = ReportFiles(partial(captions_of_run, ground.store), files_of)
-    telemetry = ground.telemetry.scores
-    gauges = None if telemetry is None else Gauges(telemetry, ground.clock, _LOG.warning)
-    outlets = Outlets(
-        announce,
-        lambda kind, text: _LOG.warning("%s: %s", kind, text),
-        gauges or NobodyWatches(),
-    )
+    telemetry = ground.telemetry
+    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock)
     tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
-    if telemetry is not None and gauges is not None:
+    if telemetry is not SILENT:
+        gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)
         tasks += [gauges.run, Lagging(board, ground.logs, ground.clock, telemetry).run]
     parts = Parts(
         services=(aggregator.service(aggregator.AggregatorServicer(board)),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer, JobStream, LogReader
-from caliper.ports.telemetry import SilentTelemetry, StageTelemetry, Telemetry
+from caliper.ports.telemetry import SILENT, GroupJoined, Telemetry
 from caliper.runtime.addresses import Address
 from caliper.runtime.clock import SystemClock
 from caliper.runtime.metrics import process_telemetry
@@ -52,14 +52,14 @@ class Ground:
     codec: Codec
     clock: Clock
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
-    telemetry: Telemetry = field(default_factory=SilentTelemetry)
+    telemetry: Telemetry = SILENT
 
-    def consumer(self, topic: str, stage: StageTelemetry) -> Callable[[], Consumer]:
+    def consumer(self, topic: str, stage: Telemetry) -> Callable[[], Consumer]:
         """What makes a member of the one group of a topic, for that stage."""
 
         def make() -> Consumer:
             member = self.stream.consumer(topic, topic)
-            stage.consumes(topic, member)
+            stage.record(GroupJoined(topic, member))
             return member
 
         return make

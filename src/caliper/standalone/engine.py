@@ -34,7 +34,7 @@ from caliper.pipeline.supplies import keep_written
 from caliper.pipeline.tracked import TrackedRun
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ReportSink
-from caliper.ports.telemetry import Watcher
+from caliper.ports.telemetry import SILENT, Watcher
 from caliper.runtime.anchors.judging import REPLAY
 from caliper.runtime.anchors.standing import StandingAnchors
 from caliper.runtime.roles import Examiners
@@ -194,7 +194,7 @@ class LocalRun:
             if part.models[benchmark(part.name).role].kind == REPLAY:
                 self._watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
         patience = access.timeout + access.retry_budget
-        return StandingAnchors(self._store, None, patience, asked=asked)
+        return StandingAnchors(self._store, SILENT, patience, asked=asked)
 
     async def _follow(self) -> None:
         # Before, a run that an earlier process ended would end as it is.

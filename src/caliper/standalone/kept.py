@@ -15,6 +15,7 @@ from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import id_of, report, tallies, verdict_rows
 from caliper.pipeline.judge_check import Sittings, read_sittings, with_checks
+from caliper.pipeline.live_tallies import LiveTallies
 from caliper.pipeline.plan import Captions
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.runs import run_store
@@ -75,7 +76,7 @@ async def write_report(directory: RunDirectory) -> Report:
         return sinks(captions, thumbnails_below(media_of(directory)))
 
     files = ReportFiles(directory.captions, files_of, directory.path, complete)
-    await files.write(run, RunState.FINISHED, nullcontext())
+    await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
     return written[0]
 
 

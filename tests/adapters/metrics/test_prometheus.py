@@ -17,14 +17,40 @@ from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.adapters.metrics.serving import MetricsPage
 from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
-from caliper.ports.telemetry import JobEnd, Score, Window, reason_of
+from caliper.ports.telemetry import (
+    AnchorsJudged,
+    CallEnded,
+    DeadLetterSent,
+    Event,
+    GateBuilt,
+    GroupJoined,
+    JobEnd,
+    JobLeft,
+    JobTaken,
+    ModelForgotten,
+    QuestionsCounted,
+    RecordsApplied,
+    RecordsWaiting,
+    ReplyReceived,
+    RunStarted,
+    Score,
+    ScoresComputed,
+    ScoreTable,
+    SnapshotKept,
+    TokensUsed,
+    TriedAgain,
+    VerdictsEntered,
+    VerdictShown,
+    Window,
+    reason_of,
+)
 
 Labels = Mapping[str, str]
 
 
 @dataclass
 class Member:
-    """ports.telemetry.Consuming."""
+    """ports.telemetry.GroupMember."""
 
     lag: dict[int, int] = field(default_factory=dict)
     rebalances: int = 0
@@ -32,7 +58,7 @@ class Member:
 
 @dataclass
 class Gate:
-    """ports.telemetry.Gated."""
+    """ports.telemetry.GateState."""
 
     limit: int = 0
     in_flight: int = 0
@@ -40,7 +66,7 @@ class Gate:
 
 @pytest.fixture
 def telemetry() -> PrometheusTelemetry:
-    return PrometheusTelemetry(CollectorRegistry())
+    return PrometheusTelemetry(Metrics(CollectorRegistry()))
 
 
 def value(telemetry: PrometheusTelemetry, name: str, **labels: str) -> float | None:
@@ -50,27 +76,35 @@ def value(telemetry: PrometheusTelemetry, name: str, **labels: str) -> float | N
 
 def everything(telemetry: PrometheusTelemetry) -> None:
     """Something for every metric of the catalogue."""
-    stage, scores = telemetry.stage("judge"), telemetry.scores
-    stage.called("model", None, 0.1)
-    stage.asked_again("model", BackendOverloaded("busy"))
-    stage.used("model", Usage(3, 2, 1))
-    stage.gated("model", Gate(4, 2))
-    stage.job_taken()
-    stage.job_left(JobEnd.DONE, 0.2)
-    stage.job_again(MediaMissing("gone"))
-    stage.dead_letter("judge-jobs", ValueError("defect"))
-    stage.replied(cached=True)
-    stage.replied(cached=False)
-    stage.consumes("judge-jobs", Member({0: 7}, 2))
-    scores.entered("m", "captionqa", 2, {"timeout": 1})
-    scores.progressed("m", "captionqa", {"planned": 3, "scored": 2, "unscored": 1})
-    scores.started("m", 5.0)
-    scores.scored("m", "captionqa", Window.RUN, {("overall", "score"): Score(50, 40, 60)})
-    scores.fresh(0.5)
-    scores.applied(6.0)
-    scores.waiting("verdicts", {0: 1})
-    scores.kept(7.0)
-    scores.anchored("judge", "captionqa", 0.98)
+    of_stage: list[Event] = [
+        CallEnded("model", None, 0.1),
+        TriedAgain(BackendOverloaded("busy"), "model"),
+        TokensUsed("model", Usage(3, 2, 1)),
+        GateBuilt("model", Gate(4, 2)),
+        JobTaken(),
+        JobLeft(JobEnd.DONE, 0.2),
+        TriedAgain(MediaMissing("gone")),
+        DeadLetterSent("judge-jobs", ValueError("defect")),
+        ReplyReceived(cached=True),
+        ReplyReceived(cached=False),
+        GroupJoined("judge-jobs", Member({0: 7}, 2)),
+    ]
+    others: list[Event] = [
+        VerdictsEntered("m", "captionqa", 2, {"timeout": 1}),
+        QuestionsCounted("m", "captionqa", {"planned": 3, "scored": 2, "unscored": 1}),
+        RunStarted("m", 5.0),
+        ScoresComputed("m", "captionqa", Window.RUN, {("overall", "score"): Score(50, 40, 60)}),
+        VerdictShown(0.5),
+        RecordsApplied(6.0),
+        RecordsWaiting("verdicts", {0: 1}),
+        SnapshotKept(7.0),
+        AnchorsJudged("judge", "captionqa", 0.98),
+    ]
+    stage = telemetry.stage("judge")
+    for event in of_stage:
+        stage.record(event)
+    for event in others:
+        telemetry.record(event)
 
 
 def names(text: bytes) -> set[str]:
@@ -111,27 +145,30 @@ def test_promtool_has_nothing_to_say(telemetry: PrometheusTelemetry) -> None:
 
 def test_two_processes_share_nothing(telemetry: PrometheusTelemetry) -> None:
     everything(telemetry)
-    other = PrometheusTelemetry(CollectorRegistry())
+    other = PrometheusTelemetry(Metrics(CollectorRegistry()))
     assert value(other, "caliper_jobs_in_flight", stage="judge") is None
 
 
 def test_scores_that_are_told_no_more_disappear(telemetry: PrometheusTelemetry) -> None:
     labels = {"model": "m", "benchmark": "b", "dimension": "d", "metric": "f1", "window": "last"}
-    told = telemetry.scores.scored
-    told("m", "b", Window.LAST, {("d", "f1"): Score(1.0, 0.5, 2.0)})
+
+    def told(scores: ScoreTable) -> None:
+        telemetry.record(ScoresComputed("m", "b", Window.LAST, scores))
+
+    told({("d", "f1"): Score(1.0, 0.5, 2.0)})
     assert value(telemetry, "caliper_score", **labels) == 1
     assert value(telemetry, "caliper_score_bound", **labels, bound="low") == 0.5
-    told("m", "b", Window.LAST, {("d", "f1"): Score(1.5)})
+    told({("d", "f1"): Score(1.5)})
     assert value(telemetry, "caliper_score", **labels) == 1.5
     assert value(telemetry, "caliper_score_bound", **labels, bound="low") is None
-    told("m", "b", Window.LAST, {})
+    told({})
     assert value(telemetry, "caliper_score", **labels) is None
 
 
 def test_nothing_of_a_forgotten_model_is_left(telemetry: PrometheusTelemetry) -> None:
     everything(telemetry)
-    telemetry.scores.started("other", 1.0)
-    telemetry.scores.forgotten("m")
+    telemetry.record(RunStarted("other", 1.0))
+    telemetry.record(ModelForgotten("m"))
     text = generate_latest(telemetry.metrics.registry).decode()
     assert 'model="m"' not in text
     assert 'model="other"' in text
@@ -139,7 +176,7 @@ def test_nothing_of_a_forgotten_model_is_left(telemetry: PrometheusTelemetry) ->
 
 def test_lag_belongs_to_who_has_the_partition(telemetry: PrometheusTelemetry) -> None:
     member = Member({0: 3, 1: 4}, rebalances=1)
-    telemetry.stage("judge").consumes("judge-jobs", member)
+    telemetry.stage("judge").record(GroupJoined("judge-jobs", member))
     place = {"stage": "judge", "topic": "judge-jobs"}
     assert value(telemetry, "caliper_consumer_lag", **place, partition="1") == 4
     member.lag, member.rebalances = {0: 2}, 3
@@ -150,9 +187,9 @@ def test_lag_belongs_to_who_has_the_partition(telemetry: PrometheusTelemetry) ->
 
 def test_a_job_that_is_broken_off_is_in_flight_no_longer(telemetry: PrometheusTelemetry) -> None:
     stage = telemetry.stage("judge")
-    stage.job_taken()
+    stage.record(JobTaken())
     assert value(telemetry, "caliper_jobs_in_flight", stage="judge") == 1
-    stage.job_left(None, 1.0)
+    stage.record(JobLeft(None, 1.0))
     assert value(telemetry, "caliper_jobs_in_flight", stage="judge") == 0
     counted = value(telemetry, "caliper_job_seconds_count", stage="judge", outcome="done")
     assert counted == 0

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedders import FakeEmbedder
-from tests.fakes.telemetry import ToldStage
+from tests.fakes.telemetry import RecordedTelemetry
 from tests.fakes.triton_asking import unload
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import put_back
@@ -23,15 +23,16 @@ from caliper.core.errors import (
     BackendUnavailable,
     ModelChanged,
 )
+from caliper.ports.telemetry import Event, TriedAgain
 from caliper.runtime.clock import SystemClock
 
 
 @asynccontextmanager
 async def pooled(
-    *endpoints: FakeEmbedder, told: ToldStage | None = None, in_flight: int = 64
+    *endpoints: FakeEmbedder, told: RecordedTelemetry | None = None, in_flight: int = 64
 ) -> AsyncIterator[EmbedderPool]:
     named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
-    told = told or ToldStage()
+    told = told or RecordedTelemetry()
     pool = EmbedderPool(named, FakeClock(), in_flight, telemetry=told)
     try:
         await pool.resolve()
@@ -42,7 +43,7 @@ async def pooled(
 
 
 async def test_trouble_that_passes_is_tried_again() -> None:
-    told = ToldStage()
+    told = RecordedTelemetry()
     endpoint = FakeEmbedder(BackendUnavailable("down"), BackendTimeout("late"))
     async with pooled(endpoint, told=told) as pool:
         assert await pool.embed(["a", "bb"]) == [(1.0,), (2.0,)]
@@ -54,7 +55,7 @@ async def test_trouble_that_passes_is_tried_again() -> None:
 
 async def test_an_overloaded_embedder_gets_less_at_once() -> None:
     endpoint = FakeEmbedder(*(BackendOverloaded("busy", 1.0) for _ in range(8)))
-    told = ToldStage()
+    told = RecordedTelemetry()
     async with pooled(endpoint, told=told, in_flight=8) as pool:
         before = told.gates["words"].limit
         await asyncio.gather(*(pool.embed([text]) for text in "abcdefgh"))
@@ -91,16 +92,17 @@ async def test_another_model_gives_no_vectors() -> None:
             await pool.embed(["a"])
 
 
-class Waking(ToldStage):
+class Waking(RecordedTelemetry):
     """Does something when a call is tried again for the first time."""
 
     def __init__(self, do: Callable[[], None]) -> None:
         super().__init__()
         self._do = do
 
-    def asked_again(self, endpoint: str, error: BaseException) -> None:
-        super().asked_again(endpoint, error)
-        self._do()
+    def record(self, event: Event) -> None:
+        super().record(event)
+        if isinstance(event, TriedAgain):
+            self._do()
 
 
 async def test_a_real_model_that_is_unloaded_for_a_while_is_waited_for(

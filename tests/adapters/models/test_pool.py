@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, Told, hold
 from tests.fakes.pools import AT_ONCE, bench, script, settle
-from tests.fakes.telemetry import ToldStage
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.retrying import Budget
@@ -189,7 +189,7 @@ def test_in_any_weather_every_call_ends_and_every_turn_is_given_back(
 
 
 async def test_calls_are_told_by_the_name_of_the_model() -> None:
-    told, clock = ToldStage(), FakeClock()
+    told, clock = RecordedTelemetry(), FakeClock()
     first = FakeEndpoint(script(BackendUnavailable("http://host-0 is down")))
     second = FakeEndpoint(script(then=Completion("ok", usage=Usage(5, 2, 1))))
     named = [("host-0", first), ("host-1", second)]
@@ -207,7 +207,7 @@ async def test_calls_are_told_by_the_name_of_the_model() -> None:
 
 
 async def test_a_call_that_is_cancelled_says_nothing() -> None:
-    told = ToldStage()
+    told = RecordedTelemetry()
     endpoint = hold(FakeEndpoint())
     pool = Pool([("host", endpoint)], FakeClock(), telemetry=told)
     await pool.resolve()

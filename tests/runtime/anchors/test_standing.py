@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from tests.fakes.models import HeldModel, ScriptedModel
 from tests.fakes.stores import MemoryStore
-from tests.fakes.telemetry import ToldScores
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.models.replay import ReplayAnswerer
 from caliper.adapters.packs.files import shipped_pack
@@ -21,6 +21,7 @@ from caliper.pipeline.answerer import PromptingAnswerer
 from caliper.pipeline.examine import Models
 from caliper.pipeline.judge_check import Sittings, read_sittings
 from caliper.pipeline.runs import note_start, run_store
+from caliper.ports.telemetry import SILENT, AnchorsJudged
 from caliper.runtime.anchors.frozen import anchors_of
 from caliper.runtime.anchors.judging import judge_anchors
 from caliper.runtime.anchors.standing import StandingAnchors
@@ -31,17 +32,6 @@ SPEC = RunSpec("checkpoint", "1", PACK.digest, (PART,))
 ANCHORS = len(anchors_of("captionqa", PART.settings))
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60
-
-
-class AgreementTelemetry(ToldScores):
-    """Telemetry that keeps every agreement it is told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.told: list[tuple[str, str, float]] = []
-
-    def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
-        self.told.append((judge, benchmark, agreement))
 
 
 def answering(model: ScriptedModel, seed: int = 0) -> Models:
@@ -56,9 +46,9 @@ async def kept(store: MemoryStore, spec: RunSpec) -> Sittings:
     return await read_sittings(run_store(store, spec.run_id), spec)
 
 
-async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> AgreementTelemetry:
+async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> RecordedTelemetry:
     """Meet jobs of these runs, one after the other."""
-    telemetry = AgreementTelemetry()
+    telemetry = RecordedTelemetry()
     standing = StandingAnchors(MemoryStore(), telemetry, PATIENCE)
     for spec in met:
         standing.meet(spec, "captionqa", answering(model))
@@ -71,8 +61,9 @@ async def test_each_run_has_one_sitting_however_many_jobs_it_has() -> None:
     other = replace(SPEC, replicate=1)
     telemetry = await sit(model, [SPEC, SPEC, other, SPEC, other])
     assert len(model.calls) == 2 * ANCHORS
-    assert [told[:2] for told in telemetry.told] == [("scripted", "captionqa")] * 2
-    assert 0 < telemetry.told[0][2] < 1
+    judged = telemetry.of(AnchorsJudged)
+    assert [(one.judge, one.benchmark) for one in judged] == [("scripted", "captionqa")] * 2
+    assert 0 < judged[0].agreement < 1
 
 
 @pytest.mark.parametrize("error", [ModelChanged("another"), BackendTimeout("silent")])
@@ -81,7 +72,7 @@ async def test_trouble_tells_nothing_and_the_next_run_is_judged(error: Exception
         return error if before == 0 else "A"
 
     telemetry = await sit(ScriptedModel(troubled), [SPEC, replace(SPEC, replicate=1)])
-    assert len(telemetry.told) == 1
+    assert len(telemetry.of(AnchorsJudged)) == 1
 
 
 async def test_few_verdicts_tell_nothing_of_a_judge() -> None:
@@ -96,7 +87,7 @@ async def test_few_verdicts_tell_nothing_of_a_judge() -> None:
     telemetry = await sit(model, [SPEC, replace(SPEC, replicate=1)])
     # The first sitting had three verdicts, the second all.
     assert len(model.calls) == 2 * ANCHORS
-    assert len(telemetry.told) == 1
+    assert len(telemetry.of(AnchorsJudged)) == 1
 
 
 async def test_a_sitting_is_that_of_a_local_run() -> None:
@@ -104,7 +95,7 @@ async def test_a_sitting_is_that_of_a_local_run() -> None:
     here, there = (ScriptedModel(lambda text, before: "A") for _ in range(2))
     # As standalone.prepare has it.
     expected = await judge_anchors(spec, answering(here, spec.sampling_seed), "captionqa")
-    standing = StandingAnchors(store, None, PATIENCE)
+    standing = StandingAnchors(store, SILENT, PATIENCE)
     standing.meet(spec, "captionqa", answering(there, spec.sampling_seed))
     await standing.judged(job(spec))
     assert await kept(store, spec) == {"captionqa": expected}
@@ -118,7 +109,7 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
     first, later = (ScriptedModel(lambda text, before, reply=reply: reply) for reply in "AB")
     told = []
     for model in (first, later):
-        standing = StandingAnchors(store, None, PATIENCE)
+        standing = StandingAnchors(store, SILENT, PATIENCE)
         standing.meet(SPEC, "captionqa", answering(model))
         await standing.judged(job(SPEC))
         told.append(dict(store.objects))
@@ -128,7 +119,7 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
 
 async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = StandingAnchors(store, None, PATIENCE)
+    standing = StandingAnchors(store, SILENT, PATIENCE)
     store.full = True
     standing.meet(SPEC, "captionqa", answering(model))
     with pytest.raises(StoreFull):
@@ -171,7 +162,7 @@ async def test_recorded_replies_hold_none_to_the_anchors() -> None:
 
 async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = StandingAnchors(store, None, PATIENCE)
+    standing = StandingAnchors(store, SILENT, PATIENCE)
     standing.meet(SPEC, "captionqa", answering(model))
     await standing.close()
     assert store.objects == {}
@@ -195,4 +186,4 @@ async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
 
 
 async def test_a_job_without_a_sitting_waits_for_none() -> None:
-    await StandingAnchors(MemoryStore(), None, PATIENCE).judged(job(SPEC))
+    await StandingAnchors(MemoryStore(), SILENT, PATIENCE).judged(job(SPEC))

@@ -1,4 +1,4 @@
-"""The ports of telemetry on prometheus_client, with a registry that is handed in."""
+"""The port of telemetry on prometheus_client, with a registry that is handed in."""
 
 from __future__ import annotations
 
@@ -15,11 +15,36 @@ from prometheus_client import (
 
 from caliper.adapters.metrics import catalogue
 from caliper.adapters.metrics.catalogue import METRICS, Metric, Type
-from caliper.ports.models import Usage
-from caliper.ports.telemetry import Consuming, Gated, JobEnd, Score, Scored, Window, reason_of
+from caliper.ports.telemetry import (
+    AnchorsJudged,
+    CallEnded,
+    DeadLetterSent,
+    Event,
+    GateBuilt,
+    GroupJoined,
+    JobEnd,
+    JobLeft,
+    JobTaken,
+    ModelForgotten,
+    QuestionsCounted,
+    RecordsApplied,
+    RecordsWaiting,
+    ReplyReceived,
+    RunStarted,
+    ScoresComputed,
+    SnapshotKept,
+    TokensUsed,
+    TriedAgain,
+    VerdictsEntered,
+    VerdictShown,
+    Window,
+    reason_of,
+)
 from caliper.version import __version__
 
 _AGGREGATOR = "aggregator"
+_Action = Callable[["Metrics", str, Any], None]
+"""Counts an event of a stage."""
 
 
 class Metrics:
@@ -83,180 +108,159 @@ def _made(metric: Metric, registry: CollectorRegistry) -> Any:
     return Gauge(metric.name, metric.help, metric.labels, registry=registry)
 
 
-class PrometheusStage:
-    """ports.telemetry.StageTelemetry of one stage."""
+class PrometheusTelemetry:
+    """ports.telemetry.Telemetry. Of a stage, unless its name is empty."""
 
-    def __init__(self, metrics: Metrics, stage: str) -> None:
-        self._metrics, self._stage = metrics, stage
-        self._in_flight = metrics.gauge(catalogue.JOBS_IN_FLIGHT, stage)
-        self._rebalances = metrics.counter(catalogue.REBALANCES, stage)
-        self._replied = {
-            True: metrics.counter(catalogue.CACHED, stage),
-            False: metrics.counter(catalogue.ASKED, stage),
+    def __init__(self, metrics: Metrics, stage: str = "") -> None:
+        self.metrics, self._stage = metrics, stage
+        self._shown: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
+        self._actions: Mapping[type[Event], _Action] = {
+            **_ACTIONS,
+            GateBuilt: self._gate,
+            GroupJoined: self._member,
+            ScoresComputed: self._scores,
+            ModelForgotten: self._forget,
         }
-        self._ends = {
-            end: metrics.histogram(catalogue.JOB_SECONDS, stage, str(end)) for end in JobEnd
-        }
 
-    def called(self, endpoint: str, error: BaseException | None, seconds: float) -> None:
-        """A try at a call ended."""
-        outcome = "ok" if error is None else reason_of(error)
-        metric = catalogue.BACKEND_SECONDS
-        self._metrics.histogram(metric, self._stage, endpoint, outcome).observe(seconds)
+    def stage(self, name: str) -> PrometheusTelemetry:
+        """That of a stage. Its series begin at zero."""
+        self.metrics.gauge(catalogue.JOBS_IN_FLIGHT, name)
+        for metric in (catalogue.REBALANCES, catalogue.CACHED, catalogue.ASKED):
+            self.metrics.counter(metric, name)
+        for end in JobEnd:
+            self.metrics.histogram(catalogue.JOB_SECONDS, name, str(end))
+        return PrometheusTelemetry(self.metrics, name)
 
-    def asked_again(self, endpoint: str, error: BaseException) -> None:
-        """A call is tried again."""
-        labels = self._stage, endpoint, reason_of(error)
-        self._metrics.counter(catalogue.RETRIES, *labels).inc()
+    def record(self, event: Event) -> None:
+        """Count it."""
+        self._actions[type(event)](self.metrics, self._stage, event)
 
-    def used(self, endpoint: str, usage: Usage) -> None:
-        """What a call cost."""
-        for kind in ("prompt", "completion", "cached"):
-            tokens = self._metrics.counter(catalogue.TOKENS, self._stage, endpoint, kind)
-            tokens.inc(getattr(usage, kind))
-
-    def gated(self, endpoint: str, gate: Gated) -> None:
+    def _gate(self, metrics: Metrics, _: str, event: GateBuilt) -> None:
         """Its limit and calls are read with the metrics."""
-        limit = self._metrics.gauge(catalogue.GATE_LIMIT, endpoint)
-        in_flight = self._metrics.gauge(catalogue.GATE_IN_FLIGHT, endpoint)
+        limit = metrics.gauge(catalogue.GATE_LIMIT, event.endpoint)
+        in_flight = metrics.gauge(catalogue.GATE_IN_FLIGHT, event.endpoint)
 
         def read() -> None:
-            limit.set(gate.limit)
-            in_flight.set(gate.in_flight)
+            limit.set(event.gate.limit)
+            in_flight.set(event.gate.in_flight)
 
-        self._metrics.ask(read)
+        metrics.ask(read)
 
-    def job_taken(self) -> None:
-        """A job was taken off its topic."""
-        self._in_flight.inc()
-
-    def job_left(self, end: JobEnd | None, seconds: float) -> None:
-        """A try at a job ended."""
-        self._in_flight.dec()
-        if end is not None:
-            self._ends[end].observe(seconds)
-
-    def job_again(self, error: BaseException) -> None:
-        """A job is tried again."""
-        self.asked_again("", error)
-
-    def dead_letter(self, topic: str, error: BaseException) -> None:
-        """A job was put aside."""
-        self._metrics.counter(catalogue.DEAD_LETTERS, topic, reason_of(error)).inc()
-
-    def replied(self, *, cached: bool) -> None:
-        """A reply was had."""
-        self._replied[cached].inc()
-
-    def consumes(self, topic: str, member: Consuming) -> None:
+    def _member(self, metrics: Metrics, stage: str, event: GroupJoined) -> None:
         """Its lag and rebalances are read with the metrics."""
         shown: dict[int, Gauge] = {}
         counted = 0
 
         def read() -> None:
             nonlocal counted
-            counted, before = member.rebalances, counted
-            self._rebalances.inc(counted - before)
-            lag = member.lag
+            counted, before = event.member.rebalances, counted
+            metrics.counter(catalogue.REBALANCES, stage).inc(counted - before)
+            lag = event.member.lag
             for partition in shown.keys() - lag.keys():
                 # It is another member's now.
                 del shown[partition]
-                self._metrics.drop(catalogue.LAG, self._stage, topic, str(partition))
+                metrics.drop(catalogue.LAG, stage, event.topic, str(partition))
             for partition, messages in lag.items():
-                labels_of = self._stage, topic, str(partition)
-                shown[partition] = self._metrics.gauge(catalogue.LAG, *labels_of)
+                labels = stage, event.topic, str(partition)
+                shown[partition] = metrics.gauge(catalogue.LAG, *labels)
                 shown[partition].set(messages)
 
-        self._metrics.ask(read)
+        metrics.ask(read)
 
+    def _scores(self, metrics: Metrics, _: str, event: ScoresComputed) -> None:
+        """What is not among the scores of a window any more disappears."""
+        place = (event.model, event.benchmark, event.window)
+        gone = dict.fromkeys(self._shown.get(place, set()) - event.scores.keys())
+        self._shown[place] = set(event.scores)
+        for (dimension, metric), score in {**gone, **event.scores}.items():
+            labels = (event.model, event.benchmark, dimension, metric, str(event.window))
+            value, low, high = (score.value, score.low, score.high) if score else (None,) * 3
+            _set(metrics, catalogue.SCORE, labels, value)
+            _set(metrics, catalogue.SCORE_BOUND, (*labels, "low"), low)
+            _set(metrics, catalogue.SCORE_BOUND, (*labels, "high"), high)
 
-class PrometheusTelemetry:
-    """ports.telemetry.Telemetry."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self.metrics = Metrics(registry)
-        self._scores = PrometheusScores(self.metrics)
-
-    def stage(self, name: str) -> PrometheusStage:
-        """That of a stage."""
-        return PrometheusStage(self.metrics, name)
-
-    @property
-    def scores(self) -> PrometheusScores:
-        """That of the aggregator."""
-        return self._scores
-
-
-class PrometheusScores:
-    """ports.telemetry.ScoreTelemetry."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-        self._shown: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
-
-    def entered(self, model: str, benchmark: str, scored: int, unscored: Mapping[str, int]) -> None:
-        """So many outcomes are new."""
-        count = self._metrics.counter
-        count(catalogue.VERDICTS, model, benchmark, "scored").inc(scored)
-        count(catalogue.VERDICTS, model, benchmark, "unscored").inc(sum(unscored.values()))
-        for reason, times in unscored.items():
-            count(catalogue.UNSCORED, model, benchmark, reason).inc(times)
-
-    def progressed(self, model: str, benchmark: str, questions: Mapping[str, int]) -> None:
-        """How far the latest run is."""
-        for state, number in questions.items():
-            self._metrics.gauge(catalogue.QUESTIONS, model, benchmark, state).set(number)
-
-    def started(self, model: str, timestamp: float) -> None:
-        """When the latest run started."""
-        self._metrics.gauge(catalogue.RUN_STARTED, model).set(timestamp)
-
-    def scored(self, model: str, benchmark: str, window: Window, scores: Scored) -> None:
-        """The scores of a window; what is not among them any more disappears."""
-        place = (model, benchmark, window)
-        for dimension, metric in self._shown.get(place, set()) - scores.keys():
-            self._show((model, benchmark, dimension, metric, str(window)), None)
-        self._shown[place] = set(scores)
-        for (dimension, metric), score in scores.items():
-            self._show((model, benchmark, dimension, metric, str(window)), score)
-
-    def _show(self, labels: tuple[str, ...], score: Score | None) -> None:
-        told = (None, None, None) if score is None else (score.value, score.low, score.high)
-        series = (
-            (catalogue.SCORE, labels, told[0]),
-            (catalogue.SCORE_BOUND, (*labels, "low"), told[1]),
-            (catalogue.SCORE_BOUND, (*labels, "high"), told[2]),
-        )
-        for metric, names, value in series:
-            if value is None:
-                self._metrics.drop(metric, *names)
-            else:
-                self._metrics.gauge(metric, *names).set(value)
-
-    def fresh(self, seconds: float) -> None:
-        """The scores show a verdict."""
-        self._metrics.histogram(catalogue.FRESHNESS).observe(seconds)
-
-    def applied(self, timestamp: float) -> None:
-        """How far the aggregator is."""
-        self._metrics.gauge(catalogue.APPLIED).set(timestamp)
-
-    def waiting(self, topic: str, lag: Mapping[int, int]) -> None:
-        """What is still to be entered."""
-        for partition, records in lag.items():
-            self._metrics.gauge(catalogue.LAG, _AGGREGATOR, topic, str(partition)).set(records)
-
-    def kept(self, timestamp: float) -> None:
-        """A snapshot was kept."""
-        self._metrics.gauge(catalogue.SNAPSHOT).set(timestamp)
-
-    def anchored(self, judge: str, benchmark: str, agreement: float) -> None:
-        """How far a judge still says what it said of the anchor set, 0 to 1."""
-        self._metrics.gauge(catalogue.ANCHOR, judge, benchmark).set(agreement)
-
-    def forgotten(self, model: str) -> None:
-        """All series of a model disappear."""
+    def _forget(self, metrics: Metrics, _: str, event: ModelForgotten) -> None:
+        """All series of the model disappear."""
         for metric in METRICS:
             if "model" in metric.labels:
-                self._metrics.drop_all(metric, model=model)
-        self._shown = {place: names for place, names in self._shown.items() if place[0] != model}
+                metrics.drop_all(metric, model=event.model)
+        self._shown = {place: at for place, at in self._shown.items() if place[0] != event.model}
+
+
+def _set(metrics: Metrics, metric: Metric, labels: tuple[str, ...], value: float | None) -> None:
+    """Set a gauge; None drops it."""
+    if value is None:
+        metrics.drop(metric, *labels)
+    else:
+        metrics.gauge(metric, *labels).set(value)
+
+
+def _call(metrics: Metrics, stage: str, event: CallEnded) -> None:
+    outcome = "ok" if event.error is None else reason_of(event.error)
+    labels = stage, event.endpoint, outcome
+    metrics.histogram(catalogue.BACKEND_SECONDS, *labels).observe(event.seconds)
+
+
+def _again(metrics: Metrics, stage: str, event: TriedAgain) -> None:
+    labels = stage, event.endpoint, reason_of(event.error)
+    metrics.counter(catalogue.RETRIES, *labels).inc()
+
+
+def _tokens(metrics: Metrics, stage: str, event: TokensUsed) -> None:
+    for kind in ("prompt", "completion", "cached"):
+        tokens = metrics.counter(catalogue.TOKENS, stage, event.endpoint, kind)
+        tokens.inc(getattr(event.usage, kind))
+
+
+def _job_left(metrics: Metrics, stage: str, event: JobLeft) -> None:
+    metrics.gauge(catalogue.JOBS_IN_FLIGHT, stage).dec()
+    if event.end is not None:
+        metrics.histogram(catalogue.JOB_SECONDS, stage, str(event.end)).observe(event.seconds)
+
+
+def _dead_letter(metrics: Metrics, _: str, event: DeadLetterSent) -> None:
+    metrics.counter(catalogue.DEAD_LETTERS, event.topic, reason_of(event.error)).inc()
+
+
+def _reply(metrics: Metrics, stage: str, event: ReplyReceived) -> None:
+    metrics.counter(catalogue.CACHED if event.cached else catalogue.ASKED, stage).inc()
+
+
+def _verdicts(metrics: Metrics, _: str, event: VerdictsEntered) -> None:
+    labels = event.model, event.benchmark
+    unscored = sum(event.unscored.values())
+    metrics.counter(catalogue.VERDICTS, *labels, "scored").inc(event.scored)
+    metrics.counter(catalogue.VERDICTS, *labels, "unscored").inc(unscored)
+    for reason, times in event.unscored.items():
+        metrics.counter(catalogue.UNSCORED, *labels, reason).inc(times)
+
+
+def _questions(metrics: Metrics, _: str, event: QuestionsCounted) -> None:
+    for state, number in event.questions.items():
+        metrics.gauge(catalogue.QUESTIONS, event.model, event.benchmark, state).set(number)
+
+
+def _waiting(metrics: Metrics, _: str, event: RecordsWaiting) -> None:
+    for partition, records in event.lag.items():
+        metrics.gauge(catalogue.LAG, _AGGREGATOR, event.topic, str(partition)).set(records)
+
+
+_ACTIONS: Mapping[type[Event], _Action] = {
+    CallEnded: _call,
+    TriedAgain: _again,
+    TokensUsed: _tokens,
+    JobTaken: lambda to, stage, _: to.gauge(catalogue.JOBS_IN_FLIGHT, stage).inc(),
+    JobLeft: _job_left,
+    DeadLetterSent: _dead_letter,
+    ReplyReceived: _reply,
+    VerdictsEntered: _verdicts,
+    QuestionsCounted: _questions,
+    RunStarted: lambda to, _, event: to.gauge(catalogue.RUN_STARTED, event.model).set(event.time),
+    VerdictShown: lambda to, _, event: to.histogram(catalogue.FRESHNESS).observe(event.seconds),
+    RecordsApplied: lambda to, _, event: to.gauge(catalogue.APPLIED).set(event.time),
+    RecordsWaiting: _waiting,
+    AnchorsJudged: lambda to, _, event: to.gauge(
+        catalogue.ANCHOR, event.judge, event.benchmark
+    ).set(event.agreement),
+    SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
+}

@@ -12,6 +12,7 @@ from caliper.adapters.models.replica import EmbedderEndpoint, Endpoint
 from caliper.adapters.models.replicas import Replicas
 from caliper.core.question import Decoding, Vector
 from caliper.ports.models import Completion, Message
+from caliper.ports.telemetry import TokensUsed
 
 
 class Pool(Replicas[Endpoint]):
@@ -29,7 +30,7 @@ class Pool(Replicas[Endpoint]):
         async def ask(endpoint: Endpoint, label: str) -> Completion:
             found = await endpoint.complete(messages, decoding, schema, affinity)
             self.cost.use(found.usage)
-            self.telemetry.used(label, found.usage)
+            self.telemetry.record(TokensUsed(label, found.usage))
             return found
 
         return await self.call(ask, affinity)

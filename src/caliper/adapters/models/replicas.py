@@ -31,7 +31,13 @@ from caliper.core.errors import (
 )
 from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import SILENT, CallTelemetry
+from caliper.ports.telemetry import (
+    SILENT,
+    CallEnded,
+    GateBuilt,
+    Telemetry,
+    TriedAgain,
+)
 
 Served = TypeVar("Served", bound=Resolving)
 Reply = TypeVar("Reply")
@@ -69,7 +75,7 @@ class Replicas(Generic[Served]):
         in_flight: int = 64,
         budget: Budget | None = None,
         pace: Pace | None = None,
-        telemetry: CallTelemetry = SILENT,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._clock, self._budget, self.telemetry = clock, budget or Budget(), telemetry
         share = -(-in_flight // len(endpoints))
@@ -127,7 +133,7 @@ class Replicas(Generic[Served]):
             )
         self._identity = identities[0]
         for replica in self._replicas:
-            self.telemetry.gated(self._label(replica), replica.gate)
+            self.telemetry.record(GateBuilt(self._label(replica), replica.gate))
         return self._identity
 
     async def call(self, ask: Ask[Served, Reply], affinity: str = "") -> Reply:
@@ -142,14 +148,14 @@ class Replicas(Generic[Served]):
         """
         effort = Effort(self._budget, self._clock)
         tried: set[int] = set()
-        failed: list[tuple[str, BaseException]] = []
+        failed: list[TriedAgain] = []
 
         def elsewhere() -> bool:
             return len(tried) < len(self._replicas) and self._admission.healthy(tried)
 
         async def attempt() -> Reply:
             if failed:
-                self.telemetry.asked_again(*failed.pop())
+                self.telemetry.record(failed.pop())
             if not elsewhere():
                 tried.clear()
             turn = await self._turn(affinity, tried, effort.tries)
@@ -157,7 +163,7 @@ class Replicas(Generic[Served]):
             try:
                 return await self._tried(turn, effort, ask)
             except BaseException as failure:
-                failed.append((self._label(self._replicas[turn.place]), failure))
+                failed.append(TriedAgain(failure, self._label(self._replicas[turn.place])))
                 raise
 
         with self.cost.call(self._clock):
@@ -182,7 +188,8 @@ class Replicas(Generic[Served]):
         finally:
             self._admission.leave(turn, error)
             if not isinstance(error, asyncio.CancelledError):
-                self.telemetry.called(label, error, self._clock.monotonic() - begun)
+                seconds = self._clock.monotonic() - begun
+                self.telemetry.record(CallEnded(label, error, seconds))
 
     async def check(self) -> None:
         """Raises BackendUnavailable while no endpoint is there, at once and without a call."""

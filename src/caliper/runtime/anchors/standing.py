@@ -18,7 +18,7 @@ from caliper.pipeline.judge_check import check_wanted, keep_sitting
 from caliper.pipeline.runs import last_start, run_store
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import ScoreTelemetry
+from caliper.ports.telemetry import AnchorsJudged, Telemetry
 from caliper.runtime.anchors.judging import REPLAY, judge_anchors
 
 _LOG = logging.getLogger(__name__)
@@ -47,12 +47,12 @@ class StandingAnchors:
     def __init__(
         self,
         store: ObjectStore,
-        scores: ScoreTelemetry | None,
+        telemetry: Telemetry,
         patience: float,
         *,
         asked: bool | None = None,
     ) -> None:
-        self._store, self._scores = store, scores
+        self._store, self._telemetry = store, telemetry
         self._patience, self._asked = patience, asked
         self._begun: OrderedDict[_Key, _Begun] = OrderedDict()
 
@@ -116,11 +116,11 @@ class StandingAnchors:
         return True
 
     def _tell(self, judge: str, name: str, sitting: Sitting) -> None:
-        if self._scores is None or sitting.agreement is None:
+        if sitting.agreement is None:
             return
         # A few verdicts beside an endpoint in trouble would look like a judge that changed.
         if 2 * sitting.scored >= len(sitting.verdicts):
-            self._scores.anchored(judge, name, sitting.agreement)
+            self._telemetry.record(AnchorsJudged(judge, name, sitting.agreement))
 
 
 def _answerer(name: str, models: Models) -> Answerer:

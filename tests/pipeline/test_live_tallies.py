@@ -21,9 +21,9 @@ from caliper.adapters.exports.json import JsonExport
 from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.pipeline.aggregator import Aggregator
+from caliper.pipeline.live_tallies import LiveTallies
 from caliper.pipeline.outlets import Outlets
 from caliper.pipeline.plan import Captions
-from caliper.pipeline.reductions import Reductions
 from caliper.pipeline.report_files import ReportFiles
 from caliper.pipeline.tracked import Runs, TrackedRun
 
@@ -84,7 +84,7 @@ async def test_a_report_waits_for_its_turn_and_waiting_costs_nothing() -> None:
     run = await stored_run(house.store)
     first = [verdict(index, 1 if index else None) for index in range(SIZE)]
     await board.apply([event_of(run, EventKind.PLAN, 1), verdicts_of(run, first)])
-    async with writing.files.reductions.turn:
+    async with board.live.turn:
         concluding = asyncio.create_task(board.conclude())
         await writing.reached.wait()
         house.clock.seconds += 60
@@ -136,15 +136,15 @@ async def test_figures_that_the_ledger_outran_are_reduced_again() -> None:
     stored = await stored_run(store)
     run = await Runs(store).open(stored.spec.run_id, 0.0)
     assert run is not None
-    reductions = Reductions()
+    live = LiveTallies()
     store.reached.clear()
     store.gate.clear()
-    reducing = asyncio.create_task(reductions.figures(run))
+    reducing = asyncio.create_task(live.figures(run))
     await store.reached.wait()
     run.ledger.merge([verdict(index, 1) for index in range(SIZE)])
     store.gate.set()
     changes, _ = await reducing
     assert changes < run.ledger.changes
-    changes, found = await reductions.figures(run)
+    changes, found = await live.figures(run)
     assert (changes, found.benchmarks[0].coverage.scored) == (run.ledger.changes, SIZE)
     assert found.benchmarks[0].estimates["overall", "accuracy"].value == 100
