@@ -12,6 +12,8 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 
+from cachetools import LRUCache
+
 from caliper.core.envelopes import Record
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import RunEnded, Verdicts
@@ -57,7 +59,7 @@ class Aggregator:
         self.live = LiveTallies(self._bounds.changes)
         self._opener = Runs(store)
         self._runs: dict[str, TrackedRun] = {}
-        self._unknown: OrderedDict[str, None] = OrderedDict()
+        self._unknown: LRUCache[str, None] = LRUCache(_UNKNOWN_RUNS)
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._rolling = RollingScores(clock, self.live)
         self._lock = asyncio.Lock()
@@ -176,8 +178,6 @@ class Aggregator:
             found = None
         if found is None:
             self._unknown[run] = None
-            if len(self._unknown) > _UNKNOWN_RUNS:
-                self._unknown.popitem(last=False)
             return None
         found.announced = self._announced.get(run, found.announced)
         self._runs[run] = found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from cachetools import LRUCache
 
 from caliper.core.question import Item
 from caliper.pipeline.plan import read_plan
@@ -45,8 +46,9 @@ class PlanLookup:
     """
 
     def __init__(self, most: int = _MOST) -> None:
-        self._most = most
-        self._shards: OrderedDict[tuple[str, int], tuple[int, _Shard]] = OrderedDict()
+        self._shards: LRUCache[tuple[str, int], tuple[int, _Shard]] = LRUCache(
+            most, lambda shard: min(shard[0], most)
+        )
         self._firsts: dict[str, dict[int, int]] = {}
 
     async def sample(self, run: TrackedRun, index: int) -> Sequence[Item]:
@@ -71,14 +73,11 @@ class PlanLookup:
     async def _read(self, run: TrackedRun, number: int) -> _Shard:
         place = (run.run, number)
         if place in self._shards:
-            self._shards.move_to_end(place)
             return self._shards[place][1]
         items = await anext(read_plan(run.store, run.summary, number))
         self._firsts.setdefault(run.run, {})[number] = items[0].first
         shard = _Shard.of(items)
         self._shards[place] = shard.size, shard
-        while len(self._shards) > 1 and sum(size for size, _ in self._shards.values()) > self._most:
-            self._shards.popitem(last=False)
         return shard
 
     def rest(self) -> None:
