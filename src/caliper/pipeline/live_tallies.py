@@ -22,10 +22,11 @@ from caliper.core.tally import Tally
 from caliper.pipeline.aggregate import add_items, figures_of, standing
 from caliper.pipeline.ledger import OutcomeChange
 from caliper.pipeline.live_scores import reduced
-from caliper.pipeline.outlets import MOST_CHANGES
 from caliper.pipeline.plan_lookup import PlanLookup
 from caliper.pipeline.tracked import TrackedRun
 from caliper.pipeline.windows import Place
+
+MOST_CHANGES = 100_000
 
 
 class LedgerWatcher(Protocol):

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from caliper.core.messages import RunEnded
+from caliper.pipeline.live_tallies import MOST_CHANGES
 from caliper.ports.telemetry import SILENT, Telemetry
-
-MOST_CHANGES = 100_000
 
 
 class Trouble(StrEnum):
