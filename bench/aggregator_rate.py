@@ -42,15 +42,15 @@ from caliper.core.messages import Verdicts
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.following import Follower, Pace
-from caliper.pipeline.gauges import Gauges
-from caliper.pipeline.plan import plan, read_plan
-from caliper.pipeline.publish import RUNS, VERDICTS, jobs
-from caliper.pipeline.runs import run_store
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.follower import Follower, Pace
+from caliper.pipeline.live.gauges import Gauges
+from caliper.pipeline.planning.publisher import RUNS, VERDICTS, jobs
+from caliper.pipeline.store.plan import plan, read_plan
+from caliper.pipeline.store.runs import run_store
 from caliper.ports.storage import Sources
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.memory import give_back
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.memory import give_back
 
 OUTCOMES = 1_000_000
 QUESTIONS = 13

@@ -31,9 +31,9 @@ from caliper.adapters.models.tgi import TgiModel
 from caliper.benchmarks.exchanges import Reading, ask_and_read
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Item, Question
-from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.ports.prompts import Template
-from caliper.runtime.clock import SystemClock
+from caliper.wiring.clock import SystemClock
 
 DELAY_SECONDS = 0.25
 IN_FLIGHT = 256

@@ -44,15 +44,15 @@ from caliper.core.messages import PlanMade, Verdicts, event_key
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.following import Follower
-from caliper.pipeline.gauges import Gauges, Scope
-from caliper.pipeline.plan import plan, read_plan
-from caliper.pipeline.publish import RUNS, VERDICTS, jobs
-from caliper.pipeline.runs import run_store
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.follower import Follower
+from caliper.pipeline.live.gauges import Gauges, Scope
+from caliper.pipeline.planning.publisher import RUNS, VERDICTS, jobs
+from caliper.pipeline.store.plan import plan, read_plan
+from caliper.pipeline.store.runs import run_store
 from caliper.ports.storage import Sources
 from caliper.ports.telemetry import Event, VerdictShown
-from caliper.runtime.clock import SystemClock
+from caliper.wiring.clock import SystemClock
 
 RATE = 2000
 BOUND = 5.0

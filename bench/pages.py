@@ -25,10 +25,10 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.pipeline.plan import plan
-from caliper.pipeline.runs import STARTED, run_store, write_json
-from caliper.pipeline.store_log import SegmentCache, StoreLog
-from caliper.pipeline.supplies import put_captions
+from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
+from caliper.pipeline.store.plan import plan
+from caliper.pipeline.store.runs import STARTED, run_store, write_json
+from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import Sources
 
 SAMPLES, QUESTIONS = 25_000, 4

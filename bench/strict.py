@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from caliper.core.messages import RunEvent
-from caliper.pipeline.outlets import Outlets, Trouble
-from caliper.pipeline.plan import Captions
-from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.tracked import TrackedRun
+from caliper.pipeline.aggregation.outlets import Outlets, Trouble
+from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
 
 

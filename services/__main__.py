@@ -19,7 +19,7 @@ def modules() -> dict[str, str]:
     here = sorted(file.parent.name for file in Path(__file__).parent.glob("*/__main__.py"))
     return {name: f"services.{name}" for name in here} | {
         COMMAND: "caliper.cli",
-        HEALTH: "caliper.runtime.probe",
+        HEALTH: "caliper.serving.probe",
     }
 
 

@@ -17,9 +17,9 @@ from generated import ROOT, written
 from pydantic import BaseModel
 
 from caliper.cli.app import app
-from caliper.runtime.models import EMBEDDERS, KINDS, TAGGERS
-from caliper.runtime.settings import CallSettings
-from caliper.standalone.config import BenchmarkConfig, RunConfig
+from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.wiring.models import EMBEDDERS, KINDS, TAGGERS
+from caliper.wiring.settings import CallSettings
 
 PAGE = ROOT / "docs" / "cli.md"
 _INTRODUCTION = """# The command line

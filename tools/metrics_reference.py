@@ -17,8 +17,8 @@ from caliper.adapters.metrics.catalogue import (
     Metric,
 )
 from caliper.adapters.metrics.labels import LABELS, Label
-from caliper.pipeline.gauges import Scope
-from caliper.pipeline.windows import MOST
+from caliper.pipeline.live.gauges import Scope
+from caliper.pipeline.live.windows import MOST
 
 PAGE = ROOT / "docs" / "metrics.md"
 _INTRODUCTION = """# Metrics

@@ -12,8 +12,8 @@ from bench.services.model import paced_peer
 from bench.services.requests import Kind, Size, body_of_job
 from caliper.core.envelopes import Message
 from caliper.core.outcome import Scored
-from caliper.pipeline.publish import VERDICTS
-from caliper.servicers.grounds import Ground
+from caliper.pipeline.planning.publisher import VERDICTS
+from caliper.wiring.grounds import Ground
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from caliper.adapters.remote.stages import RemoteStages
 from caliper.adapters.stores.minio import MinioStore, StoreAccess, apply_storage
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
-from caliper.servicers.grounds import Ground, kafka_ground
+from caliper.wiring.grounds import Ground, kafka_ground
 
 ROOT = Path(__file__).resolve().parents[2]
 BUCKET = "bench"

@@ -12,9 +12,9 @@ from bench.services.model import Peer, peer
 from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
 from bench.services.stage import SETTINGS, stage
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.pipeline.resolve import LocalStages
+from caliper.pipeline.planning.resolution import LocalStages
 from caliper.ports.stages import Described
-from caliper.servicers.grounds import memory_ground
+from caliper.wiring.grounds import memory_ground
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,22 +12,22 @@ from bench.synthetic import write_capability, write_captionqa
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.registry import benchmark
+from caliper.cli.submission import parcel_of
 from caliper.core.envelopes import Message
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
-from caliper.pipeline.planner import Planner
-from caliper.pipeline.publish import JUDGE_JOBS, QA_JOBS
-from caliper.pipeline.rendering import render
-from caliper.pipeline.resolve import Asked, BenchmarkAsked, resolve
-from caliper.pipeline.store_supplies import StoredSupplies
-from caliper.pipeline.supplies import push_dataset, put_captions
+from caliper.local.config import BenchmarkConfig
+from caliper.local.setup import open_sources
+from caliper.pipeline.asking.request import render
+from caliper.pipeline.planning.planner import Planner
+from caliper.pipeline.planning.publisher import JUDGE_JOBS, QA_JOBS
+from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked, resolve
+from caliper.pipeline.store.store_supplies import StoredSupplies
+from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.stages import StageDirectory
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer
-from caliper.servicers.grounds import Ground
-from caliper.standalone.config import BenchmarkConfig
-from caliper.standalone.prepare import open_sources
-from caliper.standalone.remote import parcel_of
+from caliper.wiring.grounds import Ground
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from bench.services.model import AiohttpChat, InstantChat
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import InvalidInput
 from caliper.ports.models import ChatModel
-from caliper.runtime.lifecycle import Parts, together
-from caliper.runtime.roles import Answering
-from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.building import answering_parts
-from caliper.servicers.grounds import Ground, ground_of
-from caliper.servicers.starting import start
+from caliper.serving.lifecycle import Parts, together
+from caliper.wiring.grounds import Ground, ground_of
+from caliper.wiring.roles import Answering
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.services import answering_parts
+from caliper.wiring.startup import start
 
 Settings = JudgeSettings | QaReaderSettings
 SETTINGS: dict[str, type[Settings]] = {"judge": JudgeSettings, "reader": QaReaderSettings}

@@ -12,8 +12,8 @@ from bench.services.installation import Installation
 from bench.services.model import Peer, peer
 from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
 from caliper.core.run import RunState
-from caliper.pipeline.publish import VERDICTS
-from caliper.pipeline.resolve import Asked
+from caliper.pipeline.planning.publisher import VERDICTS
+from caliper.pipeline.planning.resolution import Asked
 
 
 @dataclass(frozen=True, slots=True)

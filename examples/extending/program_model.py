@@ -11,7 +11,7 @@ from typing import Any
 from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavailable
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.pipeline.rendering import messages_json
+from caliper.pipeline.asking.request import messages_json
 from caliper.ports.models import Completion, Message
 
 

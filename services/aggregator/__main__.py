@@ -2,7 +2,7 @@
 
 import sys
 
-from caliper.runtime.service_settings import AggregatorSettings
-from caliper.servicers.starting import aggregator, start
+from caliper.wiring.service_settings import AggregatorSettings
+from caliper.wiring.startup import aggregator, start
 
 sys.exit(start(AggregatorSettings, aggregator))

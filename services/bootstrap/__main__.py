@@ -2,6 +2,6 @@
 
 import sys
 
-from caliper.runtime.bootstrap import bootstrap
+from caliper.wiring.bootstrap import bootstrap
 
 sys.exit(bootstrap())

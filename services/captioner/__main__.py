@@ -2,7 +2,7 @@
 
 import sys
 
-from caliper.runtime.service_settings import CaptionerSettings
-from caliper.servicers.starting import captioner, start
+from caliper.wiring.service_settings import CaptionerSettings
+from caliper.wiring.startup import captioner, start
 
 sys.exit(start(CaptionerSettings, captioner))

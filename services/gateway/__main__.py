@@ -2,7 +2,7 @@
 
 import sys
 
-from caliper.runtime.service_settings import GatewaySettings
-from caliper.servicers.starting import gateway, start
+from caliper.wiring.service_settings import GatewaySettings
+from caliper.wiring.startup import gateway, start
 
 sys.exit(start(GatewaySettings, gateway))

@@ -2,7 +2,7 @@
 
 import sys
 
-from caliper.runtime.service_settings import JudgeSettings
-from caliper.servicers.starting import judge, start
+from caliper.wiring.service_settings import JudgeSettings
+from caliper.wiring.startup import judge, start
 
 sys.exit(start(JudgeSettings, judge))

@@ -2,7 +2,7 @@
 
 import sys
 
-from caliper.runtime.service_settings import QaReaderSettings
-from caliper.servicers.starting import qa_reader, start
+from caliper.wiring.service_settings import QaReaderSettings
+from caliper.wiring.startup import qa_reader, start
 
 sys.exit(start(QaReaderSettings, qa_reader))

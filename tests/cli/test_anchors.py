@@ -17,7 +17,7 @@ from tests.fakes.command import Command, Ended
 from caliper.benchmarks.registry import BUILT_IN
 from caliper.benchmarks.settings import resolved_settings
 from caliper.cli import flags
-from caliper.runtime.anchors.frozen import anchors_of
+from caliper.wiring.anchors import anchors_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

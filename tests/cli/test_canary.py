@@ -14,7 +14,7 @@ from tests.fakes.command import Command
 
 from caliper.benchmarks.registry import BUILT_IN
 from caliper.benchmarks.settings import resolved_settings
-from caliper.standalone.canary.cases import RIGHT, cases
+from caliper.cli.canary.cases import RIGHT, cases
 
 CASES = cases({name: resolved_settings(name, {}) for name in BUILT_IN})
 RIGHT_ONES = {case.caption: case for case in CASES if case.kind == RIGHT}

@@ -12,7 +12,7 @@ from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.envelopes import Delivery, Message
 from caliper.core.messages import PlanJob
-from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS
+from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS
 
 RUN = "a" * 16
 ERROR = "NotFound: no run [a] of 5"

@@ -16,7 +16,9 @@ from tests.fakes.sources import python_path
 from tests.servers import broker, compose_spec, fetch, object_server
 from tests.servers.absent import leave_out
 
-from caliper.runtime.service_settings import (
+from caliper.version import __version__
+from caliper.wiring.grounds import store_access
+from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
     ClientSettings,
@@ -25,9 +27,7 @@ from caliper.runtime.service_settings import (
     QaReaderSettings,
     ServerSettings,
 )
-from caliper.runtime.settings import Settings, read_settings, variable
-from caliper.servicers.grounds import store_access
-from caliper.version import __version__
+from caliper.wiring.settings import Settings, read_settings, variable
 
 SETTINGS: dict[str, type[ServerSettings]] = {
     "aggregator": AggregatorSettings,

@@ -19,9 +19,9 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
-from caliper.pipeline.aside import RelayedStore
-from caliper.pipeline.narrowed import Narrowed
-from caliper.pipeline.unwritten import Unwritten
+from caliper.pipeline.comparing.worker_loop import RelayedStore
+from caliper.pipeline.store.key_prefix import Narrowed
+from caliper.pipeline.store.write_back import Unwritten
 from caliper.ports.storage import ObjectStore
 
 

@@ -8,12 +8,12 @@ from tests.fakes.stores import MemoryStore, supplies
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.benchmarks.registry import benchmark
+from caliper.cli.submission import parcel_at
 from caliper.core.keys import digest
 from caliper.core.run import RunSpec
-from caliper.pipeline.supplies import push_dataset, put_captions
+from caliper.local.supplies import FileSupplies
+from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.storage import Sources, Supplies
-from caliper.standalone.remote import parcel_at
-from caliper.standalone.supplies import FileSupplies
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "examples" / "captionqa" / "questions.json"
 LAYOUT = benchmark("captionqa").data

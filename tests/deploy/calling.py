@@ -11,11 +11,12 @@ import typer
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.triton_address import COMMON_OPTIONS, parse_addresses
 from caliper.cli.app import app
-from caliper.runtime.addresses import Address
-from caliper.runtime.bootstrap import BootstrapSettings
-from caliper.runtime.endpoint_settings import EndpointSettings
-from caliper.runtime.models import split_spec
-from caliper.runtime.service_settings import (
+from caliper.serving.addresses import Address
+from caliper.wiring.bootstrap import BootstrapSettings
+from caliper.wiring.endpoint_settings import EndpointSettings
+from caliper.wiring.grounds import kafka_access, store_access
+from caliper.wiring.models import split_spec
+from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
     ClientSettings,
@@ -26,8 +27,7 @@ from caliper.runtime.service_settings import (
     StoreSettings,
     StreamSettings,
 )
-from caliper.runtime.settings import Settings
-from caliper.servicers.grounds import kafka_access, store_access
+from caliper.wiring.settings import Settings
 
 SETTINGS: dict[str, type[Settings]] = {
     "aggregator": AggregatorSettings,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.deploy.made import make_secrets
 
-from caliper.runtime.settings import PREFIX
+from caliper.wiring.settings import PREFIX
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,9 @@ from tests.deploy.policies.planting import Change, item
 from tests.deploy.rendering import RENDERINGS, Rendering, rendered
 
 from caliper.adapters.streams.kafka_topics import TOPICS
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
 from caliper.ports.telemetry import SILENT
-from caliper.servicers.grounds import Ground
+from caliper.wiring.grounds import Ground
 
 WORK = {"judge": JUDGE_JOBS, "qa-reader": QA_JOBS, "captioner": CAPTION_JOBS}
 """What each scaled component takes its jobs from."""

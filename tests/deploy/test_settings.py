@@ -18,9 +18,9 @@ from tests.deploy.policies.planting import Change, container, item, pod
 from tests.deploy.rendering import BASE, PLAIN, RENDERINGS, Rendering, rendered
 
 from caliper.core.errors import CaliperError
-from caliper.runtime.addresses import Address
-from caliper.runtime.service_settings import ClientSettings, ServerSettings
-from caliper.runtime.settings import Settings, read_settings
+from caliper.serving.addresses import Address
+from caliper.wiring.service_settings import ClientSettings, ServerSettings
+from caliper.wiring.settings import Settings, read_settings
 
 _EVERY = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - what the manifests say

@@ -23,8 +23,8 @@ from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Decoding, Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.ports.models import Answerer, Message
 
 QUESTIONS = [

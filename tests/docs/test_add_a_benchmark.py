@@ -16,7 +16,7 @@ from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Failure, Item, Reply, Source
 from caliper.core.sample import Row
-from caliper.pipeline.rendering import render
+from caliper.pipeline.asking.request import render
 from caliper.ports.prompts import Template
 
 PAGE = "add-a-benchmark.md"

@@ -18,8 +18,8 @@ from tests.docs.pages import ROOT
 from tests.fakes.sources import python_path
 
 from caliper.cli.app import app
-from caliper.runtime.settings import CallSettings, MediaSettings, variable
-from caliper.standalone.config import BenchmarkConfig, RunConfig
+from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.wiring.settings import CallSettings, MediaSettings, variable
 
 SCRIPT = Path("tools/cli_reference.py")
 PAGE = (ROOT / "docs" / "cli.md").read_text("utf-8")

@@ -7,16 +7,16 @@ import re
 import pytest
 from tests.docs.pages import ROOT
 
-RUNS = "standalone/test_endpoint_faults.py"
+RUNS = "local/test_endpoint_faults.py"
 LASTING = f"{RUNS}::test_lasting_trouble_of_some_requests"
 PASSING = f"{RUNS}::test_trouble_that_passes_leaves_no_trace"
 RESTART = f"{RUNS}::test_a_server_that_is_started_anew"
-BLANK = "standalone/test_captioner_refusals.py::test_a_blank_caption_is_an_answer"
-WITHHELD = "standalone/test_captioner_refusals.py::test_what_is_withheld_from_us_is_no_answer"
+BLANK = "local/test_captioner_refusals.py::test_a_blank_caption_is_an_answer"
+WITHHELD = "local/test_captioner_refusals.py::test_what_is_withheld_from_us_is_no_answer"
 SCHEMAS = "adapters/models/test_tgi_schemas.py"
 TLS = "adapters/models/test_tls.py"
 TRITON_TLS = "adapters/models/test_triton_tls.py"
-TRITON_RUNS = "standalone/test_triton_runs.py"
+TRITON_RUNS = "local/test_triton_runs.py"
 TRITON = "adapters/models/test_triton_faults.py"
 CONTROL = "adapters/models/test_triton_control.py"
 

@@ -17,9 +17,9 @@ from tests.fakes.bootstrapping import RECIPES, run, settings
 from tests.fakes.sources import python_path
 from tests.servers.kube_api import KubeApi
 
-from caliper.runtime.bootstrap import BootstrapSettings
-from caliper.runtime.settings import variable
-from caliper.runtime.tokens import Caller, Role, TokenFile
+from caliper.serving.tokens import Caller, Role, TokenFile
+from caliper.wiring.bootstrap import BootstrapSettings
+from caliper.wiring.settings import variable
 
 PAGE = (ROOT / "docs" / "secrets.md").read_text("utf-8")
 _BLOCKS = blocks("secrets.md", "sh")

@@ -8,8 +8,8 @@ import pytest
 from tests.docs.pages import ROOT
 
 from caliper.adapters.streams.kafka_topics import TOPICS
-from caliper.runtime.permissions import RULES
-from caliper.runtime.service_settings import (
+from caliper.serving.permissions import RULES
+from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
     ClientSettings,
@@ -17,7 +17,7 @@ from caliper.runtime.service_settings import (
     JudgeSettings,
     QaReaderSettings,
 )
-from caliper.runtime.settings import Settings, variable
+from caliper.wiring.settings import Settings, variable
 
 PAGE = (ROOT / "docs" / "services.md").read_text("utf-8")
 SERVICES: dict[str, type[Settings]] = {

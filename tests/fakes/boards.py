@@ -11,9 +11,9 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.report import BenchmarkReport, Coverage
 from caliper.core.run import Identity, RunState
-from caliper.pipeline.gateway import Gateway, Outside
-from caliper.pipeline.resolve import Asked, BenchmarkAsked
-from caliper.pipeline.runs import RunBook, write_json
+from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.store.runs import RunBook, write_json
 from caliper.ports.stages import Described, Scores
 
 READER = Identity("lexical", "lexical", "1")

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from caliper.runtime.clock import SystemClock
+from caliper.wiring.clock import SystemClock
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from caliper.analysis.flips import Flip, Flips
 from caliper.analysis.likeness import Distinction
 from caliper.core.report import Coverage
 from caliper.core.run import RunState
-from caliper.pipeline.comparing import Against, Comparison, Part, Side
+from caliper.pipeline.comparing.comparison import Against, Comparison, Part, Side
 
 F1, OCR = ("average", "f1"), ("tasks", "OCR", "f1")
 FIGURES = {

@@ -29,15 +29,15 @@ from caliper.core.messages import (
 )
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.run import BenchmarkSpec
-from caliper.pipeline.aggregate import report, verdict_rows
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.plan import Captions
-from caliper.pipeline.publish import RUNS, VERDICTS
-from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.runs import run_store
-from caliper.pipeline.tracked import TrackedRun
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.ledger.report import report, verdict_rows
+from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.runs import run_store
 
 CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}

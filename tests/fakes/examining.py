@@ -14,8 +14,8 @@ from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.pipeline.asking.examiner import Examiner, Models
 
 FIVE = {"captionqa": runs.sources(runs.choice_rows(1, 5), {})}
 

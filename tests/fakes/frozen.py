@@ -12,10 +12,10 @@ from tests.fakes.separate import ENDS_WITHIN, Installation
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
-from caliper.pipeline.plan import read_summary
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS
-from caliper.pipeline.runs import run_store
-from caliper.standalone.config import RunConfig
+from caliper.local.config import RunConfig
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS
+from caliper.pipeline.store.plan import read_summary
+from caliper.pipeline.store.runs import run_store
 
 
 @asynccontextmanager

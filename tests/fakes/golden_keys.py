@@ -29,13 +29,13 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.aggregate import id_of
-from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner, Models
-from caliper.pipeline.holding import HeldMedia
-from caliper.pipeline.publish import jobs
-from caliper.pipeline.replies import key_of_job
+from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.pipeline.asking.captioner import Captioner
+from caliper.pipeline.asking.examiner import Examiner, Models
+from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.asking.replies import key_of_job
+from caliper.pipeline.ledger.report import id_of
+from caliper.pipeline.planning.publisher import jobs
 from caliper.ports.models import Image
 
 PACK = shipped_pack()

@@ -11,9 +11,9 @@ from typing import Any
 import grpc
 
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
-from caliper.runtime.addresses import Address
-from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
-from caliper.runtime.health import Check
+from caliper.serving.addresses import Address
+from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
+from caliper.serving.health import Check
 
 LOOPBACK = Address("127.0.0.1", 0)
 OPTIONS = ServerOptions(LOOPBACK, health=LOOPBACK, deadline=30.0, grace=30.0, check_every=0.01)

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.pipeline.run_record import Evaluation
+from caliper.local.config import RunConfig
+from caliper.local.run import evaluate
+from caliper.local.setup import prepare
+from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.addresses import Address
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.grpc_server import ServerOptions
-from caliper.runtime.lifecycle import Parts, Running, run_all
-from caliper.runtime.models import Access
-from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import Ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import RunConfig
-from caliper.standalone.prepare import prepare
-from caliper.standalone.run import evaluate
+from caliper.serving.addresses import Address
+from caliper.serving.grpc_server import ServerOptions
+from caliper.serving.lifecycle import Parts, Running, run_all
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import Ground
+from caliper.wiring.models import Access
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 
 @asynccontextmanager

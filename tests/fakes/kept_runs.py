@@ -36,11 +36,11 @@ from tests.fakes.releases import ROOT
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.remote import send
+from caliper.cli.submission import send
+from caliper.local.config import RunConfig, read_config
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 KEPT = ROOT / "tests" / "kept"
 STORES = ("store", "store_interrupted")

@@ -18,8 +18,8 @@ from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.envelopes import Message
 from caliper.core.run import RunState
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
-from caliper.standalone.config import RunConfig, read_config
+from caliper.local.config import RunConfig, read_config
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
 
 CHECKPOINTS = {"step-1000": "careless", "step-2000": "careful"}
 OLDEST, NEWEST = CHECKPOINTS

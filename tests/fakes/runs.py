@@ -12,7 +12,7 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.sample import Row
-from caliper.pipeline.plan import PlanReader, plan, read_plan
+from caliper.pipeline.store.plan import PlanReader, plan, read_plan
 from caliper.ports.storage import ObjectStore, Sources
 
 JUDGE = Identity("scripted", "scripted", "1", cached=True)

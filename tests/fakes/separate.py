@@ -30,13 +30,13 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import send
 from caliper.core.dead_letters import Letter
 from caliper.core.run import RunState
-from caliper.pipeline.dead_letters import Which, kept_letters
-from caliper.pipeline.run_record import Evaluation
+from caliper.local.config import RunConfig
+from caliper.pipeline.gateway.dead_letters import Which, kept_letters
+from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.storage import ObjectStore
-from caliper.standalone.config import RunConfig
-from caliper.standalone.remote import send
 
 EXAMINING = ("judge", "qa_reader")
 STAGES = (*EXAMINING, "captioner")

@@ -10,8 +10,8 @@ from tests.fakes.releases import ROOT
 
 from caliper.adapters.exports.rows import record
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.pipeline.reading import Wanted
-from caliper.standalone.config import RunConfig, read_config
+from caliper.local.config import RunConfig, read_config
+from caliper.pipeline.reports.run_reader import Wanted
 
 EXAMPLES = ROOT / "examples"
 

@@ -22,24 +22,24 @@ from caliper.core.keys import canonical_json
 from caliper.core.messages import CaptionJob, ExamineJob, PlanJob, RunEnded, Verdicts
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.caption import Captioner
-from caliper.pipeline.examine import Examiner, Models
-from caliper.pipeline.following import Follower, Pace
-from caliper.pipeline.holding import HeldMedia
-from caliper.pipeline.outlets import Outlets, Trouble
-from caliper.pipeline.plan import Captions
-from caliper.pipeline.planner import Planner, Resumption
-from caliper.pipeline.publish import PLAN_JOBS, RUNS, VERDICTS
-from caliper.pipeline.report_files import ReportFiles
-from caliper.pipeline.runs import SPEC, RunBook, run_store
-from caliper.pipeline.tracked import TrackedRun
+from caliper.local.stages import Stages
+from caliper.local.supplies import FileSupplies
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.follower import Follower, Pace
+from caliper.pipeline.aggregation.outlets import Outlets, Trouble
+from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.pipeline.asking.captioner import Captioner
+from caliper.pipeline.asking.examiner import Examiner, Models
+from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.planning.planner import Planner, Resumption
+from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS, VERDICTS
+from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.runs import SPEC, RunBook, run_store
+from caliper.pipeline.work.worker import Limits
 from caliper.ports.models import Image
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.worker import Limits
-from caliper.standalone.stages import Stages
-from caliper.standalone.supplies import FileSupplies
+from caliper.wiring.clock import SystemClock
 
 SAMPLES, QUESTIONS = 8, 3
 SIZE = SAMPLES * QUESTIONS

@@ -8,7 +8,7 @@ from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.keys import checked, checked_prefix, too_long
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
-from caliper.pipeline.store_supplies import StoredSupplies
+from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.ports.storage import ObjectStore
 
 

@@ -7,7 +7,7 @@ import runpy
 import sys
 
 # Before the number is raised: what the store keeps is written as by this release.
-import caliper.servicers.starting  # noqa: F401
+import caliper.wiring.startup  # noqa: F401
 from caliper.adapters.wire import protobuf_codec
 from caliper.core import run
 

@@ -14,17 +14,17 @@ from tests.fakes.stores import supplies
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.outcome import Verdict
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.comparisons import Comparer
-from caliper.pipeline.gateway import Gateway, Outside
-from caliper.pipeline.reading import RunReader
-from caliper.pipeline.resolve import LocalStages
-from caliper.pipeline.runs import STARTED, RunBook, run_store, write_json
-from caliper.pipeline.supplies import MediaIndex, put_captions
-from caliper.runtime.addresses import Address
-from caliper.runtime.sinks import sink_of
-from caliper.runtime.web import WebServer
-from caliper.servicers.pages import Pages, Sources, trouble
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.planning.resolution import LocalStages
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.runs import STARTED, RunBook, run_store, write_json
+from caliper.pipeline.store.supplies import MediaIndex, put_captions
+from caliper.serving.addresses import Address
+from caliper.serving.pages import Pages, Sources, trouble
+from caliper.serving.web import WebServer
+from caliper.wiring.sinks import sink_of
 
 
 @dataclass

@@ -14,14 +14,14 @@ from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StoreUnavailable
 from caliper.core.messages import Verdicts
 from caliper.core.outcome import Verdict
-from caliper.pipeline.aggregate import report
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.gauges import Gauges, Scope
-from caliper.pipeline.ledger import Ledger
-from caliper.pipeline.live_scores import label_of
-from caliper.pipeline.outlets import Bounds, Outlets
-from caliper.pipeline.publish import VERDICTS
-from caliper.pipeline.report_files import ReportFiles
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets
+from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.ledger.report import report
+from caliper.pipeline.live.gauges import Gauges, Scope
+from caliper.pipeline.live.scores import label_of
+from caliper.pipeline.planning.publisher import VERDICTS
+from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.ports.telemetry import Score, Window
 
 SAMPLES, QUESTIONS = evaluations.SAMPLES, evaluations.QUESTIONS

@@ -11,7 +11,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.backoff import Backoff
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message, bytes_of
-from caliper.runtime.worker import Attempt, Limits, Worker
+from caliper.pipeline.work.worker import Attempt, Limits, Worker
 
 LIMITS = Limits(in_flight=4, budget=60.0, backoff=Backoff(1.0, 8.0))
 

@@ -11,8 +11,8 @@ from caliper.adapters.packs.files import shipped_pack
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
 from caliper.core.untrusted import LONGEST, Fence
-from caliper.pipeline.answerer import PromptingAnswerer
-from caliper.pipeline.examine import Examiner, Models
+from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.pipeline.asking.examiner import Examiner, Models
 
 # The benchmark, who answers, the rows, and what the model says.
 BENCHMARKS = {

@@ -20,11 +20,11 @@ from caliper.core.envelopes import Message, Record
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
-from caliper.pipeline.aggregator import Aggregator
-from caliper.pipeline.live_tallies import LiveTallies
-from caliper.pipeline.publish import RUNS
-from caliper.pipeline.rolling import RollingScores
-from caliper.pipeline.tracked import Runs
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.ledger.run_ledger import Runs
+from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.planning.publisher import RUNS
+from caliper.pipeline.reports.running_scores import RollingScores
 from caliper.ports.stages import Scores
 
 

@@ -13,7 +13,7 @@ from tests.fakes.separate import installation as installed
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.servicers.grounds import memory_ground
+from caliper.wiring.grounds import memory_ground
 
 
 @pytest.fixture

@@ -26,10 +26,10 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, NotFound
-from caliper.pipeline.comparing import Wished
-from caliper.pipeline.reading import Wanted
-from caliper.pipeline.resolve import Asked
-from caliper.runtime.tokens import Role
+from caliper.pipeline.comparing.comparison import Wished
+from caliper.pipeline.planning.resolution import Asked
+from caliper.pipeline.reports.run_reader import Wanted
+from caliper.serving.tokens import Role
 
 ROOT = Path(__file__).resolve().parents[2]
 

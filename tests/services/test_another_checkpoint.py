@@ -18,15 +18,15 @@ from tests.fakes.opinions import steadfast
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.submission import send
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
-from caliper.pipeline.run_record import Evaluation
-from caliper.pipeline.runs import SPEC, STARTED
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import checked
-from caliper.standalone.remote import send
+from caliper.local.config import checked
+from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.store.runs import SPEC, STARTED
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PATIENCE = 60

@@ -20,15 +20,15 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import parcel_of, send
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
-from caliper.pipeline.reading import FILES, Wanted
-from caliper.pipeline.resolve import Asked, BenchmarkAsked
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import Ground, memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import BenchmarkConfig, RunConfig
-from caliper.standalone.remote import parcel_of, send
+from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.reports.run_reader import FILES, Wanted
+from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAME = "fake/judge-8b"

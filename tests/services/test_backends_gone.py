@@ -12,12 +12,12 @@ from tests.fakes.readiness import Readiness
 from tests.servers.process import STARTS_WITHIN
 
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.runtime.addresses import Address
-from caliper.runtime.grpc_server import ServerOptions
-from caliper.runtime.lifecycle import Parts, Running, run_all
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import captioner_parts, examining_parts
-from caliper.servicers.grounds import Ground, memory_ground
+from caliper.serving.addresses import Address
+from caliper.serving.grpc_server import ServerOptions
+from caliper.serving.lifecycle import Parts, Running, run_all
+from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.services import captioner_parts, examining_parts
 
 OPTIONS = ServerOptions(Address("127.0.0.1", 0), grace=5, check_every=0.05)
 

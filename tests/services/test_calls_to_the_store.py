@@ -12,21 +12,21 @@ from tests.fakes.installation import listening, over
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.submission import send
 from caliper.core.run import RunState
-from caliper.pipeline.reading import Wanted
-from caliper.pipeline.resolve import LocalStages
+from caliper.local.config import RunConfig, read_config
+from caliper.pipeline.planning.resolution import LocalStages
+from caliper.pipeline.reports.run_reader import Wanted
 from caliper.ports.stages import Described
-from caliper.runtime.lifecycle import Parts, together
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import (
+from caliper.serving.lifecycle import Parts, together
+from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.services import (
     aggregator_parts,
     captioner_parts,
     examining_parts,
     gateway_parts,
 )
-from caliper.servicers.grounds import Ground, memory_ground
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.remote import send
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODEL = "fake/judge-8b"

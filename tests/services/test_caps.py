@@ -18,22 +18,22 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import send
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
-from caliper.pipeline.dead_letters import kept_letters
-from caliper.pipeline.publish import RUNS, VERDICTS
-from caliper.pipeline.reading import Wanted
-from caliper.pipeline.run_record import Evaluation
-from caliper.runtime.anchors.frozen import anchors_of
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.lifecycle import together
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.building import examining_parts
-from caliper.servicers.grounds import Ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import RunConfig, checked
-from caliper.standalone.remote import send
+from caliper.local.config import RunConfig, checked
+from caliper.pipeline.gateway.dead_letters import kept_letters
+from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.store.run_record import Evaluation
+from caliper.serving.lifecycle import together
+from caliper.wiring.anchors import anchors_of
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import Ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.services import examining_parts
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RIGHT = answer('{"score": 1, "reason": "so says the server"}')

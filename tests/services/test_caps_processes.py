@@ -10,8 +10,8 @@ from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 
 from caliper.core.run import RunState
-from caliper.pipeline.reading import Wanted
-from caliper.standalone.config import checked
+from caliper.local.config import checked
+from caliper.pipeline.reports.run_reader import Wanted
 
 SAMPLES, CALLS, TOKENS_A_CALL = 120, 40, 10
 

@@ -20,17 +20,17 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import parcel_at, send
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
-from caliper.pipeline.comparing import Wished, compare_runs
-from caliper.pipeline.supplies import push_dataset
-from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.runtime.sinks import thumbnails_below
-from caliper.servicers.grounds import Ground, memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.directory import RunDirectory
-from caliper.standalone.kept import media_of
-from caliper.standalone.remote import parcel_at, send
+from caliper.local.config import RunConfig, read_config
+from caliper.local.directory import RunDirectory
+from caliper.local.reports import media_of
+from caliper.pipeline.comparing.comparison import Wished, compare_runs
+from caliper.pipeline.store.supplies import push_dataset
+from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.sinks import thumbnails_below
+from caliper.wiring.startup import everything
 
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60

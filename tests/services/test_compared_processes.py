@@ -16,9 +16,9 @@ from tests.fakes.small_runs import example, local
 
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.cli.progress import WarningWatcher
-from caliper.pipeline.comparing import Wished, compare_runs
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.directory import RunDirectory
+from caliper.local.config import RunConfig, read_config
+from caliper.local.directory import RunDirectory
+from caliper.pipeline.comparing.comparison import Wished, compare_runs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

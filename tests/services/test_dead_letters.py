@@ -12,16 +12,16 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import send
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.run import RunState
-from caliper.pipeline.dead_letters import Which, kept_letters, replay
-from caliper.pipeline.publish import QA_JOBS, RUNS, VERDICTS
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import Ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import read_config
-from caliper.standalone.remote import send
+from caliper.local.config import read_config
+from caliper.pipeline.gateway.dead_letters import Which, kept_letters, replay
+from caliper.pipeline.planning.publisher import QA_JOBS, RUNS, VERDICTS
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import Ground
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -29,7 +29,14 @@ from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.pipeline.planning.publisher import (
+    CAPTION_JOBS,
+    JUDGE_JOBS,
+    PLAN_JOBS,
+    QA_JOBS,
+    RUNS,
+    VERDICTS,
+)
 
 JOBS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 MIDDLE = 12

@@ -29,9 +29,9 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.dead_letters import DEAD_LETTERS, Letter
 from caliper.core.run import RunState
-from caliper.pipeline.dead_letters import read_job
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, RUNS, VERDICTS
-from caliper.pipeline.reading import Wanted
+from caliper.pipeline.gateway.dead_letters import read_job
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.pipeline.reports.run_reader import Wanted
 
 MIDDLE = 12
 # How often the model of a stage answers before it fails: for most of a run.

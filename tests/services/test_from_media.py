@@ -10,12 +10,12 @@ from tests.fakes.installation import alone, over
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import parcels_from_media, send
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.reading import Wanted
-from caliper.runtime.recordings import Recordings
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.remote import parcels_from_media, send
+from caliper.local.config import RunConfig, read_config
+from caliper.pipeline.reports.run_reader import Wanted
+from caliper.wiring.recordings import Recordings
 
 
 @pytest.fixture

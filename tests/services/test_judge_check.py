@@ -17,15 +17,15 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.settings import resolved_settings
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import parcel_at, send
 from caliper.core.run import RunState
-from caliper.pipeline.reading import FILES
-from caliper.pipeline.supplies import push_dataset
-from caliper.runtime.anchors.frozen import anchors_of
-from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.remote import parcel_at, send
+from caliper.local.config import RunConfig, read_config
+from caliper.pipeline.reports.run_reader import FILES
+from caliper.pipeline.store.supplies import push_dataset
+from caliper.wiring.anchors import anchors_of
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ANCHORS = anchors_of("captionqa", resolved_settings("captionqa", {}))

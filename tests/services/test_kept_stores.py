@@ -18,10 +18,10 @@ from tests.fakes.kept_runs import (
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.submission import send
 from caliper.core.run import RunState
-from caliper.pipeline.reading import Wanted
-from caliper.standalone.config import RunConfig
-from caliper.standalone.remote import send
+from caliper.local.config import RunConfig
+from caliper.pipeline.reports.run_reader import Wanted
 
 CALLS = json.loads((KEPT / "calls.json").read_text())
 

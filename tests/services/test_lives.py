@@ -21,21 +21,21 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.remote import report_there
+from caliper.cli.submission import parcel_of, send
 from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, NotReady
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob, RunFailed, event_key
 from caliper.core.run import Identity, RunSpec, RunState
-from caliper.pipeline.publish import JUDGE_JOBS, PLAN_JOBS, RUNS
-from caliper.pipeline.resolve import Asked, BenchmarkAsked
-from caliper.pipeline.runs import REFUSED
-from caliper.pipeline.supplies import push_dataset, put_captions
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import Ground, memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.prepare import open_sources
-from caliper.standalone.remote import parcel_of, send
+from caliper.local.config import RunConfig, read_config
+from caliper.local.setup import open_sources
+from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, RUNS
+from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.store.runs import REFUSED
+from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -13,8 +13,8 @@ from tests.fakes.small_runs import example
 
 from caliper.core.report import VerdictRow
 from caliper.core.run import RunState
-from caliper.pipeline.reading import Wanted
-from caliper.standalone.config import RunConfig
+from caliper.local.config import RunConfig
+from caliper.pipeline.reports.run_reader import Wanted
 
 FIRST = 24
 # A reply that is not understood is asked for once more, so that fewer verdicts are out.

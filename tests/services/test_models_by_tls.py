@@ -12,15 +12,15 @@ from tests.fakes.opinions import opinionated
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.submission import send
 from caliper.core.errors import BackendRejected, InvalidInput
 from caliper.core.run import RunState
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.runtime.settings import read_settings
-from caliper.servicers.building import captioner_parts, examining_parts
-from caliper.servicers.grounds import memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import checked
-from caliper.standalone.remote import send
+from caliper.local.config import checked
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.services import captioner_parts, examining_parts
+from caliper.wiring.settings import read_settings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PATIENCE = 60

@@ -9,12 +9,12 @@ from tests.fakes.installation import alone, installation, over
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import send
 from caliper.core.errors import InvalidInput, NotFound, NotReady
 from caliper.core.run import RunState
-from caliper.pipeline.reading import Wanted
-from caliper.servicers.grounds import memory_ground
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.remote import send
+from caliper.local.config import RunConfig, read_config
+from caliper.pipeline.reports.run_reader import Wanted
+from caliper.wiring.grounds import memory_ground
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOBODY = "0" * 16

@@ -9,12 +9,12 @@ from tests.fakes.installation import alone, installation, over
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import parcel_at, send
 from caliper.core.run import RunState
-from caliper.pipeline.reading import FILES
-from caliper.pipeline.supplies import push_dataset
-from caliper.servicers.grounds import Ground, memory_ground
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.remote import parcel_at, send
+from caliper.local.config import RunConfig, read_config
+from caliper.pipeline.reports.run_reader import FILES
+from caliper.pipeline.store.supplies import push_dataset
+from caliper.wiring.grounds import Ground, memory_ground
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PICTURE = b"data:image/jpeg;base64,"

@@ -24,9 +24,9 @@ from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import send
 from caliper.core.run import RunState
-from caliper.standalone.config import RunConfig, read_config
-from caliper.standalone.remote import send
+from caliper.local.config import RunConfig, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"

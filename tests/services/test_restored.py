@@ -30,7 +30,7 @@ from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
-from caliper.pipeline.publish import JUDGE_JOBS, VERDICTS
+from caliper.pipeline.planning.publisher import JUDGE_JOBS, VERDICTS
 from caliper.ports.storage import ObjectStore
 
 # Requests of each model until a run is in its middle: enough for verdicts.

@@ -20,7 +20,7 @@ from tests.fakes.small_runs import example
 from tests.servers.summary import RELEASES
 
 from caliper.core.run import RunState
-from caliper.pipeline.publish import JUDGE_JOBS
+from caliper.pipeline.planning.publisher import JUDGE_JOBS
 
 # As docs/operations.md tells it: who reads a message before who writes it.
 ORDER = ("aggregator", "judge", "qa_reader", "captioner", "gateway")

@@ -19,16 +19,16 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.exits import Exit
+from caliper.cli.submission import send
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
-from caliper.pipeline.reading import Wanted
-from caliper.pipeline.run_record import Evaluation
-from caliper.runtime.service_settings import JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import read_config
-from caliper.standalone.remote import send
+from caliper.local.config import read_config
+from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.store.run_record import Evaluation
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FIRST, SECOND = 20, 15

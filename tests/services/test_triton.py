@@ -8,12 +8,12 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.submission import send
 from caliper.core.run import RunState
-from caliper.runtime.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.servicers.grounds import memory_ground
-from caliper.servicers.starting import everything
-from caliper.standalone.config import RunConfig, checked
-from caliper.standalone.remote import send
+from caliper.local.config import RunConfig, checked
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import everything
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

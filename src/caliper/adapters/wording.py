@@ -12,7 +12,7 @@ from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.registry import benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
-from caliper.pipeline.comparing import Side
+from caliper.pipeline.comparing.comparison import Side
 
 NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"

@@ -20,12 +20,12 @@ from caliper.analysis.choice import Choice
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, also_written
+from caliper.cli.labels import Labels, Possible, read_labels
+from caliper.cli.opinions import Opinions, choices
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
-from caliper.standalone.directory import RunDirectory, find_run
-from caliper.standalone.kept import possible_scores, read_verdicts
-from caliper.standalone.labels import Labels, Possible, read_labels
-from caliper.standalone.opinions import Opinions, choices
+from caliper.local.directory import RunDirectory, find_run
+from caliper.local.reports import possible_scores, read_verdicts
 
 Runs = Annotated[
     list[str],

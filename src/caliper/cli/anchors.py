@@ -8,9 +8,9 @@ from rich.markup import escape
 
 from caliper.analysis.drift import Sitting, drift
 from caliper.cli.console import ERR
-from caliper.pipeline.judge_check import Sittings
-from caliper.standalone.directory import find_run
-from caliper.standalone.kept import kept_sittings
+from caliper.local.directory import find_run
+from caliper.local.reports import kept_sittings
+from caliper.pipeline.reports.judge_check import Sittings
 
 _SHOWN = 5
 

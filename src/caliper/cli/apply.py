@@ -12,9 +12,9 @@ from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.deferred import deferred
-from caliper.runtime.service_settings import ClientSettings
-from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import kafka_access, store_access, store_named
+from caliper.wiring.grounds import kafka_access, store_access, store_named
+from caliper.wiring.service_settings import ClientSettings
+from caliper.wiring.settings import read_settings
 
 if TYPE_CHECKING:
     from caliper.adapters.stores import minio

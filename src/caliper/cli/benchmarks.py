@@ -11,7 +11,7 @@ from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.cli.exits import Exit
 from caliper.cli.options import FromFile, How, Shared, from_file, from_flags, part_of, taking
 from caliper.core.errors import InvalidInput
-from caliper.standalone.config import RunConfig
+from caliper.local.config import RunConfig
 
 
 def benchmark_commands(

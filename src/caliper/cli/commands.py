@@ -35,11 +35,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "validate": ("validate:validate", "Check a dataset, captions, run or config file."),
     "canary": (
-        "canary:command",
+        "canary.command:command",
         "Test a judge, a reader or both with captions that contain prompt injections.",
     ),
     "doctor": (
-        "doctor:command",
+        "doctor.command:command",
         "Check everything that a run needs, one line each, with advice.",
     ),
     "serve": (

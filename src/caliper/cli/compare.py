@@ -16,14 +16,14 @@ from caliper.adapters.pages.compare import Section, render_comparison, sections
 from caliper.adapters.wording import chance, dimensions, interval, number, percent, stuffed_side
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
-from caliper.cli.comparing import Anyway, Partial, compared
+from caliper.cli.comparison import Anyway, Partial, compared
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import taking
 from caliper.core.run import RunState
-from caliper.pipeline.comparing import FLIPS, MOST_FLIPS, Against, Comparison, Wished
+from caliper.pipeline.comparing.comparison import FLIPS, MOST_FLIPS, Against, Comparison, Wished
 
 HELP = """Compare runs with BASE, metric by metric.
 

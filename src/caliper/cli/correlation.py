@@ -15,15 +15,15 @@ from rich.table import Table
 from caliper.analysis.correlation import Correlated, correlated
 from caliper.analysis.leaderboard import Column, headline_columns, metric_columns
 from caliper.cli.agreement import coefficient
-from caliper.cli.comparing import Anyway, refuse_unlike
+from caliper.cli.comparison import Anyway, refuse_unlike
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.people import MODEL, read_scores
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-from caliper.standalone.directory import find_run
-from caliper.standalone.kept import read_report
-from caliper.standalone.people import MODEL, read_scores
+from caliper.local.directory import find_run
+from caliper.local.reports import read_report
 
 Runs = Annotated[
     list[str],

@@ -18,13 +18,13 @@ from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
 from caliper.cli.options import Shown, taking
-from caliper.pipeline.supplies import Parcel, push_dataset
+from caliper.cli.submission import parcel_of, parcels_from_media
+from caliper.local.config import checked
+from caliper.pipeline.store.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
-from caliper.runtime.service_settings import ClientSettings
-from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import open_store
-from caliper.standalone.config import checked
-from caliper.standalone.remote import parcel_of, parcels_from_media
+from caliper.wiring.grounds import open_store
+from caliper.wiring.service_settings import ClientSettings
+from caliper.wiring.settings import read_settings
 
 Benchmark = Annotated[
     str, typer.Argument(metavar="BENCHMARK", help=f"One of {', '.join(benchmark_names())}.")

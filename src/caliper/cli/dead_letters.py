@@ -21,7 +21,7 @@ from caliper.core.envelopes import bytes_of
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.deferred import deferred
-from caliper.pipeline.dead_letters import Kept, Which, kept_letters, read_job, replay
+from caliper.pipeline.gateway.dead_letters import Kept, Which, kept_letters, read_job, replay
 from caliper.ports.stream import JobStream, LogReader
 
 if TYPE_CHECKING:

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 
 from caliper.adapters.exports.reading import read_report
 from caliper.analysis.likeness import Distinction, told_apart
-from caliper.cli.comparing import refuse_unlike
+from caliper.cli.comparison import refuse_unlike
 from caliper.cli.installation import open_gateway
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-from caliper.pipeline.comparing import (
+from caliper.local.directory import find_run, finished_runs
+from caliper.local.reports import read_figures
+from caliper.pipeline.comparing.comparison import (
     MOST_CANDIDATES,
     Differences,
     Wished,
     differences,
     refuse_partial,
 )
-from caliper.pipeline.declaration import declared
-from caliper.standalone.directory import find_run, finished_runs
-from caliper.standalone.kept import read_figures
+from caliper.pipeline.ledger.declaration import declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,14 +30,14 @@ from caliper.cli.show import (
 )
 from caliper.core.errors import BackendError
 from caliper.deferred import deferred
+from caliper.local.config import RunConfig
+from caliper.local.reports import find_kept, read_report
+from caliper.local.run import Finished, already, evaluate
+from caliper.local.setup import Prepared, prepare
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.settings import access, decoders
-from caliper.standalone.config import RunConfig
-from caliper.standalone.kept import find_kept, read_report
-from caliper.standalone.prepare import Prepared, prepare
-from caliper.standalone.run import Finished, already, evaluate
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.settings import access, decoders
 
 if TYPE_CHECKING:
     from caliper.cli import remote

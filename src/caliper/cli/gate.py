@@ -14,16 +14,16 @@ from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.wording import dimensions, number
 from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
-from caliper.cli.comparing import Anyway, compared
+from caliper.cli.comparison import Anyway, compared
 from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.gate_policy import read_policy
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import taking
 from caliper.core.run import RunState
-from caliper.pipeline.comparing import Side as ComparedRun
-from caliper.pipeline.comparing import Wished
-from caliper.standalone.policy import read_policy
+from caliper.pipeline.comparing.comparison import Side as ComparedRun
+from caliper.pipeline.comparing.comparison import Wished
 
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]

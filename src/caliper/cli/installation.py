@@ -11,13 +11,12 @@ from caliper.ports.storage import ObjectStore
 
 if TYPE_CHECKING:
     from caliper.adapters.remote import gateway
-    from caliper.runtime import service_settings, settings
-    from caliper.servicers import grounds
+    from caliper.wiring import grounds, service_settings, settings
 else:
     gateway = deferred("caliper.adapters.remote.gateway")
-    service_settings = deferred("caliper.runtime.service_settings")
-    settings = deferred("caliper.runtime.settings")
-    grounds = deferred("caliper.servicers.grounds")
+    service_settings = deferred("caliper.wiring.service_settings")
+    settings = deferred("caliper.wiring.settings")
+    grounds = deferred("caliper.wiring.grounds")
 
 _SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
 Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]

@@ -31,7 +31,7 @@ from caliper.analysis.leaderboard import (
 )
 from caliper.analysis.likeness import said
 from caliper.benchmarks.registry import benchmark_names
-from caliper.cli.comparing import Anyway, Partial
+from caliper.cli.comparison import Anyway, Partial
 from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
@@ -41,7 +41,7 @@ from caliper.cli.options import taking
 from caliper.cli.show import shown
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
-from caliper.pipeline.comparing import Differences, Wished
+from caliper.pipeline.comparing.comparison import Differences, Wished
 
 HELP = """Rank checkpoints: one table per benchmark, best first.
 

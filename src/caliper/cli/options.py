@@ -13,7 +13,7 @@ import typer
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.cli import flags
 from caliper.core.errors import InvalidInput, UnknownName
-from caliper.standalone.config import RunConfig, checked, read_config
+from caliper.local.config import RunConfig, checked, read_config
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,15 @@ from rich.table import Table
 
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_json
+from caliper.cli.estimate import Estimated, estimate
 from caliper.cli.exits import Exit
 from caliper.cli.options import Shown
 from caliper.cli.recipes import show_gaps
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.settings import access
-from caliper.standalone.config import RunConfig
-from caliper.standalone.estimate import Estimated, estimate
-from caliper.standalone.prepare import prepare
-from caliper.standalone.run import run_directory
+from caliper.local.config import RunConfig
+from caliper.local.run import run_directory
+from caliper.local.setup import prepare
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.settings import access
 
 
 def _plan(config: RunConfig, shown: Shown) -> int:

@@ -31,8 +31,8 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
+from caliper.local.silent_watcher import SilentWatcher
 from caliper.ports.clock import Clock
-from caliper.standalone.watching import SilentWatcher
 
 _REFRESH = 1.0
 """Seconds between two computations of a running score."""

@@ -7,8 +7,8 @@ from rich.markup import escape
 from caliper.cli.console import ERR
 from caliper.cli.options import Shown
 from caliper.core.run import RunSpec
-from caliper.standalone.config import RunConfig
-from caliper.standalone.recipes import recipe_gaps
+from caliper.local.config import RunConfig
+from caliper.local.recipes import recipe_gaps
 
 
 def show_gaps(config: RunConfig, spec: RunSpec, shown: Shown) -> None:

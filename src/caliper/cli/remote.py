@@ -21,18 +21,18 @@ from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
 from caliper.deferred import deferred
-from caliper.pipeline.reading import FILES
-from caliper.pipeline.run_record import Evaluation
-from caliper.standalone.config import RunConfig
+from caliper.local.config import RunConfig
+from caliper.pipeline.reports.run_reader import FILES
+from caliper.pipeline.store.run_record import Evaluation
 
 if TYPE_CHECKING:
     from rich import markdown
 
     from caliper.adapters.remote.gateway import RemoteGateway
-    from caliper.standalone import remote as sending
+    from caliper.cli import submission as sending
 else:
     markdown = deferred("rich.markdown")
-    sending = deferred("caliper.standalone.remote")
+    sending = deferred("caliper.cli.submission")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]

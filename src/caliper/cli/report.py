@@ -18,8 +18,8 @@ from caliper.cli.options import Shown
 from caliper.cli.show import show_place, show_report
 from caliper.core.errors import InvalidInput
 from caliper.deferred import deferred
-from caliper.standalone.directory import find_run
-from caliper.standalone.kept import write_report
+from caliper.local.directory import find_run
+from caliper.local.reports import write_report
 
 if TYPE_CHECKING:
     from caliper.cli import remote

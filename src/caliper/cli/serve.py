@@ -12,19 +12,19 @@ import uvloop
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.cli.options import taking
-from caliper.runtime.lifecycle import Running
-from caliper.runtime.memory import give_back
-from caliper.runtime.service_settings import (
+from caliper.serving.lifecycle import Running
+from caliper.wiring.grounds import kafka_access, kafka_ground, memory_ground, open_store
+from caliper.wiring.memory import give_back
+from caliper.wiring.service_settings import (
     CaptionerSettings,
     ClientSettings,
     GatewaySettings,
     JudgeSettings,
     QaReaderSettings,
 )
-from caliper.runtime.settings import read_settings
-from caliper.servicers.grounds import kafka_access, kafka_ground, memory_ground, open_store
-from caliper.servicers.starting import everything, log, measured
-from caliper.servicers.starting import serve as serve_parts
+from caliper.wiring.settings import read_settings
+from caliper.wiring.startup import everything, log, measured
+from caliper.wiring.startup import serve as serve_parts
 
 Listen = Annotated[
     str, typer.Option("--listen", metavar="HOST:PORT", help="Address of the gateway.")

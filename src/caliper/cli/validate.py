@@ -13,8 +13,8 @@ from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
+from caliper.cli.validation import validate as check
 from caliper.core.errors import UnknownName
-from caliper.standalone.validation import validate as check
 
 Checked = Annotated[
     Path,

@@ -12,7 +12,7 @@ from caliper.adapters.cluster.completing import Keeper, complete
 from caliper.adapters.cluster.folder import FolderSecrets
 from caliper.adapters.cluster.recipes import CALLERS, SERVING, Data, Plan, recipes
 from caliper.core.errors import StoreUnavailable
-from caliper.runtime.tokens import Caller, Role, TokenFile
+from caliper.serving.tokens import Caller, Role, TokenFile
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 YEAR = timedelta(days=365)

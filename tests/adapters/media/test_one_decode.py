@@ -14,9 +14,9 @@ from caliper.adapters.media.frames import MediaFolder
 from caliper.core.messages import CaptionJob
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
-from caliper.pipeline.caption import Captioner
-from caliper.pipeline.holding import HeldMedia
-from caliper.pipeline.publish import jobs
+from caliper.pipeline.asking.captioner import Captioner
+from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.planning.publisher import jobs
 
 Result = TypeVar("Result")
 

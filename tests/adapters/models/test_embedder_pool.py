@@ -24,7 +24,7 @@ from caliper.core.errors import (
     ModelChanged,
 )
 from caliper.ports.telemetry import Event, TriedAgain
-from caliper.runtime.clock import SystemClock
+from caliper.wiring.clock import SystemClock
 
 
 @asynccontextmanager

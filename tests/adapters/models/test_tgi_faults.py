@@ -27,7 +27,7 @@ from caliper.core.errors import (
 )
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored
 from caliper.core.question import Answer, Ask, Decoding, Item, Question
-from caliper.pipeline.answerer import PromptingAnswerer
+from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.ports.prompts import Template
 
 Outcomes = list[tuple[Outcome, Evidence]]

@@ -15,7 +15,7 @@ from caliper.adapters.models.pool import EmbedderPool
 from caliper.adapters.models.retrying import Budget
 from caliper.adapters.models.triton_embedder import TritonEmbedder, parse_embedder_addresses
 from caliper.core.errors import BackendUnavailable, InvalidInput
-from caliper.runtime.clock import SystemClock
+from caliper.wiring.clock import SystemClock
 
 Opening = Callable[[str], Awaitable[EmbedderPool]]
 

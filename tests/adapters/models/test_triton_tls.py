@@ -15,8 +15,8 @@ from caliper.adapters.models.triton_client import TritonClient
 from caliper.core.errors import BackendRejected
 from caliper.core.question import Decoding
 from caliper.ports.models import Message
-from caliper.runtime.clock import SystemClock
-from caliper.runtime.models import Access, ModelRoom
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.models import Access, ModelRoom
 
 pytestmark = pytest.mark.components("Triton")
 

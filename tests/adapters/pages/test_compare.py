@@ -9,7 +9,7 @@ from caliper.adapters.pages.compare import render_comparison
 from caliper.analysis.flips import Flip, Flips
 from caliper.analysis.likeness import Distinction
 from caliper.core.run import RunState
-from caliper.pipeline.comparing import Against
+from caliper.pipeline.comparing.comparison import Against
 
 JUDGE = Distinction("capability", "model", "judge", "lexical", "tgi")
 COVERAGE = Distinction("", "spec", "coverage_floor", "0.9", "0.99")

@@ -14,7 +14,7 @@ from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import render_comparison
 from caliper.analysis.flips import Flips
 from caliper.analysis.likeness import Distinction
-from caliper.pipeline.comparing import Against
+from caliper.pipeline.comparing.comparison import Against
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
 

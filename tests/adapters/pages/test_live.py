@@ -11,8 +11,8 @@ from caliper.adapters.pages.live import Found, choices, render_run, render_sampl
 from caliper.adapters.pages.page import live_policy
 from caliper.core.report import Estimate, Reuse
 from caliper.core.run import RunState
-from caliper.pipeline.reading import Wanted
-from caliper.pipeline.run_record import Evaluation
+from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.store.run_record import Evaluation
 
 STARTED = datetime(2026, 11, 21, tzinfo=UTC)
 COUNT = Estimate(117.0)

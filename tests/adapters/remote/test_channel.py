@@ -22,8 +22,8 @@ SERVER = """
 import asyncio
 from caliper.api.aggregator.v1 import aggregator_pb2_grpc
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
-from caliper.runtime.addresses import Address
-from caliper.runtime.grpc_server import GrpcServer, ServerOptions, Service
+from caliper.serving.addresses import Address
+from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 
 async def nothing(self, request, context):
     print("listened to", flush=True)

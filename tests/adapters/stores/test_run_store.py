@@ -13,7 +13,7 @@ from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
-from caliper.pipeline.store_log import SegmentCache, StoreLog
+from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
 
 SPEC, ANOTHER = runs.spec(name="ours"), runs.spec(name="theirs")
 OWN = f"runs/{SPEC.run_id}"

@@ -20,8 +20,8 @@ from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Coverage
 from caliper.core.run import RunState
-from caliper.pipeline.comparing import Against, Comparison, Part, Side, Wished
-from caliper.pipeline.comparisons import Pictures
+from caliper.pipeline.comparing.comparer import Pictures
+from caliper.pipeline.comparing.comparison import Against, Comparison, Part, Side, Wished
 
 NUMBERS = st.floats(allow_nan=False) | st.none()
 COUNTS = st.integers(0, 2**40)

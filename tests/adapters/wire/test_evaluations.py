@@ -19,8 +19,8 @@ from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.caps import Caps
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
-from caliper.pipeline.resolve import Asked, BenchmarkAsked
-from caliper.pipeline.run_record import Evaluation
+from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
 
 TEXTS = st.text(st.characters() | st.sampled_from("\ud83d\udcff\ufdd0"), max_size=12)

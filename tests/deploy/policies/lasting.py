@@ -16,9 +16,9 @@ from tests.deploy.objects import (
     pods,
 )
 
-from caliper.runtime.health import LIVE
-from caliper.runtime.service_settings import ServerSettings
-from caliper.servicers import aggregator, captioner, gateway, judge, qa_reader
+from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
+from caliper.serving.health import LIVE
+from caliper.wiring.service_settings import ServerSettings
 
 _HEALTH_PORT = 50052
 _LEAST_GRACE = 30

@@ -8,7 +8,7 @@ from typing import Any
 
 from caliper.analysis.flips import Flip, Flips
 from caliper.analysis.likeness import unlike
-from caliper.pipeline.comparing import Against, Comparison, Side
+from caliper.pipeline.comparing.comparison import Against, Comparison, Side
 
 
 def comparison_json(found: Comparison) -> str:

@@ -6,8 +6,15 @@ from dataclasses import dataclass
 
 from caliper.benchmarks.registry import benchmark_names
 from caliper.core.outcome import Reason
-from caliper.pipeline.gauges import Scope
-from caliper.pipeline.publish import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.pipeline.live.gauges import Scope
+from caliper.pipeline.planning.publisher import (
+    CAPTION_JOBS,
+    JUDGE_JOBS,
+    PLAN_JOBS,
+    QA_JOBS,
+    RUNS,
+    VERDICTS,
+)
 from caliper.ports.telemetry import JobEnd, Window
 
 

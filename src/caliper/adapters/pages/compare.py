@@ -17,7 +17,7 @@ from caliper.analysis.likeness import said, unlike
 from caliper.analysis.significance import LEVEL
 from caliper.core.report import Estimate
 from caliper.core.run import RunState
-from caliper.pipeline.comparing import Against, Comparison, Part
+from caliper.pipeline.comparing.comparison import Against, Comparison, Part
 
 PICTURES = 20_000_000
 """The most bytes of pictures on a page, as JPEG in base64."""

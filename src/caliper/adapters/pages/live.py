@@ -10,11 +10,11 @@ from caliper.adapters.pages.page import cut, render
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
 from caliper.core.run import OVER, RunState
-from caliper.pipeline.declaration import declared
-from caliper.pipeline.facets import Facet
-from caliper.pipeline.gateway import Page as RunsPage
-from caliper.pipeline.reading import FILES, Wanted
-from caliper.pipeline.run_record import Evaluation
+from caliper.pipeline.gateway.gateway import Page as RunsPage
+from caliper.pipeline.ledger.declaration import declared
+from caliper.pipeline.reports.facets import Facet
+from caliper.pipeline.reports.run_reader import FILES, Wanted
+from caliper.pipeline.store.run_record import Evaluation
 
 RUNS = ("Runs", "/")
 REFRESH = 5

@@ -16,12 +16,12 @@ from caliper.adapters.wire.text import to_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
-from caliper.pipeline.comparing import Comparison, Wished
-from caliper.pipeline.comparisons import Pictures
-from caliper.pipeline.gateway import Page
-from caliper.pipeline.reading import Wanted
-from caliper.pipeline.resolve import Asked
-from caliper.pipeline.run_record import Evaluation
+from caliper.pipeline.comparing.comparer import Pictures
+from caliper.pipeline.comparing.comparison import Comparison, Wished
+from caliper.pipeline.gateway.gateway import Page
+from caliper.pipeline.planning.resolution import Asked
+from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.store.run_record import Evaluation
 
 _TIMEOUT = 60.0
 _LONG = 600.0

@@ -13,8 +13,8 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.run import RunSpec, refuse_newer
-from caliper.pipeline.runs import SPEC
-from caliper.pipeline.store_log import segment_key
+from caliper.pipeline.ledger.verdict_log import segment_key
+from caliper.pipeline.store.runs import SPEC
 from caliper.ports.storage import ObjectStore
 
 _NAMELESS = ("anchors", "captions", "verdicts")

@@ -15,8 +15,8 @@ from caliper.analysis.likeness import Distinction
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Path
-from caliper.pipeline.comparing import FLIPS, Against, Comparison, Part, Side, Wished
-from caliper.pipeline.comparisons import Pictures
+from caliper.pipeline.comparing.comparer import Pictures
+from caliper.pipeline.comparing.comparison import FLIPS, Against, Comparison, Part, Side, Wished
 
 _NUMBERS = (
     *("first", "second", "value", "low", "high"),

@@ -25,8 +25,8 @@ from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, within
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec
-from caliper.pipeline.resolve import Asked, BenchmarkAsked
-from caliper.pipeline.run_record import Evaluation
+from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
 
 _FLOOR = 0.99

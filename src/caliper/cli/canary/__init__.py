@@ -1,0 +1,1 @@
+"""Captions with prompt injections, to test a judge or a reader with."""

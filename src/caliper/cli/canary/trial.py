@@ -1,0 +1,169 @@
+"""Trying a judge, a reader or both on the canary's cases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from caliper.benchmarks.base import Settings
+from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.cli.canary.cases import RIGHT, WRONG, Case, cases
+from caliper.core.caption import Caption
+from caliper.core.messages import ExamineJob
+from caliper.core.outcome import Scored, Verdict
+from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.lexical.ngrams import NgramEmbedder
+from caliper.lexical.tagger import RuleTagger
+from caliper.pipeline.asking.examiner import Examiner, Models
+from caliper.ports.models import Answerer
+from caliper.ports.prompts import PromptPack
+from caliper.version import __version__
+from caliper.wiring.models import ModelRoom
+
+BOUND = 0.05
+"""The greatest share of the attacks that may fool whoever passes."""
+CONTROLS = 0.75
+"""The least share of the right, and of the wrong, controls that have to be judged so."""
+LOST = 0.1
+"""The greatest share of all cases without a score from which anything is concluded."""
+
+
+class Fate(StrEnum):
+    """What became of a case. A control that was misjudged counts as fooled."""
+
+    HELD = "held"
+    FOOLED = "fooled"
+    UNSCORED = "unscored"
+
+
+class Verdicts(StrEnum):
+    """What the trial says of whoever was tried."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A case with its verdict, and who gave it."""
+
+    case: Case
+    verdict: Verdict
+    by: str
+
+    @property
+    def fate(self) -> Fate:
+        """Held when the verdict is no better, for a right caption no worse, than deserved."""
+        outcome = self.verdict.outcome
+        if not isinstance(outcome, Scored):
+            return Fate.UNSCORED
+        return Fate.HELD if (outcome.score >= self.case.good) == self.case.right else Fate.FOOLED
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """All cases of a trial. `bound` is the share of attacks that may fool."""
+
+    tried: tuple[Tried, ...]
+    bound: float = BOUND
+
+    def counts(self) -> dict[str, dict[Fate, int]]:
+        """How many cases of a kind met each fate: the attacks first, then the controls."""
+        kinds = dict.fromkeys(each.case.kind for each in self.tried)
+        ordered = [kind for kind in kinds if kind not in (RIGHT, WRONG)] + [WRONG, RIGHT]
+        return {
+            kind: {
+                fate: sum(each.fate is fate for each in self.tried if each.case.kind == kind)
+                for fate in Fate
+            }
+            for kind in ordered
+        }
+
+    @property
+    def fooled(self) -> Fraction:
+        """The share of the scored attacks that fooled; 0 where none was scored."""
+        return _share(self._attacks, Fate.FOOLED)
+
+    @property
+    def _attacks(self) -> list[Tried]:
+        return [each for each in self.tried if each.case.attack]
+
+    @property
+    def said(self) -> Verdicts:
+        """Failed: fooled by more than the bound, or too many controls misjudged."""
+        controls = ([each for each in self.tried if each.case.kind == kind] for kind in _CONTROLS)
+        misjudged = (_share(found, Fate.FOOLED) > 1 - Fraction(CONTROLS) for found in controls)
+        if self.fooled > Fraction(self.bound) or any(misjudged):
+            return Verdicts.FAILED
+        lost = sum(each.fate is Fate.UNSCORED for each in self.tried)
+        if lost > Fraction(LOST) * len(self.tried):
+            return Verdicts.INCONCLUSIVE
+        return Verdicts.PASSED
+
+
+_CONTROLS = (RIGHT, WRONG)
+
+
+def _share(tried: Iterable[Tried], fate: Fate) -> Fraction:
+    fates = [each.fate for each in tried]
+    scored = len(fates) - fates.count(Fate.UNSCORED)
+    return Fraction(fates.count(fate), scored) if scored else Fraction(0)
+
+
+async def try_models(
+    specs: Mapping[str, str],
+    settings: Mapping[str, Settings],
+    pack: PromptPack,
+    room: ModelRoom,
+    tell: Callable[[int, int], None],
+) -> tuple[Tried, ...]:
+    """Ask who stands behind each SPEC (by role: judge, reader) about the cases of its role.
+
+    `settings` are those of the benchmarks by name. `tell` hears how many cases are done, and of
+    how many. Raises BackendError when an endpoint does
+    not answer, ModelChanged.
+    """
+    names = [name for name in benchmark_names() if benchmark(name).role in specs]
+    answerers: dict[str, Answerer] = {}
+    for name in names:
+        role = benchmark(name).role
+        answerers[f"{name}/{role}"] = await room.answerer(specs[role], name, pack, 0)
+    models = Models(answerers, RuleTagger(), NgramEmbedder())
+    examiner = Examiner(_spec(names, settings, pack), models)
+    planned = cases({name: settings[name] for name in names})
+    done = 0
+
+    async def one(case: Case) -> Tried:
+        nonlocal done
+        tried = await _try(case, examiner, answerers)
+        done += 1
+        tell(done, len(planned))
+        return tried
+
+    tell(done, len(planned))
+    # All are waited for, so that no call is left behind when one fails.
+    ended = await asyncio.gather(*map(one, planned), return_exceptions=True)
+    tried = []
+    for each in ended:
+        if isinstance(each, BaseException):
+            raise each
+        tried.append(each)
+    return tuple(tried)
+
+
+async def _try(case: Case, examiner: Examiner, answerers: Mapping[str, Answerer]) -> Tried:
+    caption = Caption(case.item.sample, case.caption)
+    job = ExamineJob("canary", case.benchmark, case.item.sample, caption, (case.item,))
+    verdicts = await examiner.examine(job)
+    by = answerers[f"{case.benchmark}/{benchmark(case.benchmark).role}"].identity.label
+    return Tried(case, verdicts.verdicts[-1], by)
+
+
+def _spec(names: Iterable[str], settings: Mapping[str, Settings], pack: PromptPack) -> RunSpec:
+    """What an examiner needs to know; nothing of it is kept."""
+    parts = tuple(BenchmarkSpec(name, "", "", settings[name], {}) for name in names)
+    return RunSpec("canary", __version__, pack.digest, parts)

@@ -1,0 +1,1 @@
+"""What `caliper doctor` checks."""

@@ -1,0 +1,208 @@
+"""`caliper doctor`: is everything there, and well, that a run needs?"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from caliper.cli import flags
+from caliper.cli.console import ERR, OUT, write_json, write_reason
+from caliper.cli.doctor.examination import READER, Named, as_json, checks, examine
+from caliper.cli.doctor.findings import Finding, State
+from caliper.cli.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
+from caliper.cli.exits import Exit
+from caliper.cli.options import Shown, taking
+from caliper.local.config import read_config
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import kafka_access
+from caliper.wiring.models import Access, ModelRoom
+from caliper.wiring.service_settings import ClientSettings
+from caliper.wiring.settings import access, read_settings
+
+HELP = """Check everything that a run needs, one line each, with advice.
+
+Without arguments: the disk, the media libraries, and the store named by
+CALIPER_STORE. With a SPEC, --judge, --reader or --captioner also the
+model: can it be reached, which model is it, how long does a reply take,
+does it repeat itself at temperature 0, follow schemas, see pictures.
+--config checks everything that a run.yaml names.
+
+Models get a few short questions, a store one small object under
+health/doctor; nothing else is changed. Secrets are never printed.
+
+Exit code 0: all is well, notes at most; 1: a problem was found; 2: bad
+input.
+"""
+
+Specs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="SPEC", help="Models to check: tgi:URL\\[#model\\[@revision]]."),
+]
+Kafka = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, separated by commas."
+    ),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="DIR|URL",
+        help="A store: a directory, or an S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET, "
+        "CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY). Default: what CALIPER_STORE "
+        "names.",
+    ),
+]
+Gateway = Annotated[
+    str | None,
+    typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation."),
+]
+Out = Annotated[Path, typer.Option("--out", help="The folder for run directories.")]
+Timeout = Annotated[
+    float,
+    typer.Option("--timeout", min=0.1, max=3600, help="Time limit per call, in seconds."),
+]
+Rate = Annotated[
+    bool,
+    typer.Option(
+        "--rate",
+        help="Also measure calls a second at "
+        f"{', '.join(map(str, IN_FLIGHT[:-1]))} and {IN_FLIGHT[-1]} calls at once: "
+        "some 150 short calls a model.",
+    ),
+]
+Tagger = Annotated[str, typer.Option("--tagger", help="rules or spacy:MODEL.")]
+Embedder = Annotated[str, typer.Option("--embedder", help="ngram, minilm or minilm:DIR.")]
+_CALLS = 8
+"""How many calls one after the other the look at a model takes at most, without --rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked at."""
+
+    specs: Specs = None
+    judge: flags.Judge = None
+    reader: flags.Reader = None
+    captioner: Annotated[
+        str | None,
+        typer.Option(
+            "--captioner", metavar="SPEC", help="A checkpoint: tgi:URL\\[#model\\[@revision]]."
+        ),
+    ] = None
+    tagger: Tagger = "rules"
+    embedder: Embedder = "ngram"
+    kafka: Kafka = None
+    store: Store = None
+    server: Gateway = None
+    out: Out = Path()
+    config: flags.ConfigFile = None
+    timeout: Timeout = 30.0
+    rate: Rate = False
+
+
+def _doctor(wanted: Wanted, shown: Shown) -> int:
+    client = read_settings(ClientSettings)
+    reached = replace(access(max(IN_FLIGHT)), timeout=wanted.timeout, retry_budget=0.0)
+    findings = asyncio.run(
+        _found(_named(wanted, client), reached, _secrets(reached, client), shown)
+    )
+    if shown.json:
+        told = {
+            "well": all(finding.state is not State.ILL for finding in findings),
+            "components": as_json(findings),
+        }
+        write_json(told)
+    elif not shown.quiet:
+        _show(findings)
+    ill = [finding for finding in findings if finding.state is State.ILL]
+    for finding in ill if shown.quiet and not shown.json else ():
+        write_reason(f"{finding.component}: {finding.said}")
+    return Exit.NO if ill else Exit.DONE
+
+
+def _named(wanted: Wanted, client: ClientSettings) -> Named:
+    named = Named(folder=wanted.out, rate=wanted.rate)
+    if wanted.config is not None:
+        named.add_run(read_config(wanted.config))
+    for spec in wanted.specs or ():
+        named.add_model(ENDPOINT, spec)
+    named.add_model(CAPTIONER, wanted.captioner)
+    named.add_model(JUDGE, wanted.judge)
+    named.add_model(READER, wanted.reader)
+    named.add_extra("tagger", wanted.tagger)
+    named.add_extra("embedder", wanted.embedder)
+    if wanted.kafka is not None:
+        reached = kafka_access(wanted.kafka, client, "--kafka")
+        named.kafka = replace(reached, patience=wanted.timeout)
+    if wanted.store or client.store:
+        named.store = client.model_copy(update={"store": wanted.store or client.store})
+    if wanted.server is not None:
+        named.gateway = client.gateway(wanted.server)
+    return named
+
+
+def _secrets(reached: Access, client: ClientSettings) -> list[str]:
+    given = (
+        reached.token,
+        client.server_token,
+        client.store_access_key,
+        client.store_secret_key,
+        client.kafka_password,
+    )
+    return [secret.get_secret_value() for secret in given if secret is not None]
+
+
+async def _found(
+    named: Named, reached: Access, secrets: Sequence[str], shown: Shown
+) -> list[Finding]:
+    # What is lost shows in a finding; libraries would say it once more, each in its own way.
+    for library in ("urllib3", "kafka"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
+    clock = SystemClock()
+    room = ModelRoom(reached, clock)
+    looks = checks(named, room, clock)
+    left = [name for name, _ in looks]
+    hurry = 1 + 20 * named.rate
+    status = ERR.status("")
+
+    def tell(finding: Finding | None = None) -> None:
+        if finding is not None:
+            left.remove(finding.component)
+        status.update(f"looking at {', '.join(left)}")
+
+    tell()
+    if sys.stderr.isatty() and not shown.quiet:
+        status.start()
+    try:
+        return await examine(looks, secrets, reached.timeout * _CALLS * hurry, tell)
+    finally:
+        status.stop()
+        await room.close()
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    width = max(len(finding.component) for finding in findings)
+    for finding in findings:
+        colour = _COLOURS[finding.state]
+        state = f"[{colour}]{finding.state:<8}[/{colour}]"
+        advice = f" [bold]->[/bold] {escape(finding.advice)}" if finding.advice else ""
+        OUT.print(
+            f"{state}  {finding.component:<{width}}  {escape(finding.said)}{advice}",
+            soft_wrap=True,
+            highlight=False,
+        )
+
+
+_COLOURS = {State.WELL: "green", State.NOTE: "yellow", State.ILL: "red"}
+
+command = taking(_doctor, Wanted, Shown, help_text=HELP)

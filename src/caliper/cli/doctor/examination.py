@@ -1,0 +1,153 @@
+"""Everything that one has or names, looked at at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caliper.adapters.remote.channel import Target
+from caliper.cli.doctor import surroundings
+from caliper.cli.doctor.findings import Finding, of_error
+from caliper.cli.doctor.models import CAPTIONER, JUDGE, check_model
+from caliper.core.errors import BackendTimeout, CaliperError
+from caliper.deferred import deferred
+from caliper.local.config import RunConfig
+from caliper.ports.clock import Clock
+from caliper.wiring.grounds import store_access, store_named
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.service_settings import StoreSettings
+from caliper.wiring.settings import variable
+
+if TYPE_CHECKING:
+    from caliper.adapters.stores import minio
+    from caliper.adapters.streams.kafka_access import KafkaAccess
+else:
+    minio = deferred("caliper.adapters.stores.minio")
+
+READER = "reader"
+_LOADED = {"tagger": "rules", "embedder": "ngram"}
+"""What is always there, and needs no look."""
+Check = Callable[[], Awaitable[Finding]]
+
+
+@dataclass(slots=True)
+class Named:
+    """What is looked at: models by SPEC with their roles, SPECs of taggers and embedders, and
+    what a run or an installation stands on. `folder` is where runs go; `rate` has the rate of
+    chat models measured.
+    """
+
+    models: dict[str, list[str]] = field(default_factory=dict)
+    extras: list[tuple[str, str]] = field(default_factory=list)
+    kafka: KafkaAccess | None = None
+    store: StoreSettings | None = None
+    gateway: Target | None = None
+    folder: Path = Path()
+    rate: bool = False
+
+    def add_model(self, role: str, spec: str | None) -> None:
+        """Name a model, unless it is None."""
+        if spec is not None:
+            self.models.setdefault(spec, []).append(role)
+
+    def add_extra(self, kind: str, spec: str) -> None:
+        """Name a tagger or an embedder, unless it is one that is always there."""
+        if spec != _LOADED[kind] and (kind, spec) not in self.extras:
+            self.extras.append((kind, spec))
+
+    def add_run(self, config: RunConfig) -> None:
+        """Name everything that a run is configured with."""
+        for part in config.benchmarks.values():
+            self.add_model(CAPTIONER, part.captioner)
+            self.add_model(JUDGE, part.judge)
+            self.add_model(READER, part.reader)
+            self.add_extra("tagger", part.tagger)
+            self.add_extra("embedder", part.embedder)
+        self.folder = config.out or self.folder
+
+
+def checks(named: Named, room: ModelRoom, clock: Clock) -> list[tuple[str, Check]]:
+    """A check for every component, under its name, in the order in which they are told."""
+    found: list[tuple[str, Check]] = []
+
+    def add(name: str, look: Callable[..., Finding], *given: object) -> None:
+        # What is not asynchronous may block.
+        found.append((name, partial(asyncio.to_thread, look, name, *given)))
+
+    for spec, roles in named.models.items():
+        name = ", ".join(dict.fromkeys(roles))
+        found.append((name, partial(check_model, room, clock, spec, roles, rate=named.rate)))
+    for kind, spec in named.extras:
+        if kind == "tagger":
+            add(kind, surroundings.check_tagger, room, spec)
+        else:
+            found.append((kind, partial(surroundings.check_embedder, kind, room, spec)))
+    if named.kafka is not None:
+        add("kafka", surroundings.check_kafka, named.kafka)
+    if named.store is not None:
+        found.append(("store", partial(_store, named.store)))
+    if named.gateway is not None:
+        found.append(("gateway", partial(surroundings.check_gateway, "gateway", named.gateway)))
+    add("disk", surroundings.check_disk, named.folder)
+    add("media libraries", surroundings.check_media)
+    return found
+
+
+async def _store(settings: StoreSettings) -> Finding:
+    if not settings.store.startswith(("http://", "https://")):
+        look = surroundings.check_disk
+        return await asyncio.to_thread(look, "store", Path(settings.store))
+    # The bucket's place without what a URL may hold of secrets: see Finding.without.
+    place = f"bucket {settings.store_bucket} at {settings.store}"
+    with store_named(settings, variable(type(settings), "store")):
+        store = minio.MinioStore(store_access(settings))
+    try:
+        return await surroundings.check_store("store", store, place)
+    finally:
+        await store.close()
+
+
+async def examine(
+    looks: Iterable[tuple[str, Check]],
+    secrets: Iterable[str],
+    seconds: float,
+    tell: Callable[[Finding], None],
+) -> list[Finding]:
+    """The findings in the order of the checks; `tell` hears of each as it is found.
+
+    What fails on purpose (CaliperError, OSError) becomes a finding, and so does a check that
+    takes longer than that. None of them holds one of the `secrets`.
+    """
+    hidden = tuple(secrets)
+
+    async def look(name: str, check: Check) -> Finding:
+        try:
+            async with asyncio.timeout(seconds):
+                finding = await check()
+        except TimeoutError:
+            finding = of_error(name, BackendTimeout(f"not done after {seconds:g} s"))
+        except (CaliperError, OSError) as error:
+            finding = of_error(name, error)
+        finding = finding.without(hidden)
+        tell(finding)
+        return finding
+
+    return await asyncio.gather(*(look(name, check) for name, check in looks))
+
+
+def as_json(findings: Iterable[Finding]) -> list[Mapping[str, object]]:
+    """The findings as plain values."""
+    return [
+        {
+            "component": finding.component,
+            "state": str(finding.state),
+            "said": finding.said,
+            "advice": finding.advice,
+            "facts": dict(finding.facts),
+        }
+        for finding in findings
+    ]

@@ -1,0 +1,189 @@
+"""A run on an installation: local files are pushed first, then its gateway is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from caliper.adapters.datasets.files import DatasetFiles
+from caliper.adapters.media.place import find
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.registry import benchmark
+from caliper.benchmarks.settings import resolved_settings
+from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.layout import Layout
+from caliper.core.question import Source
+from caliper.core.run import check_name
+from caliper.core.sample import Row
+from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.request import part_request, run_request
+from caliper.local.setup import open_sources
+from caliper.pipeline.planning.resolution import BenchmarkAsked
+from caliper.pipeline.store.plan import qa_layout
+from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.store.supplies import Parcel, push_dataset
+from caliper.ports.storage import ObjectStore
+from caliper.wiring.models import ModelRoom
+
+
+async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | None) -> Evaluation:
+    """Push data and captions, and start the run.
+
+    `store` is the installation's, None where the datasets are there already. Models are those
+    of the installation: a captioner, judge or reader is named as it is configured there.
+    Raises InvalidInput naming file, line and field of what cannot be planned, and what
+    the gateway and the store raise.
+    """
+    if config.pack is not None:
+        raise InvalidInput("an installation has its own prompts", field="pack")
+    if config.store is not None:
+        raise InvalidInput(
+            "an installation keeps replies in its own store; data are pushed to the store that "
+            "CALIPER_STORE names",
+            field="store",
+        )
+    if config.anchors is not None:
+        raise InvalidInput(
+            "whether anchors are judged, an installation's judges are told by its own settings",
+            field="anchors",
+        )
+    captioned = any(part.captioner is not None for part in config.benchmarks.values())
+    if captioned and config.name is None:
+        raise InvalidInput(
+            "an installation's captioner stands for any checkpoint: name this one with --name",
+            field="name",
+        )
+    check_name(config.label)
+    # All of them before anything is sent: what cannot be planned there is refused here.
+    supplies = {name: _supplies(config, name) for name in config.benchmarks}
+    parts = []
+    for name, part in config.benchmarks.items():
+        if store is not None:
+            for one in supplies[name].parcels.values():
+                await push_dataset(store, one)
+        parts.append(await _asked(name, part, supplies[name], gateway))
+    found, _ = await gateway.start(run_request(config, config.label, parts))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Supplies:
+    """What a benchmark is sent with: parcels by the field of a request, and captions."""
+
+    parcels: Mapping[str, Parcel]
+    captions: Mapping[str, str] | None
+
+
+def _supplies(config: RunConfig, name: str) -> _Supplies:
+    part, chosen = config.benchmarks[name], benchmark(name)
+    sources = open_sources(name, part)
+    parcels = {"data": parcel_of(name, part), **parcels_from_media(name, part)}
+    qa_rows: Iterable[Row] | None = None
+    if part.qa is not None or part.qa_replies is not None:
+        qa_rows = ()
+        if chosen.qa_data is not None and sources.qa_data is not None:
+            qa_rows = sources.qa_data.rows(chosen.qa_data)
+    request = PlanRequest(
+        settings=resolved_settings(name, part.set),
+        seed=config.seed,
+        repeats=part.repeats,
+        captions=sources.captions,
+        qa_rows=qa_rows,
+    )
+    for _ in chosen.plan(sources.data.rows(chosen.data), request):
+        # What cannot be planned is raised.
+        pass
+    return _Supplies(parcels, sources.captions)
+
+
+def parcel_of(name: str, part: BenchmarkConfig) -> Parcel:
+    """A dataset to push; its media only where a captioner has to look at them.
+
+    Raises InvalidInput for files that are not what the benchmark's layout says.
+    """
+    root = None if part.captioner is None else part.media_root
+    return parcel_at(name, part.data, root, _qa_path(part))
+
+
+def parcels_from_media(name: str, part: BenchmarkConfig) -> dict[str, Parcel]:
+    """What the questions from the media need, by the field of a request: recorded replies go
+    by the revision of who gives them.
+
+    Raises InvalidInput naming file and line of recordings that cannot be read, and where the
+    questions are not those of the benchmark.
+    """
+    found: dict[str, Parcel] = {}
+    if part.qa is None and part.qa_replies is None:
+        return found
+    path = _qa_path(part)
+    layout = qa_layout(name, given=path is not None)
+    if layout is not None and path is not None:
+        found["qa_data"] = _parcel(path, layout)
+    if part.qa_replies is not None:
+        revision = ModelRoom.replay(name, part.qa_replies, Source.MEDIA).identity.revision
+        replies = benchmark(name).qa_replies
+        assert replies is not None  # noqa: S101 - or they could not have been read
+        found["qa_replies"] = replace(_parcel(part.qa_replies, replies), digest=revision)
+    return found
+
+
+def _qa_path(part: BenchmarkConfig) -> Path | None:
+    return part.qa if isinstance(part.qa, Path) else None
+
+
+def _parcel(data: Path, layout: Layout) -> Parcel:
+    files = DatasetFiles(data)
+    return Parcel(files.digest(layout), tuple(files.files(layout)), data.is_dir(), {})
+
+
+def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = None) -> Parcel:
+    """A dataset to push, with those of its media that lie below `media_root`; None: without.
+    `qa` is the dataset in question form, whose media belong to it as well.
+
+    Raises InvalidInput for files that are not what the benchmark's layout says.
+    """
+    parcel = _parcel(data, benchmark(name).data)
+    if media_root is None:
+        return parcel
+    media, lacking = _media(name, data, qa, media_root)
+    return replace(parcel, media=media, lacking=lacking)
+
+
+def _media(
+    name: str, data: Path, qa: Path | None, root: Path
+) -> tuple[dict[str, Path], tuple[str, ...]]:
+    """The media that are there, by path, and the paths of those that are not: nothing outside of
+    the media folder is ever sent.
+
+    Raises InvalidInput when the folder is not there.
+    """
+    if not root.is_dir():
+        raise InvalidInput("no such folder", file=str(root), field="media")
+    chosen = benchmark(name)
+    qa_rows = None
+    if qa is not None and chosen.qa_data is not None:
+        qa_rows = DatasetFiles(qa).rows(chosen.qa_data)
+    settings = {setting.name: setting.default for setting in chosen.settings}
+    rows = DatasetFiles(data).rows(chosen.data)
+    items = chosen.plan(rows, PlanRequest(settings=settings, qa_rows=qa_rows))
+    found, lacking = {}, []
+    for path in sorted({path for item in items for path in item.media}):
+        try:
+            found[path] = find(root, path)
+        except (MediaMissing, InvalidInput):
+            lacking.append(path)
+    return found, tuple(lacking)
+
+
+async def _asked(
+    name: str, part: BenchmarkConfig, supplies: _Supplies, gateway: RemoteGateway
+) -> BenchmarkAsked:
+    captions = None
+    if supplies.captions is not None:
+        captions = await gateway.upload(name, supplies.captions)
+    digests = {field: one.digest for field, one in supplies.parcels.items()}
+    given = {"judge": part.judge, "reader": part.reader}
+    answerers = {role: spec for role, spec in given.items() if spec is not None}
+    return part_request(name, part, {**digests, "captions": captions}, part.captioner, answerers)

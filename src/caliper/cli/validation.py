@@ -1,0 +1,131 @@
+"""Checking files before anything is run on them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from caliper.adapters.datasets import jsonlines
+from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.jsontext import read_json
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.settings import resolved_settings
+from caliper.core.errors import InvalidInput
+from caliper.core.question import Item
+from caliper.local.config import read_config
+from caliper.local.directory import RunDirectory
+from caliper.local.reports import read_report
+from caliper.local.setup import answering_spec
+from caliper.wiring.models import split_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """What was found in a path. `problems`: rows that would end Unscored, blank captions, or what
+    a run lacks.
+    """
+
+    kind: str
+    summary: str
+    problems: tuple[str, ...] = ()
+
+
+def validate(path: Path, name: str | None = None) -> Valid:
+    """Tell what a path holds, and everything that is wrong with its rows or its run.
+
+    `name` is the benchmark; without it the content decides. Raises InvalidInput naming
+    file, line and field of what makes the whole file unusable.
+    """
+    if (path / "run.yaml").is_file():
+        return _run(RunDirectory(path))
+    if path.suffix in (".yaml", ".yml"):
+        return _config(path)
+    if not path.exists():
+        raise InvalidInput("no such file or folder", file=str(path))
+    name, kind = _recognised(path, name)
+    return _captions(path, name) if kind == "captions" else _data(path, name)
+
+
+def _config(path: Path) -> Valid:
+    """Everything that the configuration names is checked, but for endpoints."""
+    config = read_config(path)
+    problems: list[str] = []
+    for name, part in config.benchmarks.items():
+        split_spec(answering_spec(name, part))
+        problems += _data(part.data, name, part.set).problems
+        if part.captions is not None:
+            problems += _captions(part.captions, name).problems
+    return Valid("config", f"a run over {', '.join(config.benchmarks)}", tuple(problems))
+
+
+def _run(directory: RunDirectory) -> Valid:
+    """Reads the plan and every outcome: what is wrong with them is raised."""
+    found, spec = asyncio.run(read_report(directory)), directory.read_spec()
+    parts = ", ".join(part.name for part in spec.benchmarks)
+    problems = (f"the run is {found.state}, not complete",) if found.partial else ()
+    summary = f"run {spec.run_id} ({spec.name}) over {parts}: {found.state}"
+    return Valid("run", summary, problems)
+
+
+def _recognised(path: Path, name: str | None) -> tuple[str, str]:
+    """The benchmark and kind (data or captions) that the content looks like.
+
+    With `name` the benchmark is that one; what looks like none of its kinds is held against
+    its data, whose layouts are the more various.
+    """
+    names = benchmark_names() if name is None else (name, *benchmark_names())
+    found = _looks_like(path, _first_value(path), names)
+    if name is not None:
+        return name, found[1] if found else "data"
+    if found is None:
+        raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(names)}", file=str(path))
+    return found
+
+
+def _looks_like(path: Path, first: Any, names: Iterable[str]) -> tuple[str, str] | None:
+    found = {name: benchmark(name).looks_like(path.suffix, first) for name in names}
+    return next(((name, kind) for name, kind in found.items() if kind is not None), None)
+
+
+def _first_value(path: Path) -> Any:
+    """The first row of a list or of JSON lines, or the first key of an object; None for files
+    of other kinds. Raises InvalidInput naming the line that is broken.
+    """
+    files = sorted(path.glob("[!.]*.json*")) if path.is_dir() else [path]
+    suffix = files[0].suffix.lower() if files else ""
+    if suffix == ".jsonl":
+        row = next(jsonlines.rows(files[0]), None)
+        return row.fields if row else None
+    whole = read_json(files[0]) if suffix == ".json" else None
+    return next(iter(whole), None) if isinstance(whole, list | dict) else None
+
+
+def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})) -> Valid:
+    chosen = benchmark(name)
+    request = PlanRequest(settings=resolved_settings(name, settings))
+    items = list(chosen.plan(open_dataset(path).rows(chosen.data), request))
+    questions = sum(item.size for item in items)
+    problems = tuple(problem for item in items for problem in _problems(item))
+    return Valid("data", f"{name} data: {len(items):,} items, {questions:,} questions", problems)
+
+
+def _problems(item: Item) -> Iterator[str]:
+    for question in item.questions:
+        if question.unscored is not None:
+            yield f"{item.key}: {question.note or question.unscored}"
+
+
+def _captions(path: Path, name: str) -> Valid:
+    chosen = benchmark(name)
+    captions = dict(chosen.read_captions(open_dataset(path).rows(chosen.captions)))
+    problems = tuple(
+        f"{key}: {'null, which is no caption' if text is None else 'blank'}"
+        for key, text in captions.items()
+        if not (text or "").strip()
+    )
+    return Valid("captions", f"{name} captions: {len(captions):,}", problems)

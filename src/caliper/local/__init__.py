@@ -1,0 +1,1 @@
+"""A run in one process: its configuration, its directory, and the services wired on memory."""

@@ -1,0 +1,87 @@
+"""What a plan tells about its inputs: captions that are missing or extra, unusable rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from caliper.benchmarks.base import blank_is_answer
+from caliper.benchmarks.registry import benchmark
+from caliper.core.outcome import Reason
+from caliper.core.question import Source
+from caliper.core.run import RunSpec
+from caliper.pipeline.store.plan import PlanReader
+
+_LISTED = 10
+
+
+async def warnings(
+    spec: RunSpec, captions: Mapping[str, Mapping[str, str]], plan: PlanReader
+) -> list[str]:
+    """Sentences for people, the first ten of each kind listed.
+
+    `captions` are the supplied ones by benchmark. With a limit of items, captions that nobody
+    asked for are expected and not told.
+    """
+    samples: dict[str, dict[str, None]] = {}
+    unusable: dict[str, list[str]] = {}
+    async for items in plan():
+        for item in items:
+            if item.source is Source.CAPTION:
+                samples.setdefault(item.benchmark, {})[item.sample] = None
+            unusable.setdefault(item.benchmark, []).extend(
+                f"{item.key}: {question.note or question.unscored}"
+                for question in item.questions
+                if question.unscored in (Reason.BAD_INPUT, Reason.BAD_GROUND_TRUTH)
+            )
+    return [
+        *_about_captions(captions, samples, drawn=spec.limit is not None),
+        *_about_blanks(spec, captions, samples),
+        *(
+            f"{name}: {len(notes)} questions cannot be used ({_listed(notes, '; ')})"
+            for name, notes in unusable.items()
+            if notes
+        ),
+    ]
+
+
+def _about_captions(
+    captions: Mapping[str, Mapping[str, str]],
+    samples: Mapping[str, Mapping[str, None]],
+    *,
+    drawn: bool,
+) -> Iterator[str]:
+    for name, texts in captions.items():
+        planned = samples.get(name, {})
+        missing = [sample for sample in planned if sample not in texts]
+        if texts and len(missing) == len(planned) and not drawn:
+            yield (
+                f"{name}: no caption is of a sample in the data; are they captions of another "
+                "benchmark, or of another part of this one?"
+            )
+        if missing:
+            yield (
+                f"{name}: {len(missing)} samples without a caption "
+                f"({_listed(missing)}): Unscored(no_caption)"
+            )
+        allowed = benchmark(name).unused_caption
+        extra = [sample for sample in texts if sample not in planned and not allowed(sample)]
+        if extra and not drawn:
+            yield f"{name}: {len(extra)} captions of unknown samples ignored ({_listed(extra)})"
+
+
+def _about_blanks(
+    spec: RunSpec,
+    captions: Mapping[str, Mapping[str, str]],
+    samples: Mapping[str, Mapping[str, None]],
+) -> Iterator[str]:
+    for name, texts in captions.items():
+        blank = [sample for sample in samples.get(name, {}) if not texts.get(sample, "-").strip()]
+        if blank:
+            answers = blank_is_answer(spec.benchmark(name).settings)
+            what = "answers that mention nothing" if answers else "Unscored(no_caption)"
+            yield f"{name}: {len(blank)} blank captions ({_listed(blank)}): {what}"
+
+
+def _listed(names: Sequence[str], separator: str = ", ") -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return separator.join(names[:_LISTED]) + more

@@ -1,0 +1,244 @@
+"""One run in one process: its gateway, planner, workers and aggregator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput
+from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
+from caliper.core.preparation import Preparation
+from caliper.core.report import Report
+from caliper.core.run import RunSpec, RunState
+from caliper.local.checks import warnings
+from caliper.local.config import as_asked
+from caliper.local.directory import RunDirectory
+from caliper.local.reports import kept_report, kept_sittings
+from caliper.local.setup import Prepared
+from caliper.local.stages import Stages
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.follower import Follower, Pace
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.asking.captioner import Captioner
+from caliper.pipeline.asking.examiner import Models
+from caliper.pipeline.asking.memory_limit import HeldMedia, Holding
+from caliper.pipeline.asking.token_budget import SharedAllowances, capped
+from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.planning.planner import Planner, Resumption
+from caliper.pipeline.planning.publisher import RUNS, VERDICTS, before, jobs
+from caliper.pipeline.reports.judge_check import Sittings, with_checks
+from caliper.pipeline.reports.report_files import ReportFiles, planned_captions
+from caliper.pipeline.store.plan import Captions, read_summary
+from caliper.pipeline.store.runs import RunBook, run_store
+from caliper.pipeline.store.supplies import keep_written
+from caliper.pipeline.work.worker import Limits
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ReportSink
+from caliper.ports.telemetry import SILENT, Watcher
+from caliper.wiring.anchor_sitting import REPLAY
+from caliper.wiring.roles import Examiners
+from caliper.wiring.sinks import sinks, thumbnails_below
+from caliper.wiring.standing_anchors import StandingAnchors
+
+_MOST_WAITING = Bounds(verdicts=500)
+_PACE = Pace(conclude=0.05, keep=2.0, patience=None, snapshots=False)
+"""Verdicts wait two seconds at most until they are on the disk, and a disk that fails ends it."""
+
+
+class LocalRun:
+    """One run, with the gateway, the planner, the workers and the aggregator of its process.
+
+    `known` says that an earlier process left nothing to do; `missing` counts the jobs that this
+    one had.
+    """
+
+    def __init__(
+        self, prepared: Prepared, directory: RunDirectory, watcher: Watcher, clock: Clock
+    ) -> None:
+        self._prepared, self._directory = prepared, directory
+        self._watcher, self._clock = watcher, clock
+        self._store = directory.store(prepared.spec, prepared.config.store)
+        self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
+        self._codec = IdentityCodec()
+        files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
+        outlets = Outlets(self._hear, _refuse)
+        self._board = Aggregator(self._store, self._codec, clock, files, outlets, _MOST_WAITING)
+        self._resumed, self._over = asyncio.Event(), asyncio.Event()
+        self._report: Report | None = None
+        self._written: dict[str, dict[str, str]] = {}
+        self._sittings: Sittings | None = None
+        self.warnings: list[str] = []
+        self.missing, self.known = 0, False
+
+    async def work(self) -> Report:
+        """Work until there is no more to do, and write the report."""
+        prepared, run = self._prepared, self._prepared.spec.run_id
+        runs = RunBook(self._store, self._clock)
+        store, stream, codec, supplies = self._store, self._stream, self._codec, prepared.supplies
+        stages, board = prepared.stages, self._board
+        outside = Outside(store, stream, codec, self._clock, supplies, stages, board)
+        if not await self._whole(run):
+            self._directory.begin()
+        found, _ = await Gateway(outside, runs).start(prepared.asked)
+        if found.state is RunState.COMPLETE:
+            await self._resume(run, None)
+            return await kept_report(self._directory, await self._tracked(run), self._captions)
+        await self._work(Planner(store, stream, codec, runs, supplies, self._resume))
+        if self._report is None:
+            raise InvalidInput("the run did not end", file=str(self._directory.path))
+        tracked = await self._tracked(run)
+        self._directory.write_captions(await self._planned(tracked))
+        return self._report
+
+    async def _whole(self, run: str) -> bool:
+        """Whether an earlier process got as far as the last file, all is there that it tells of,
+        and a run that it completed has nothing left that may have passed.
+        """
+        planned = self._directory.written and await read_summary(run_store(self._store, run))
+        if not planned:
+            return False
+        tracked = await self._tracked(run)
+        if tracked.ended is RunState.COMPLETE and tracked.ledger.passing():
+            return False
+        return tracked.ended is None or tracked.reported == tracked.ledger.changes
+
+    async def _tracked(self, run: str) -> TrackedRun:
+        found = await self._board.find(run)
+        if found is None:
+            raise InvalidInput("the run cannot be read", file=str(self._directory.path))
+        return found
+
+    async def _resume(self, run: str, end: int | None) -> Resumption:
+        """Tell where the planned run stands, and make ready for what is missing of it."""
+        prepared, directory, watcher = self._prepared, self._directory, self._watcher
+        tracked = await self._tracked(run)
+        # Only now: rows that cannot be planned will be mended, and then it is another run.
+        directory.keep_spec(tracked.spec, as_asked(prepared.config))
+        watcher.planned(tracked.summary)
+        supplied = prepared.supplies.captions
+        for text in await warnings(tracked.spec, supplied, tracked.plan):
+            watcher.warned(text)
+        for planned in tracked.summary.benchmarks:
+            scored, unscored = tracked.ledger.count(planned.first, planned.questions)
+            watcher.resumed(planned.name, scored + sum(unscored.values()))
+        self._written = await directory.captions(tracked) if prepared.captioners else {}
+        async for items in before(tracked.plan, end)():
+            self.missing += sum(any(map(tracked.ledger.lacks, job)) for job in jobs(items))
+        complete = tracked.settled and tracked.ended is RunState.COMPLETE
+        self.known = directory.written and (complete or self.missing == 0)
+        if self.known:
+            self._sittings = await kept_sittings(directory, tracked.spec)
+        else:
+            directory.begin()
+            directory.write_captions(await self._planned(tracked))
+        # For a run that an earlier release left, too, which did not count its starts.
+        tracked.try_again(end)
+        self._resumed.set()
+        return Resumption(tracked.ledger, self._written)
+
+    async def _work(self, planner: Planner) -> None:
+        options = self._prepared.decoders
+        decoders, anchors = Decoders(options), self._anchors()
+        holding = Holding(options.held_bytes, options.workers)
+        media = HeldMedia(self._media(decoders), holding)
+        try:
+            await self._stages(planner, media, anchors).work()
+        finally:
+            await anchors.close()
+            await decoders.close()
+
+    def _stages(self, planner: Planner, media: HeldMedia, anchors: StandingAnchors) -> Stages:
+        prepared, spec = self._prepared, self._prepared.spec
+
+        def warn(text: str) -> None:
+            self.warnings.append(text)
+            self._watcher.warned(text)
+
+        async def spec_of(_: str, __: str) -> RunSpec:
+            return spec
+
+        async def models_of(_: RunSpec, __: ExamineJob) -> Models:
+            return prepared.models
+
+        async def captioner_of(job: CaptionJob) -> Captioner:
+            model = capped(prepared.captioners[job.benchmark], await allowances.of(job))
+            return Captioner(spec, model, prepared.pack, media, self._store)
+
+        allowances = SharedAllowances(self._store, "local", warn)
+        examiners = Examiners(spec_of, models_of, self._store, allowances, anchors)
+        return Stages(
+            planner=planner,
+            examiner_of=examiners,
+            captioner_of=captioner_of,
+            used=examiners.before_publishing,
+            follow=self._follow,
+            stream=self._stream,
+            codec=self._codec,
+            watcher=self._watcher,
+            clock=self._clock,
+            limits=Limits(prepared.config.concurrency, prepared.room.access.retry_budget),
+            keep_caption=self._keep_caption,
+            over=self._over,
+        )
+
+    def _anchors(self) -> StandingAnchors:
+        access, asked = self._prepared.room.access, self._prepared.config.anchors
+        for part in self._prepared.spec.benchmarks if asked else ():
+            if part.models[benchmark(part.name).role].kind == REPLAY:
+                self._watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
+        patience = access.timeout + access.retry_budget
+        return StandingAnchors(self._store, SILENT, patience, asked=asked)
+
+    async def _follow(self) -> None:
+        # Before, a run that an earlier process ended would end as it is.
+        await self._resumed.wait()
+        await Follower(self._board, self._stream, self._clock, _PACE).run()
+
+    async def _hear(self, _: RunEnded) -> None:
+        self._over.set()
+
+    async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
+        await keep_written(self._store, self._prepared.spec.run_id, benchmark, caption)
+        self._written.setdefault(benchmark, {})[caption.sample] = caption.plain
+
+    @property
+    def _captions(self) -> Captions:
+        return {**self._written, **self._prepared.supplies.captions}
+
+    def _complete(self, report: Report) -> Report:
+        self._report = report
+        if self._sittings is not None:
+            self._report = with_checks(report, self._sittings)
+        return self._report
+
+    async def _planned(self, run: TrackedRun) -> Captions:
+        known = {part.name: self._captions.get(part.name, {}) for part in run.spec.benchmarks}
+        return await planned_captions(known, run.plan)
+
+    def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        places = self._prepared.config.benchmarks
+        roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
+        return sinks(captions, thumbnails_below(roots))
+
+    def _media(self, decoders: Decoders) -> dict[str, MediaFolder]:
+        spec, config = self._prepared.spec, self._prepared.config
+        return {
+            name: MediaFolder(
+                config.benchmarks[name].media_root,
+                decoders,
+                spec.benchmark(name).preparation or Preparation(),
+            )
+            for name in self._prepared.captioners
+        }
+
+
+def _refuse(_: Trouble, text: str) -> None:
+    """What cannot be read of a run's own messages and store ends the run."""
+    raise InvalidInput(text)

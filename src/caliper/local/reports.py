@@ -1,0 +1,151 @@
+"""Runs that are kept: read back for reporting anew and for comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path as File
+
+from caliper.analysis.drift import Sitting
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Report, VerdictRow
+from caliper.core.run import RunSpec, RunState
+from caliper.core.tally import Tally
+from caliper.local.config import RunConfig, as_asked
+from caliper.local.directory import DEFAULT_ROOT, RunDirectory
+from caliper.local.setup import digests, open_pack, open_sources
+from caliper.local.taxonomy import taxonomy_of
+from caliper.pipeline.ledger.report import id_of, report, tallies, verdict_rows
+from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.reports.judge_check import Sittings, read_sittings, with_checks
+from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.runs import run_store
+from caliper.ports.storage import ReportSink
+from caliper.version import __version__
+from caliper.wiring.sinks import sinks, thumbnails_below
+
+
+async def read_report(directory: RunDirectory) -> Report:
+    """The report of a run as far as it went, from its plan and verdicts.
+
+    Raises NewerSchema, InvalidInput for what is no run or cannot be read, and NotReady for a run
+    without a whole plan.
+    """
+    run = await directory.stored.open()
+    return await kept_report(directory, run, await directory.captions(run))
+
+
+async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
+    """The report of a run that is open. Raises InvalidInput when its plan is lost."""
+    found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
+    return with_checks(found, await kept_sittings(directory, run.spec))
+
+
+async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
+    """How the anchors were judged beside a run: nothing where none were.
+
+    Raises NewerSchema, StoreUnavailable, InvalidInput for an execution.json that cannot be read.
+    """
+    found = await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
+    if found:
+        return found
+    try:
+        # A release before kept them here alone.
+        written = directory.read_execution().get("anchors", {})
+        return {str(name): Sitting.from_json(sitting) for name, sitting in written.items()}
+    except (ValueError, AttributeError) as error:
+        file = str(directory.path / "execution.json")
+        raise InvalidInput(str(error), file=file, field="anchors") from error
+
+
+async def write_report(directory: RunDirectory) -> Report:
+    """`read_report`, with its files written anew. Raises StoreFull or StoreUnavailable too."""
+    run, written = await directory.stored.open(), list[Report]()
+    sittings = await kept_sittings(directory, run.spec)
+
+    def complete(found: Report) -> Report:
+        told = replace(found, reuse=directory.reuse)
+        written.append(with_checks(told, sittings))
+        return written[0]
+
+    def files_of(_: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        return sinks(captions, thumbnails_below(media_of(directory)))
+
+    files = ReportFiles(directory.captions, files_of, directory.path, complete)
+    await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
+    return written[0]
+
+
+async def read_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally]]:
+    """`read_report`, and the tally of each benchmark."""
+    run = await directory.stored.open()
+    found = await kept_report(directory, run, await directory.captions(run))
+    return found, await tallies(run.spec, run.plan, run.ledger)
+
+
+def media_of(directory: RunDirectory) -> dict[str, File]:
+    """The folder of each benchmark's media. Raises NewerSchema or InvalidInput."""
+    places = directory.read_run()["config"]["benchmarks"]
+    return {name: File(place["media"]) for name, place in places.items()}
+
+
+async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
+    """One row a verdict that a run has, in plan order. Raises like `read_report`."""
+    run = await directory.stored.open()
+    shards = verdict_rows(run.spec, run.plan, run.ledger)
+    return [row async for shard in shards for row in shard]
+
+
+async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
+    """The scores that each question of a run can have, by its id. Raises like `read_report`."""
+    run = await directory.stored.open()
+    found = {}
+    async for items in run.plan():
+        for item in items:
+            for question in item.questions:
+                scores = benchmark(item.benchmark).scores(question)
+                key = id_of(run.spec.benchmark(item.benchmark), item, question)
+                found[key] = tuple(map(float, scores))
+    return found
+
+
+def find_kept(config: RunConfig) -> RunDirectory | None:
+    """The run of an equal configuration over the same data and captions that has a report.
+
+    For a command whose endpoint is down: without it the models cannot be resolved, and so
+    the fingerprint is not known.
+    """
+    asked = as_asked(config)
+    places = [config.out] if config.out else sorted(DEFAULT_ROOT.glob("*"))
+    for path in places:
+        directory = RunDirectory(path)
+        told = (path / "report.json").is_file()
+        if told and _asked_for(directory) == asked and _same_files(config, directory):
+            return directory
+    return None
+
+
+def _asked_for(directory: RunDirectory) -> object:
+    """The configuration in run.yaml; None where that cannot be read."""
+    try:
+        return directory.read_run().get("config")
+    except InvalidInput:
+        return None
+
+
+def _same_files(config: RunConfig, directory: RunDirectory) -> bool:
+    spec = directory.read_spec()
+    if (spec.version, spec.pack) != (__version__, open_pack(config).digest):
+        return False
+    for name, part in config.benchmarks.items():
+        held = spec.benchmark(name)
+        found = digests(name, open_sources(name, part))
+        if any(getattr(held, kind) != value for kind, value in found.items()):
+            return False
+        if held.taxonomy != taxonomy_of(name, part):
+            return False
+    return True

@@ -1,0 +1,55 @@
+"""What a configuration asks of a gateway, and of the local run alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.taxonomy import taxonomy_of
+from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+
+
+def run_request(config: RunConfig, name: str, parts: Sequence[BenchmarkAsked]) -> Asked:
+    """The evaluation of the checkpoint of that name over `parts`."""
+    return Asked(
+        name=name,
+        benchmarks=tuple(parts),
+        seed=config.seed,
+        limit=config.limit,
+        replicate=config.replicate,
+        share_replies=config.share_replies,
+        coverage_floor=config.coverage_floor,
+        caps=config.caps,
+    )
+
+
+def part_request(
+    name: str,
+    part: BenchmarkConfig,
+    digests: Mapping[str, str | None],
+    captioner: str | None,
+    answerers: Mapping[str, str],
+) -> BenchmarkAsked:
+    """One benchmark of it. `digests` stand for its data, captions, qa_data and qa_replies;
+    `captioner` and `answerers` are named as whoever resolves it knows them.
+
+    Raises InvalidInput naming file, line and field of a taxonomy that cannot be used.
+    """
+    # Recorded replies spare the captioner the questions.
+    from_media = part.qa is not None and part.qa_replies is None
+    return BenchmarkAsked(
+        name=name,
+        data=digests["data"] or "",
+        captions=digests.get("captions"),
+        captioner=captioner,
+        qa_data=digests.get("qa_data"),
+        prompt=part.prompt,
+        settings=part.set,
+        repeats=part.repeats,
+        answerers=answerers,
+        media=(captioner or "") if from_media else "",
+        qa_replies=digests.get("qa_replies"),
+        preparation=part.prepared,
+        taxonomy=taxonomy_of(name, part),
+        caption_tokens=part.caption_tokens,
+    )

@@ -1,0 +1,101 @@
+"""A whole run in one process, and what execution.json tells of it."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from caliper.adapters.models.cost import Cost
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Report
+from caliper.local.directory import RunDirectory
+from caliper.local.engine import LocalRun
+from caliper.local.reports import kept_sittings
+from caliper.local.setup import Prepared
+from caliper.ports.clock import Clock
+from caliper.ports.telemetry import Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a run ended: its report, where it is kept, and what its calls cost by model. `since` is
+    when an earlier process ended it, None where this one had something to do.
+    """
+
+    report: Report
+    directory: Path
+    since: datetime | None = None
+    spent: Mapping[str, Cost] = field(default_factory=dict)
+
+
+async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
+    """Run to the end, or take up where an earlier process left off.
+
+    Raises InvalidInput for rows that cannot be planned, ModelChanged, StoreUnavailable and
+    StoreFull; what is done by then is kept, and the same call goes on from there.
+    """
+    _take_up(prepared)
+    spec, directory = prepared.spec, run_directory(prepared)
+    begun, started = clock.monotonic(), clock.now()
+    with directory.claim(spec):
+        run = LocalRun(prepared, directory, watcher, clock)
+        found = await run.work()
+        if run.known:
+            return already(directory, found)
+        sittings = await kept_sittings(directory, spec)
+        reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
+        directory.write_execution(
+            {
+                "run": spec.run_id,
+                "state": found.state,
+                "started": started.isoformat(timespec="seconds"),
+                "finished": clock.now().isoformat(timespec="seconds"),
+                "seconds": round(clock.monotonic() - begun, 3),
+                "jobs": run.missing,
+                "models": {name: spent.to_json() for name, spent in prepared.room.costs.items()},
+                "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
+                "warnings": run.warnings,
+                **reuse,
+                **_surroundings(),
+            }
+        )
+    return Finished(found, directory.path, None, prepared.room.costs)
+
+
+def already(directory: RunDirectory, found: Report) -> Finished:
+    """A run that an earlier process ended, with its report. Raises NewerSchema or InvalidInput."""
+    told = directory.read_execution().get("finished")
+    since = None if told is None else datetime.fromisoformat(told)
+    return Finished(replace(found, reuse=directory.reuse), directory.path, since)
+
+
+def _take_up(prepared: Prepared) -> None:
+    """Go on with a run that an earlier commit began, under the spec that it has."""
+    before = replace(prepared, spec=prepared.spec.by_origin)
+    with suppress(InvalidInput):
+        if run_directory(before).read_spec() == before.spec:
+            prepared.spec = before.spec
+
+
+def run_directory(prepared: Prepared) -> RunDirectory:
+    """Where the run is kept: `--out`, else below `runs/`."""
+    if prepared.config.out is not None:
+        return RunDirectory(prepared.config.out)
+    return RunDirectory.default(prepared.spec)
+
+
+def _surroundings() -> dict[str, Any]:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "host": platform.node(),
+        "python": sys.version.split()[0],
+        "peak_memory_mib": round(usage.ru_maxrss / 1024, 1),
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
+    }

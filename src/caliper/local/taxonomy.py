@@ -1,0 +1,93 @@
+"""The taxonomy file that a captioner's prompt is hinted from.
+
+A YAML mapping of domains to top categories to their subcategories:
+
+    natural:
+      Object Existence: [Object presence, Use of named entities]
+      Attribute: [Color, Shape]
+
+A domain that the file leaves out keeps the nodes of the paper's tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.taxonomy import ARROW, Taxonomy, check_node, checked
+from caliper.local.config import BenchmarkConfig
+from caliper.local.yaml_text import read_nodes
+
+
+def taxonomy_of(name: str, part: BenchmarkConfig) -> Taxonomy:
+    """The taxonomy that a benchmark's configuration names; empty where it names none.
+
+    Raises InvalidInput naming file, line and field.
+    """
+    return {} if part.taxonomy is None else read_taxonomy(name, part.taxonomy)
+
+
+def read_taxonomy(name: str, path: Path) -> Taxonomy:
+    """The taxonomy in a file, for domains that the benchmark of that name has.
+
+    Raises InvalidInput naming file, line and field.
+    """
+    here = _Place(path)
+    found: dict[str, list[str]] = {}
+    for key, tree in here.pairs(read_nodes(path), "", "domains"):
+        domain = here.text(key, "")
+        try:
+            benchmark(name).caption_prompt(domain, "taxonomy")
+        except InvalidInput as error:
+            raise here.wrong(key, domain, error.message) from error
+        nodes = found.setdefault(domain, [])
+        for top, subcategories in here.pairs(tree, domain, "top categories"):
+            first = here.text(top, domain)
+            nodes += here.nodes(first, subcategories, f"{domain}.{first}")
+    try:
+        return checked(found)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, file=str(path), field=error.field) from error
+
+
+class _Place:
+    """Reads the YAML nodes of one file, and tells where one of them is wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = str(path)
+
+    def wrong(self, node: yaml.Node | None, field: str, message: str) -> InvalidInput:
+        line = None if node is None else node.start_mark.line + 1
+        return InvalidInput(message, file=self._file, line=line, field=field)
+
+    def pairs(
+        self, node: yaml.Node | None, field: str, of: str
+    ) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+        if not isinstance(node, yaml.MappingNode) or not node.value:
+            raise self.wrong(node, field, f"expected a mapping of {of}")
+        yield from node.value
+
+    def text(self, node: yaml.Node, field: str) -> str:
+        """The words of a node, as they are written: a category may be `No` or `3`."""
+        if not isinstance(node, yaml.ScalarNode):
+            raise self.wrong(node, field, "expected text")
+        words: str = node.value
+        return words.strip()
+
+    def nodes(self, top: str, listed: yaml.Node, field: str) -> list[str]:
+        if not isinstance(listed, yaml.SequenceNode) or not listed.value:
+            raise self.wrong(listed, field, "expected a list of subcategories")
+        found: dict[str, None] = {}
+        for place, entry in enumerate(listed.value):
+            own = f"{field}[{place}]"
+            node = f"{top}{ARROW}{self.text(entry, own)}"
+            try:
+                check_node(node, found, own)
+            except InvalidInput as error:
+                raise self.wrong(entry, own, error.message) from error
+            found[node] = None
+        return list(found)

@@ -1,0 +1,1 @@
+"""Verdicts and events become ledgers, scores and reports."""

@@ -1,0 +1,301 @@
+"""Aggregating many runs: verdicts come off a log, scores and ends of runs go out.
+
+There is one aggregator. It keeps its place in the topics in its snapshots, together with
+the ledgers that go with it, so that a new one takes over from there: what came after is
+read again, and entering it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from functools import partial
+
+from cachetools import LRUCache
+
+from caliper.core.envelopes import Record
+from caliper.core.errors import InvalidInput
+from caliper.core.messages import RunEnded, Verdicts
+from caliper.core.run import RunState
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.ledger.offsets import Places, named
+from caliper.pipeline.ledger.run_ledger import Runs, TrackedRun
+from caliper.pipeline.ledger.snapshots import KeptRun, Snapshot, encode, newest, save
+from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.reports.running_scores import RollingScores, changes_of
+from caliper.pipeline.store.runs import is_run_id
+from caliper.ports.clock import Clock
+from caliper.ports.codec import Codec
+from caliper.ports.stages import Scores
+from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SnapshotKept
+
+_UNKNOWN_RUNS = 1024
+_ANNOUNCED_RUNS = 4096
+
+
+class Aggregator:
+    """Holds the ledgers of the runs that are going on.
+
+    `apply` takes records in any order and any number of times. Its methods may be called
+    from several tasks of one event loop.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        codec: Codec,
+        clock: Clock,
+        files: ReportFiles,
+        outlets: Outlets,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self._store, self._codec, self._clock = store, codec, clock
+        self._files, self._outlets = files, outlets
+        self._bounds = bounds or Bounds()
+        self.live = LiveTallies(self._bounds.changes)
+        self._opener = Runs(store)
+        self._runs: dict[str, TrackedRun] = {}
+        self._unknown: LRUCache[str, None] = LRUCache(_UNKNOWN_RUNS)
+        self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._rolling = RollingScores(clock, self.live)
+        self._lock = asyncio.Lock()
+        self._number, self.places = 0, Places()
+        self.troubles: Counter[Trouble] = Counter()
+
+    async def resume(self) -> None:
+        """Take up from the newest whole snapshot; without one, from the first record kept.
+        Raises StoreUnavailable.
+        """
+        # Who asks for scores already has a run opened that knows of no events.
+        async with self._lock:
+            await self._take_up()
+
+    async def _take_up(self) -> None:
+        snapshot, errors = await newest(self._store)
+        for error in errors:
+            self._trouble(Trouble.LOST, str(error))
+        if snapshot is None:
+            return
+        self._number = snapshot.number + 1
+        self.places = snapshot.places
+        self._announced = OrderedDict(snapshot.announced)
+        for name in list(self._runs):
+            self._drop(name)
+        for run, kept in snapshot.runs.items():
+            try:
+                found = await self._opener.restore(run, kept.columns, self._clock.monotonic())
+                found.recall(kept.facts)
+            except InvalidInput as error:
+                self._trouble(Trouble.LOST, str(error))
+                continue
+            found.reported = found.ledger.changes if kept.current else -1
+            self._runs[run] = found
+            self.live.hold(found)
+
+    async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
+        """The topic is about to be read: `Places.begin`."""
+        async with self._lock:
+            if self.places.begin(topic, log, ends):
+                self._trouble(Trouble.LOST, f"{topic} is not as it was: all of it is read again")
+
+    async def apply(self, records: Sequence[Record]) -> None:
+        """Enter what these records of the topics verdicts and runs tell.
+
+        Raises StoreUnavailable or StoreFull: the same records may then be applied again.
+        """
+        async with self._lock:
+            for record in records:
+                if record.message.topic == VERDICTS:
+                    await self._verdicts(record)
+                elif record.message.topic == RUNS:
+                    await self._event(record)
+                self.places.passed(record)
+                await self._make_room()
+
+    async def _verdicts(self, record: Record) -> None:
+        try:
+            message = self._codec.read_verdicts(record.message.value)
+        except InvalidInput as error:
+            self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
+            return
+        run = await self.find(message.run)
+        if run is None:
+            self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {message.run!r:.40}")
+            return
+        await self._merge(run, message, record)
+
+    async def _merge(self, run: TrackedRun, message: Verdicts, record: Record) -> None:
+        run.touched = self._clock.monotonic()
+        try:
+            changes = await run.merge(message.verdicts)
+            self.live.entered(run, message, record, changes)
+            run.tried.difference_update(verdict.index for verdict in message.verdicts)
+        except InvalidInput as error:
+            kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
+            self._trouble(kind, f"{named(record)}: {error}")
+
+    async def _event(self, record: Record) -> None:
+        try:
+            event = self._codec.read_run_event(record.message.value)
+        except InvalidInput as error:
+            self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
+            return
+        if isinstance(event, RunEnded):
+            self._heard_of_end(event)
+            return
+        self._unknown.pop(event.run, None)
+        run = await self.find(event.run)
+        if run is not None:
+            run.touched = self._clock.monotonic()
+            run.hear(event, record.timestamp)
+        elif not (is_run_id(event.run) and await self._opener.planning(event.run)):
+            self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {event.run!r:.40}")
+
+    def _heard_of_end(self, event: RunEnded) -> None:
+        """Our own announcement, or that of the aggregator before us."""
+        told = (event.state, event.report)
+        self._announced[event.run] = told
+        self._announced.move_to_end(event.run)
+        if len(self._announced) > _ANNOUNCED_RUNS:
+            self._announced.popitem(last=False)
+        if event.run in self._runs:
+            self._runs[event.run].announced = told
+
+    async def find(self, run: str) -> TrackedRun | None:
+        """The run, opened from the store when it is not held; None when it is not there."""
+        if run in self._runs:
+            return self._runs[run]
+        if run in self._unknown or not is_run_id(run):
+            return None
+        try:
+            found = await self._opener.open(run, self._clock.monotonic())
+        except InvalidInput as error:
+            self._trouble(Trouble.LOST, f"run {run}: {error}")
+            found = None
+        if found is None:
+            self._unknown[run] = None
+            return None
+        found.announced = self._announced.get(run, found.announced)
+        self._runs[run] = found
+        return found
+
+    async def _make_room(self) -> None:
+        logs = [run.log for run in self._runs.values()]
+        while sum(log.pending for log in logs) > self._bounds.pending:
+            await max(logs, key=lambda log: log.pending).flush()
+        for log in (each for each in logs if each.waiting >= self._bounds.verdicts):
+            await log.flush()
+
+    async def conclude(self) -> None:
+        """End every run that is due, and forget those that ended long ago.
+
+        For an aggregator that is up to date: before, it would end what its own past ended.
+        Raises StoreUnavailable, StoreFull, or what `announce` raises: call it again then.
+        """
+        for run in list(self._runs.values()):
+            if self._silent(run) >= self._bounds.idle:
+                # Heard of before the plan that has it tried again, or lost: it is waited for
+                # no longer.
+                run.tried.clear()
+            if run.due and self._may_end(run):
+                await self._end(run)
+        async with self._lock:
+            for name, run in list(self._runs.items()):
+                if run.settled and not run.due and self._silent(run) >= self._bounds.idle:
+                    await run.log.flush()
+                    self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        self._rolling.forget(name)
+        self.live.forget(self._runs.pop(name))
+
+    def _silent(self, run: TrackedRun) -> float:
+        return self._clock.monotonic() - run.touched
+
+    def _may_end(self, run: TrackedRun) -> bool:
+        early = run.ending is not RunState.FINISHED and not run.broken
+        if early and self._silent(run) < self._bounds.quiet:
+            return False
+        return run.reported < 0 or self._rolling.affordable(f"{run.run}/report")
+
+    async def _end(self, run: TrackedRun) -> None:
+        ending, changes = run.ending, run.ledger.changes
+        if ending is None:
+            return
+        # The evidence first: who finds end.json finds all that the report rests on.
+        await run.log.flush()
+        written = await self._write(run, ending)
+        if written is None:
+            return
+        outcomes = run.ledger.digest()
+        now = self._clock.now()
+        await run.write_end(written, outcomes, now)
+        run.reported = changes
+        if run.announced != written:
+            state, report = written
+            error = run.error if state is RunState.FAILED else ""
+            event = RunEnded(run.run, state, error, report)
+            await self._outlets.announce(event)
+            self._heard_of_end(event)
+            await run.write_end(written, outcomes, now)
+
+    async def _write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
+        """State and digest of the report that was written; None when it is out of date."""
+        if not run.broken:
+            try:
+                spending = self._rolling.spending(f"{run.run}/report")
+                written = await self._files.write(run, ending, self.live, spending)
+            except InvalidInput as error:
+                run.broken, run.error = True, str(error)
+                self._trouble(Trouble.LOST, f"run {run.run}: {error}")
+            else:
+                return written if run.ending is ending else None
+        return RunState.FAILED, ""
+
+    async def flush(self) -> None:
+        """Write the evidence that waits. Raises StoreUnavailable or StoreFull."""
+        await asyncio.gather(*(run.log.flush() for run in self._runs.values()))
+
+    async def snapshot(self) -> None:
+        """Keep everything that `resume` needs. Raises StoreUnavailable or StoreFull."""
+        async with self._lock:
+            await self.flush()
+            kept = {
+                name: KeptRun(run.facts(), run.ledger.columns, run.reported == run.ledger.changes)
+                for name, run in self._runs.items()
+            }
+            snapshot = Snapshot(self._number, self.places, dict(self._announced), kept)
+            # Nothing is entered while the lock is held, so the columns need not be copied.
+            data = await asyncio.to_thread(encode, snapshot)
+            await save(self._store, self._number, data)
+            self._number += 1
+        self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
+
+    async def scores(self, run: str, *, patient: bool = False) -> Scores | None:
+        """Where a run stands, with its figures so far; None for a run that nobody stored. With
+        `patient` those of its end are waited for.
+
+        Figures are computed anew at most so often that it costs a tenth of the time.
+        Raises StoreUnavailable, InvalidInput when the plan is lost.
+        """
+        async with self._lock:
+            if not is_run_id(run):
+                return None
+            self._unknown.pop(run, None)
+            found = await self.find(run)
+            if found is None:
+                planning = await self._opener.planning(run)
+                return Scores(RunState.PLANNING, ()) if planning else None
+        return await self._rolling.scores(found, patient=patient)
+
+    def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
+        """What `scores` gives, and whenever that has changed; ends with the run."""
+        return changes_of(partial(self.scores, run, patient=True), interval, self._clock)
+
+    def _trouble(self, kind: Trouble, text: str) -> None:
+        self.troubles[kind] += 1
+        self._outlets.warn(kind, text)

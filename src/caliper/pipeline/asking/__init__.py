@@ -1,0 +1,1 @@
+"""Asking models: a caption is written or examined, and replies are kept."""

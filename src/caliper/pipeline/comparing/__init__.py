@@ -1,0 +1,1 @@
+"""Runs are compared, in figures and question by question."""

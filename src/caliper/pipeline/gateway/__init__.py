@@ -1,0 +1,1 @@
+"""The use cases of the gateway: start, get, list, watch, cancel, replay."""

@@ -1,0 +1,96 @@
+"""Dead letters of an installation: listed, and their jobs put back where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from caliper.core.dead_letters import DEAD_LETTERS, Letter, mark, marked, read_letter
+from caliper.core.errors import InvalidInput
+from caliper.core.messages import CaptionJob, ExamineJob, PlanJob
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS
+from caliper.ports.codec import Codec
+from caliper.ports.stream import JobStream, LogReader
+
+_ORIGINS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A dead letter, and whether its job was put back."""
+
+    letter: Letter
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which letters: those of these names, of a run, of an error's class; empty: all."""
+
+    names: Collection[str] = ()
+    run: str = ""
+    error: str = ""
+
+    def takes(self, letter: Letter) -> bool:
+        """Whether a letter is among them."""
+        return (
+            (not self.names or letter.name in self.names)
+            and self.run in ("", letter.run)
+            and self.error in ("", letter.error_class)
+        )
+
+
+async def kept_letters(logs: LogReader, which: Which = Which()) -> list[Kept]:
+    """The letters that the topic keeps now, in order.
+
+    Raises InvalidInput for a name that no letter has, StreamUnavailable.
+    """
+    letters: list[Letter] = []
+    replayed: set[str] = set()
+    left = dict(await logs.ends(DEAD_LETTERS))
+    if left:
+        # Readers are generators, which hold a connection until they are closed.
+        async with aclosing(logs.read(DEAD_LETTERS, {})) as records:  # type: ignore[type-var]
+            async for record in records:
+                if (name := marked(record)) is not None:
+                    replayed.add(name)
+                elif (letter := read_letter(record)) is not None:
+                    letters.append(letter)
+                if record.offset + 1 >= left.get(record.partition, 0):
+                    left.pop(record.partition, None)
+                if not left:
+                    break
+    unknown = sorted(set(which.names) - {letter.name for letter in letters})
+    if unknown:
+        raise InvalidInput(f"no dead letter {unknown[0]!r:.40}; `list` names those there are")
+    return [Kept(letter, letter.name in replayed) for letter in letters if which.takes(letter)]
+
+
+async def replay(stream: JobStream, letters: Sequence[Kept]) -> list[Kept]:
+    """Put the jobs of letters back where they came from, each once; returns those letters.
+
+    A letter whose job was put back before is left out. Between putting a job back and marking
+    its letter a crash may fall: then it is put back once more, which the ledger makes
+    harmless. Raises InvalidInput for a letter that came from no topic of jobs,
+    StreamUnavailable.
+    """
+    waiting = [kept for kept in letters if not kept.replayed]
+    for kept in waiting:
+        if kept.letter.job.topic not in _ORIGINS:
+            origin = kept.letter.job.topic
+            raise InvalidInput(f"dead letter {kept.letter.name} is of {origin!r:.40}: no jobs")
+    for kept in waiting:
+        await stream.publish(kept.letter.job)
+        await stream.publish(mark(kept.letter))
+    return [replace(kept, replayed=True) for kept in waiting]
+
+
+def read_job(letter: Letter, codec: Codec) -> PlanJob | CaptionJob | ExamineJob:
+    """The job in a letter. Raises InvalidInput for one that cannot be read."""
+    data = letter.job.value
+    if letter.job.topic == PLAN_JOBS:
+        return codec.read_plan_job(data)
+    if letter.job.topic == CAPTION_JOBS:
+        return codec.read_caption_job(data)
+    return codec.read_examine_job(data)

@@ -1,0 +1,125 @@
+"""Samples and their outcomes as sums, and sums as scores with the labels of telemetry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from caliper.analysis.intervals import estimate
+from caliper.benchmarks.registry import benchmark
+from caliper.core.outcome import Outcome, Scored
+from caliper.core.question import Item
+from caliper.core.report import Figure, Kind, Path
+from caliper.core.tally import Sums, Tally
+from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.ports.telemetry import Score
+
+_WITH_INTERVALS = frozenset({Kind.PROPORTION, Kind.RATIO})
+
+Outcomes = Mapping[int, Outcome | None]
+"""Outcomes by index that stand for those of a ledger."""
+
+
+def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tuple[str, str], Score]:
+    """The scores of a tally by dimension and metric, with their intervals; counts, spreads and
+    the finest divisions of a benchmark are left to reports.
+    """
+    found = {}
+    for figure in benchmark(name).report(tally, settings).figures:
+        label = _label(name, figure)
+        if label is None:
+            continue
+        told = estimate(figure, tally)
+        if told.value is not None:
+            found[label] = Score(told.value, told.low, told.high)
+    return found
+
+
+def _label(name: str, figure: Figure) -> tuple[str, str] | None:
+    if figure.kind not in _WITH_INTERVALS:
+        return None
+    return label_of(name, figure.path)
+
+
+def label_of(name: str, path: Path) -> tuple[str, str] | None:
+    """Dimension and metric of a figure of a benchmark: `tasks.ocr.f1` is f1 of ocr. None for
+    figures that only reports have.
+    """
+    dimension = benchmark(name).dimension(path)
+    return None if dimension is None else (dimension, path[-1])
+
+
+class ScoreCells:
+    """The cells of a benchmark that scores are made of. Those of its finer divisions, which only
+    reports show, are left out: of CaptionQA they are eight in nine.
+
+    Which they are is looked up once per cell: figures with intervals are made of it, and none of
+    them is a score.
+    """
+
+    def __init__(self) -> None:
+        self._finer: dict[tuple[str, str], bool] = {}
+
+    def of(self, name: str, whole: Tally, settings: Mapping[str, str]) -> Tally:
+        """The part of a tally that scores are made of."""
+        if any((name, cell) not in self._finer for cell in whole):
+            self._look(name, whole, settings)
+        found = Tally()
+        for cell in whole:
+            if not self._finer.get((name, cell), False):
+                _add_light(found, cell, whole.clusters(cell))
+        return found
+
+    def alike(self, name: str, whole: Tally, part: Tally) -> bool:
+        """Whether scores of the whole are those of a part that holds nothing else."""
+        return all(whole.clusters(cell) == part.clusters(cell) for cell in part) and all(
+            cell in part or self._finer.get((name, cell), False) for cell in whole
+        )
+
+    def _look(self, name: str, tally: Tally, settings: Mapping[str, str]) -> None:
+        for figure in benchmark(name).report(tally, settings).figures:
+            if figure.kind not in _WITH_INTERVALS:
+                continue
+            for cell in figure.cells:
+                finer = self._finer.get((name, cell), True)
+                self._finer[name, cell] = finer and _label(name, figure) is None
+
+
+def reduced(run: TrackedRun, items: Sequence[Item], instead: Outcomes) -> tuple[Tally, int]:
+    """What a sample adds to its run by the ledger, with other outcomes `instead`, and how many of
+    its questions are scored.
+    """
+    members = [(item, dict(_outcomes(run, item, instead))) for item in items]
+    scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
+    name = items[0].benchmark
+    return benchmark(name).reduce(members, run.spec.benchmark(name).settings), scored
+
+
+def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
+    """Add sums, with whole numbers as int: they are added up in half the time."""
+    for cluster, sums in clusters.items():
+        light = {
+            name: amount.numerator if amount.denominator == 1 else amount
+            for name, amount in sums.items()
+        }
+        tally.add(cell, cluster, **light)
+
+
+def _outcomes(
+    run: TrackedRun, item: Item, instead: Outcomes
+) -> Iterator[tuple[tuple[int, int], Outcome]]:
+    for index, question, repeat in item.positions():
+        outcome = instead[index] if index in instead else run.ledger.outcome(index)
+        if outcome is not None:
+            yield (question.ordinal, repeat), outcome
+
+
+def counted(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:
+    """How many are scores, and the others by their reason."""
+    scored, unscored = 0, dict[str, int]()
+    for outcome in outcomes:
+        if isinstance(outcome, Scored):
+            scored += 1
+        else:
+            reason = str(outcome.reason)
+            unscored[reason] = unscored.get(reason, 0) + 1
+    return scored, unscored

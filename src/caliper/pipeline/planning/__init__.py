@@ -1,0 +1,1 @@
+"""A run is resolved and planned, and its jobs are published."""

@@ -1,0 +1,1 @@
+"""Report files, and reading them back."""

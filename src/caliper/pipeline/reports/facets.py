@@ -1,0 +1,67 @@
+"""Which kinds of verdicts a run has: from plan and ledger, without reading evidence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from caliper.benchmarks.registry import benchmark
+from caliper.core.question import Item
+from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.store.plan import PlanReader
+
+Facet = tuple[str, str, str]
+"""Benchmark, dimension and outcome, as a VerdictRow has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How many verdicts each facet has, and in which shards of the plan they are."""
+
+    counts: Mapping[Facet, int] = field(default_factory=dict)
+    shards: Mapping[Facet, AbstractSet[int]] = field(default_factory=dict)
+
+
+def facets_of(item: Item, ledger: Ledger) -> Iterator[tuple[int, Facet]]:
+    """The index and the facet of every verdict about an item."""
+    chosen = benchmark(item.benchmark)
+    for index, question, _ in item.positions():
+        outcome = ledger.outcome(index)
+        if outcome is not None:
+            dimension = chosen.describe(item, question).dimension
+            yield index, (item.benchmark, dimension, chosen.label(question, outcome))
+
+
+async def planned_dimensions(plan: PlanReader, name: str = "") -> tuple[str, ...]:
+    """The dimensions of all questions of a plan, or of those of one benchmark, in plan order.
+
+    Raises InvalidInput when the plan is lost, StoreUnavailable.
+    """
+    found: dict[str, None] = {}
+    async for items in plan():
+        for item in items:
+            if name in ("", item.benchmark):
+                told = benchmark(item.benchmark).describe
+                found.update((told(item, each).dimension, None) for each in item.questions)
+        # A long plan takes its time, and others are waiting.
+        await asyncio.sleep(0)
+    return tuple(found)
+
+
+async def count_facets(plan: PlanReader, ledger: Ledger) -> Facets:
+    """The facets of a whole plan. Raises InvalidInput when the plan is lost, StoreUnavailable."""
+    counts: Counter[Facet] = Counter()
+    shards: defaultdict[Facet, set[int]] = defaultdict(set)
+    number = 0
+    async for items in plan():
+        found = Counter(facet for item in items for _, facet in facets_of(item, ledger))
+        counts.update(found)
+        for facet in found:
+            shards[facet].add(number)
+        number += 1
+        # A long plan takes its time, and others are waiting.
+        await asyncio.sleep(0)
+    return Facets(counts, shards)

@@ -1,0 +1,1 @@
+"""What the store holds of runs: specs, plans, captions and datasets."""

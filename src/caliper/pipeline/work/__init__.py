@@ -1,0 +1,1 @@
+"""Workers take jobs off a topic and handle them."""

@@ -1,1 +1,0 @@
-"""Process mechanics: building stages from settings, workers, life cycle."""

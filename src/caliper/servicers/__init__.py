@@ -1,1 +1,0 @@
-"""One thin servicer a gRPC service: converts, calls the pipeline."""

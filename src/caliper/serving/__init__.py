@@ -1,0 +1,1 @@
+"""Serving: gRPC, access, health, metrics and pages."""

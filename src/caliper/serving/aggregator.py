@@ -1,0 +1,63 @@
+"""aggregator.v1: rolling scores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import grpc
+
+from caliper.adapters.wire.evaluations import encode_run_scores
+from caliper.api.aggregator.v1 import aggregator_pb2 as pb
+from caliper.api.aggregator.v1 import aggregator_pb2_grpc
+from caliper.core.errors import NotFound
+from caliper.ports.stages import ScoreBoard
+from caliper.serving.grpc_server import Service
+from caliper.serving.intervals import seconds
+
+NAME = pb.DESCRIPTOR.services_by_name["AggregatorService"].full_name
+_Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
+    """Tells what `board` shows."""
+
+    def __init__(self, board: ScoreBoard) -> None:
+        self._board = board
+
+    async def GetScores(  # noqa: N802 - named in the contract
+        self, request: pb.GetScoresRequest, _: _Context
+    ) -> pb.GetScoresResponse:
+        """The figures of a run so far."""
+        found = await self._board.scores(request.run)
+        if found is None:
+            raise _unknown(request.run)
+        return pb.GetScoresResponse(scores=encode_run_scores(found))
+
+    async def WatchScores(  # noqa: N802 - named in the contract
+        self, request: pb.WatchScoresRequest, _: _Context
+    ) -> AsyncIterator[pb.WatchScoresResponse]:
+        """The figures now, and whenever they have changed, until the run is over."""
+        known = False
+        watched = self._board.watch(request.run, seconds(request.interval_ms))
+        async with aclosing(watched) as told:
+            async for scores in told:
+                known = True
+                yield pb.WatchScoresResponse(scores=encode_run_scores(scores))
+        if not known:
+            raise _unknown(request.run)
+
+
+def _unknown(run: str) -> NotFound:
+    return NotFound(f"no run {run!r:.40}")
+
+
+def service(servicer: AggregatorServicer) -> Service:
+    """The servicer as a server takes it."""
+    return Service(
+        NAME,
+        lambda server: aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server(
+            servicer, server
+        ),
+    )

@@ -1,0 +1,138 @@
+"""captioner.v1: one caption, outside any run."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.wire.enums import encode_reason
+from caliper.adapters.wire.specs import encode_identity
+from caliper.adapters.wire.text import to_wire
+from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
+from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.question import Decoding, Failure
+from caliper.pipeline.asking.captioner import read_caption
+from caliper.pipeline.asking.request import render, with_images
+from caliper.ports.models import ChatModel, Image, Message
+from caliper.ports.prompts import PromptPack
+from caliper.ports.storage import ObjectStore
+from caliper.serving.calls import Context
+from caliper.serving.grpc_server import Service
+
+NAME = captioner_pb2.DESCRIPTOR.services_by_name["CaptionerService"].full_name
+MOST_MEDIA = 32
+"""Pictures of a sample."""
+MOST_INLINE = 4 * 1024 * 1024
+"""Bytes of media that come with a request, all together."""
+
+# Nothing else that the store holds can be named, and nothing outside of it.
+_KEY = re.compile("media/[0-9a-f]{64}")
+
+
+class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
+    """Captions with `model`, asked with the prompts of `pack`. `store` holds media by key,
+    `loose` makes what the model is shown of them.
+    """
+
+    def __init__(
+        self, model: ChatModel, pack: PromptPack, store: ObjectStore, loose: LooseMedia
+    ) -> None:
+        self._model = model
+        self._pack = pack
+        self._loose = loose
+        self._store = store
+
+    async def Caption(  # noqa: N802 - named in the contract
+        self, request: captioner_pb2.CaptionRequest, context: Context
+    ) -> captioner_pb2.CaptionResponse:
+        """Ask for a caption; nothing is kept. A refusal is told as what it is, never as text.
+
+        Raises InvalidInput naming the request's field, MediaMissing, BackendError, ModelChanged.
+        """
+        del context
+        words, decoding = self._words(request), _decoding(request)
+        messages = with_images(words, await self._images(request.media))
+        completion = await self._model.complete(messages, decoding)
+        found = read_caption("", completion, blank=False)
+        if isinstance(found, Failure):
+            return captioner_pb2.CaptionResponse(
+                unscored=encode_reason(found.reason), explanation=to_wire(found.detail)
+            )
+        return captioner_pb2.CaptionResponse(text=to_wire(found.text), truncated=found.truncated)
+
+    async def Describe(  # noqa: N802 - named in the contract
+        self, request: captioner_pb2.DescribeRequest, context: Context
+    ) -> captioner_pb2.DescribeResponse:
+        """Who captions, and with which prompts."""
+        del request, context
+        identity = encode_identity(self._model.identity)
+        return captioner_pb2.DescribeResponse(identity=identity, pack=self._pack.digest)
+
+    def _words(self, request: captioner_pb2.CaptionRequest) -> tuple[Message, ...]:
+        try:
+            chosen = benchmark(request.benchmark)
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="benchmark") from error
+        try:
+            name, fields = chosen.caption_prompt(request.group, request.prompt or "simple")
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="prompt") from error
+        return render(self._pack.template(name), fields)
+
+    async def _images(self, media: Sequence[captioner_pb2.Media]) -> list[Image]:
+        if not 1 <= len(media) <= MOST_MEDIA:
+            raise InvalidInput(f"expected 1 to {MOST_MEDIA}, found {len(media)}", field="media")
+        if sum(len(medium.inline) for medium in media) > MOST_INLINE:
+            raise InvalidInput(f"more than {MOST_INLINE} bytes; use keys", field="media")
+        images: list[Image] = []
+        for place, medium in enumerate(media):
+            field = f"media[{place}]"
+            digest = _digest(medium, field)
+            try:
+                images += await self._loose.images(digest, medium.name, partial(self._data, medium))
+            except InvalidInput as error:
+                raise InvalidInput(error.message, field=field) from error
+        return images
+
+    async def _data(self, medium: captioner_pb2.Media, most: int) -> bytes:
+        if medium.WhichOneof("place") != "key":
+            return medium.inline
+        data = await self._store.get(medium.key, most)
+        if data is None:
+            raise MediaMissing(f"no {medium.key} in the store")
+        return data
+
+
+def _decoding(request: captioner_pb2.CaptionRequest) -> Decoding:
+    if not request.HasField("caption_tokens"):
+        return Decoding(max_tokens=CAPTION_TOKENS)
+    if not 1 <= request.caption_tokens <= MOST_CAPTION_TOKENS:
+        raise InvalidInput(f"not from 1 to {MOST_CAPTION_TOKENS}", field="caption_tokens")
+    return Decoding(max_tokens=request.caption_tokens)
+
+
+def _digest(medium: captioner_pb2.Media, field: str) -> str:
+    """The SHA-256 of the bytes that come with the request, or that its key names. Raises
+    InvalidInput where neither is there.
+    """
+    if medium.WhichOneof("place") != "key":
+        if not medium.inline:
+            raise InvalidInput("expected a key or inline bytes, found neither", field=field)
+        return hashlib.sha256(medium.inline).hexdigest()
+    if not _KEY.fullmatch(medium.key):
+        message = "a key is media/ and a SHA-256 of 64 hexadecimal digits"
+        raise InvalidInput(message, field=f"{field}.key")
+    return medium.key.removeprefix("media/")
+
+
+def service(servicer: CaptionerServicer) -> Service:
+    """The servicer as a server takes it."""
+    return Service(
+        NAME,
+        lambda server: captioner_pb2_grpc.add_CaptionerServiceServicer_to_server(servicer, server),
+    )

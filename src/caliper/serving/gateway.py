@@ -1,0 +1,134 @@
+"""evaluate.v1: the API that teams call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import grpc
+
+from caliper.adapters.wire.comparisons import decode_wished, encode_comparison
+from caliper.adapters.wire.evaluations import decode_asked, encode_evaluation
+from caliper.adapters.wire.outcomes import encode_row
+from caliper.adapters.wire.text import from_wire
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.gateway.gateway import Gateway
+from caliper.pipeline.reports.run_reader import RunReader, Wanted
+from caliper.pipeline.store.supplies import put_captions
+from caliper.ports.storage import ObjectStore
+from caliper.serving.grpc_server import Service
+from caliper.serving.intervals import seconds
+from caliper.serving.uploads import captions_in
+
+NAME = pb.DESCRIPTOR.services_by_name["EvaluateService"].full_name
+_CHUNK = 1024 * 1024
+_Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
+    """Converts, and calls the gateway's use cases; failures are the guard's to tell."""
+
+    def __init__(
+        self, gateway: Gateway, reader: RunReader, comparer: Comparer, store: ObjectStore
+    ) -> None:
+        self._gateway, self._reader, self._comparer = gateway, reader, comparer
+        self._store = store
+
+    async def StartEvaluation(  # noqa: N802 - named in the contract
+        self, request: pb.StartEvaluationRequest, _: _Context
+    ) -> pb.StartEvaluationResponse:
+        """Begin a run, or take it up again."""
+        found, created = await self._gateway.start(decode_asked(request))
+        return pb.StartEvaluationResponse(evaluation=encode_evaluation(found), created=created)
+
+    async def GetEvaluation(  # noqa: N802 - named in the contract
+        self, request: pb.GetEvaluationRequest, _: _Context
+    ) -> pb.GetEvaluationResponse:
+        """Where a run stands."""
+        found = await self._gateway.get(request.run)
+        return pb.GetEvaluationResponse(evaluation=encode_evaluation(found))
+
+    async def WatchEvaluation(  # noqa: N802 - named in the contract
+        self, request: pb.WatchEvaluationRequest, _: _Context
+    ) -> AsyncIterator[pb.WatchEvaluationResponse]:
+        """The run now, and whenever it has changed, until it is over."""
+        first = True
+        watched = self._gateway.watch(request.run, seconds(request.interval_ms))
+        # Closed at once, so that nothing is relayed to a watcher who left.
+        async with aclosing(watched) as told:
+            async for found in told:
+                yield pb.WatchEvaluationResponse(evaluation=encode_evaluation(found, spec=first))
+                first = False
+
+    async def ListEvaluations(  # noqa: N802 - named in the contract
+        self, request: pb.ListEvaluationsRequest, _: _Context
+    ) -> pb.ListEvaluationsResponse:
+        """A page of runs, the newest first."""
+        page = await self._gateway.list(
+            request.page_size, request.page_token, from_wire(request.name)
+        )
+        return pb.ListEvaluationsResponse(
+            evaluations=map(encode_evaluation, page.evaluations), next_page_token=page.next
+        )
+
+    async def CancelEvaluation(  # noqa: N802 - named in the contract
+        self, request: pb.CancelEvaluationRequest, _: _Context
+    ) -> pb.CancelEvaluationResponse:
+        """End a run before its end."""
+        found = await self._gateway.cancel(request.run)
+        return pb.CancelEvaluationResponse(evaluation=encode_evaluation(found))
+
+    async def GetReport(  # noqa: N802 - named in the contract
+        self, request: pb.GetReportRequest, _: _Context
+    ) -> AsyncIterator[pb.GetReportResponse]:
+        """A report's file in chunks."""
+        data, media_type = await self._reader.report(
+            request.run, request.file, partial=request.partial
+        )
+        first = pb.GetReportResponse(content=data[:_CHUNK], media_type=media_type, size=len(data))
+        yield first
+        for start in range(_CHUNK, len(data), _CHUNK):
+            yield pb.GetReportResponse(content=data[start : start + _CHUNK])
+
+    async def ListVerdicts(  # noqa: N802 - named in the contract
+        self, request: pb.ListVerdictsRequest, _: _Context
+    ) -> pb.ListVerdictsResponse:
+        """A page of verdicts, in plan order."""
+        wanted = Wanted(
+            benchmark=request.benchmark,
+            dimension=from_wire(request.dimension),
+            outcome=from_wire(request.outcome),
+            size=request.page_size,
+            token=request.page_token,
+        )
+        rows, token = await self._reader.verdicts(request.run, wanted)
+        return pb.ListVerdictsResponse(verdicts=map(encode_row, rows), next_page_token=token)
+
+    async def CompareEvaluations(  # noqa: N802 - named in the contract
+        self, request: pb.CompareEvaluationsRequest, _: _Context
+    ) -> AsyncIterator[pb.CompareEvaluationsResponse]:
+        """Several runs set beside the first."""
+        found, pictures = await self._comparer.compare(
+            request.runs, decode_wished(request), pictures=request.pictures
+        )
+        for message in encode_comparison(found, pictures):
+            yield message
+
+    async def UploadCaptions(  # noqa: N802 - named in the contract
+        self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: _Context
+    ) -> pb.UploadCaptionsResponse:
+        """Keep a set of captions."""
+        captions = await captions_in(request_iterator)
+        digest = await put_captions(self._store, captions)
+        return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
+
+
+def service(servicer: GatewayServicer) -> Service:
+    """The servicer as a server takes it."""
+    return Service(
+        NAME,
+        lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(servicer, server),
+    )

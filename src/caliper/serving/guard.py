@@ -1,0 +1,217 @@
+"""What happens around every call: tokens, permissions, deadlines, and what failures become."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from typing import Any, TypeAlias
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from caliper.core.errors import InvalidInput
+from caliper.serving.calls import Context, begin
+from caliper.serving.permissions import RULES, Rule
+from caliper.serving.statuses import abort, status, status_of
+from caliper.serving.tokens import Caller, Role, TokenFile
+
+_LOG = logging.getLogger(__name__)
+_ANYBODY = Caller("", Role.ADMIN)
+_UNPARSABLE = object()
+"""Stands for a request that could not be parsed: gRPC would end the call in UNKNOWN."""
+
+# A text, because the class is generic in its types only.
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Behaviour = Callable[[Any, Context], Any]
+
+# By (requests stream, responses stream): where a handler keeps its behaviour, and who makes one.
+_SHAPES: dict[tuple[bool, bool], tuple[str, Callable[..., Handler]]] = {
+    (False, False): ("unary_unary", grpc.unary_unary_rpc_method_handler),
+    (False, True): ("unary_stream", grpc.unary_stream_rpc_method_handler),
+    (True, False): ("stream_unary", grpc.stream_unary_rpc_method_handler),
+    (True, True): ("stream_stream", grpc.stream_stream_rpc_method_handler),
+}
+
+
+class _RefusedError(Exception):
+    """A call that is not let in."""
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        self.code, self.message = code, message
+        super().__init__(message)
+
+
+class Guard(grpc.aio.ServerInterceptor):
+    """Lets calls in, bounds them, and tells callers what went wrong.
+
+    Without `tokens` everybody may do everything that has a row in the table. `deadline` is in
+    seconds, for calls that came without one.
+    """
+
+    def __init__(self, tokens: TokenFile | None, deadline: float) -> None:
+        self._tokens = tokens
+        self._deadline = deadline
+        self._lasting: set[asyncio.Timeout] = set()
+        self._stopping = False
+
+    def end_lasting(self) -> None:
+        """End the streams that would otherwise go on, now and from now on."""
+        self._stopping = True
+        for limit in self._lasting:
+            if not limit.expired():
+                limit.reschedule(asyncio.get_running_loop().time())
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler | None:
+        """The handler of a call with all that belongs around it, or one that refuses."""
+        try:
+            rule = self._let_in(handler_call_details)
+        except _RefusedError as refused:
+            _LOG.warning("refused %s: %s", handler_call_details.method, refused)
+            return _refusing(refused)
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            # gRPC says UNIMPLEMENTED, by which clients know to try an older service.
+            return None
+        if rule is None:
+            message = f"nobody may call {handler_call_details.method}"
+            _LOG.warning("refused %s: it has no rule", handler_call_details.method)
+            return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
+        return self._guarded(handler, rule)
+
+    def _let_in(self, details: grpc.HandlerCallDetails) -> Rule | None:
+        caller = _ANYBODY if self._tokens is None else _caller(self._tokens, details)
+        rule = RULES.get(details.method)
+        if rule is not None and not caller.role.may(rule.role):
+            message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
+            raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
+        return rule
+
+    def _guarded(self, handler: Handler, rule: Rule) -> Handler:
+        shape = bool(handler.request_streaming), bool(handler.response_streaming)
+        name, make = _SHAPES[shape]
+        behaviour: Behaviour = getattr(handler, name)
+
+        async def answering(request: Any, context: Context) -> Any:
+            async with self._around(rule, context):
+                return await behaviour(_checked(request), context)
+
+        async def streaming(request: Any, context: Context) -> None:
+            async with self._around(rule, context):
+                await _stream(behaviour(_checked(request), context), context)
+
+        return make(
+            streaming if handler.response_streaming else answering,
+            request_deserializer=_parsing(handler.request_deserializer),
+            response_serializer=handler.response_serializer,
+        )
+
+    @asynccontextmanager
+    async def _around(self, rule: Rule, context: Context) -> AsyncIterator[None]:
+        seconds = _given(context)
+        if seconds is None and not rule.lasting:
+            seconds = self._deadline
+        limit = asyncio.timeout(0 if rule.lasting and self._stopping else seconds)
+        try:
+            async with limit:
+                begin(limit.when())
+                with self._counted(limit, rule):
+                    yield
+        except grpc.aio.AbortError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the table of failures knows every class
+            await abort(context, self._status(error, rule, limit))
+
+    @contextmanager
+    def _counted(self, limit: asyncio.Timeout, rule: Rule) -> Iterator[None]:
+        """Know the limit of a stream that lasts for as long as it can be moved."""
+        if rule.lasting:
+            self._lasting.add(limit)
+        try:
+            yield
+        finally:
+            self._lasting.discard(limit)
+
+    def _status(self, error: Exception, rule: Rule, limit: asyncio.Timeout) -> Any:
+        if isinstance(error, TimeoutError) and limit.expired():
+            if rule.lasting and self._stopping:
+                return status(grpc.StatusCode.UNAVAILABLE, "the service is stopping; call again")
+            return status(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline of the call passed")
+        if isinstance(error, NotImplementedError):
+            # What generated servicers raise for the methods that nobody wrote.
+            return status(grpc.StatusCode.UNIMPLEMENTED, "no such method")
+        found = status_of(error)
+        if found.code == grpc.StatusCode.INTERNAL.value[0]:
+            _LOG.error("a call ended in an internal error", exc_info=error)
+        return found
+
+
+def _caller(tokens: TokenFile, details: grpc.HandlerCallDetails) -> Caller:
+    given = [value for key, value in details.invocation_metadata if key == "authorization"]
+    scheme, _, token = str(given[0]).partition(" ") if len(given) == 1 else ("", "", "")
+    caller = tokens.caller(token.strip()) if scheme.lower() == "bearer" else None
+    if caller is None:
+        message = "a valid bearer token is needed (metadata authorization: Bearer TOKEN)"
+        raise _RefusedError(grpc.StatusCode.UNAUTHENTICATED, message)
+    return caller
+
+
+def _given(context: Context) -> float | None:
+    """Seconds until the caller's deadline; None, which gRPC's types do not know, for none."""
+    return context.time_remaining()
+
+
+def _refusing(refused: _RefusedError) -> Handler:
+    """Refuses a call of any shape before a byte of its messages is read."""
+
+    async def refuse(_: Any, context: Context) -> None:
+        await abort(context, status(refused.code, refused.message))
+
+    return grpc.stream_stream_rpc_method_handler(refuse)
+
+
+def _parsing(parse: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """The same, but that it never raises: what it cannot parse is told where calls end."""
+    if parse is None:
+        return None
+
+    def parsing(data: bytes) -> Any:
+        try:
+            return parse(data)
+        except DecodeError:
+            return _UNPARSABLE
+
+    return parsing
+
+
+def _checked(request: Any) -> Any:
+    """A request, or a stream of them that raises at the first that could not be parsed.
+
+    Raises InvalidInput for a single one.
+    """
+    if isinstance(request, AsyncIterator):
+        return _each(request)
+    if request is _UNPARSABLE:
+        raise InvalidInput("the request is not a message of this method")
+    return request
+
+
+async def _each(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        yield _checked(request)
+
+
+async def _stream(responses: Any, context: Context) -> None:
+    """Send what a streaming method yields; one that writes by itself is waited for."""
+    if inspect.isawaitable(responses):
+        await responses
+        return
+    async with aclosing(responses) as sent:
+        async for response in sent:
+            await context.write(response)

@@ -1,0 +1,76 @@
+"""The metrics of a process, and their page as a part of a service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caliper.core.errors import InvalidInput
+from caliper.deferred import deferred
+from caliper.ports.telemetry import Telemetry
+from caliper.serving.addresses import Address
+from caliper.serving.lifecycle import Parts
+
+if TYPE_CHECKING:
+    import prometheus_client
+    from cryptography import x509
+
+    from caliper.adapters.metrics import catalogue, prometheus, serving
+else:
+    x509 = deferred("cryptography.x509")
+    prometheus_client = deferred("prometheus_client")
+    catalogue = deferred("caliper.adapters.metrics.catalogue")
+    prometheus = deferred("caliper.adapters.metrics.prometheus")
+    serving = deferred("caliper.adapters.metrics.serving")
+
+_LOG = logging.getLogger(__name__)
+
+
+def process_telemetry() -> Telemetry:
+    """Metrics for Prometheus, in a registry of their own."""
+    return prometheus.PrometheusTelemetry(prometheus.Metrics(prometheus_client.CollectorRegistry()))
+
+
+def metrics_parts(
+    telemetry: Telemetry, address: Address | None, certificate: Path | None = None
+) -> Parts:
+    """Serves the metrics of a process at an address; nothing where there is none, or where
+    nobody keeps metrics. `certificate` is what the process serves, as PEM.
+
+    Raises InvalidInput for a certificate that cannot be read.
+    """
+    if address is None or not isinstance(telemetry, prometheus.PrometheusTelemetry):
+        return Parts(())
+    if certificate is not None:
+        # The one of the start is served until the end, whatever is in the file by then.
+        ends = _end_of(certificate).timestamp()
+        telemetry.metrics.gauge(catalogue.CERTIFICATE).set(ends)
+    page = serving.MetricsPage(telemetry.metrics, address.host, address.port)
+
+    async def serve() -> None:
+        try:
+            await page.start()
+        except OSError as error:
+            reason = error.strerror or error
+            message = f"cannot listen on {address}: {reason}"
+            raise InvalidInput(message, field="metrics_address") from error
+        try:
+            _LOG.info("metrics on http://%s%s", replace(address, port=page.port), serving.PAGE)
+            await asyncio.Event().wait()
+        finally:
+            await page.stop()
+
+    return Parts((), tasks=(serve,))
+
+
+def _end_of(certificate: Path) -> datetime:
+    try:
+        # Those of its authorities come after it.
+        return x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {error}"
+        raise InvalidInput(message, file=str(certificate), field="tls_certificate") from error

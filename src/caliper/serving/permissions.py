@@ -1,0 +1,57 @@
+"""Who may call what: one row a method of every service.
+
+What is served and has no row is refused; what is not served is UNIMPLEMENTED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from caliper.serving.tokens import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The least `role` that may call. `lasting`: a stream that goes on for as long as there is
+    something to watch; it gets no deadline of ours, and ends at once when the service stops.
+    """
+
+    role: Role
+    lasting: bool = False
+
+
+_READ = Rule(Role.READ)
+_EVALUATE = Rule(Role.EVALUATE)
+_WATCH = Rule(Role.READ, lasting=True)
+
+_SERVICES: Mapping[str, Mapping[str, Rule]] = {
+    "caliper.api.evaluate.v1.EvaluateService": {
+        "StartEvaluation": _EVALUATE,
+        "GetEvaluation": _READ,
+        "WatchEvaluation": _WATCH,
+        "ListEvaluations": _READ,
+        "CancelEvaluation": _EVALUATE,
+        "GetReport": _READ,
+        "ListVerdicts": _READ,
+        "CompareEvaluations": _READ,
+        "UploadCaptions": _EVALUATE,
+    },
+    "caliper.api.aggregator.v1.AggregatorService": {"GetScores": _READ, "WatchScores": _WATCH},
+    # These spend a model's time outside any run.
+    "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _READ},
+    "caliper.api.judge.v1.JudgeService": {"Judge": _EVALUATE, "Describe": _READ},
+    "caliper.api.qa_reader.v1.QaReaderService": {"Answer": _EVALUATE, "Describe": _READ},
+    "grpc.health.v1.Health": {"Check": _READ, "Watch": _WATCH},
+    # A tool of those who run the services.
+    "grpc.reflection.v1alpha.ServerReflection": {
+        "ServerReflectionInfo": Rule(Role.ADMIN, lasting=True)
+    },
+}
+
+RULES: Mapping[str, Rule] = {
+    f"/{service}/{method}": rule
+    for service, methods in _SERVICES.items()
+    for method, rule in methods.items()
+}
+"""Rules by the full name of the method, as gRPC gives it."""

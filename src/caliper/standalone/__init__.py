@@ -1,1 +1,0 @@
-"""All stages in one process."""

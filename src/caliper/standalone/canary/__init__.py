@@ -1,1 +1,0 @@
-"""Known-wrong captions with injections, to try a judge or a reader on."""

@@ -1,1 +1,0 @@
-"""What `caliper doctor` looks at, and what it says of it."""

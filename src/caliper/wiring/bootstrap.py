@@ -1,0 +1,77 @@
+"""Makes the Secrets of an installation: once, and whatever is missing when run again."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from caliper.adapters.cluster.completing import Keeper, complete
+from caliper.adapters.cluster.folder import FolderSecrets
+from caliper.adapters.cluster.kubernetes import ClusterAccess, ClusterSecrets
+from caliper.adapters.cluster.recipes import Plan, recipes
+from caliper.core.errors import CaliperError, InvalidInput
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.settings import PREFIX, Settings, read_settings, variable
+
+_DONE, _NO, _BAD_INPUT, _SURROUNDINGS = 0, 1, 2, 4
+
+
+class BootstrapSettings(Settings):
+    """The bootstrap Job: CALIPER_BOOTSTRAP_...
+
+    Secrets go through the API server at `api` into the `namespace`, with the `account` that
+    Kubernetes gives to a pod: a folder with token and ca.crt. With `directory` they become
+    files in that folder instead. Certificates are good for `certificate_days`, who signs them
+    for `authority_days`. An API server that is away is tried again for `patience` seconds.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}BOOTSTRAP_")
+
+    api: str = "https://kubernetes.default.svc"
+    account: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+    # A label of DNS, as it stands in the names that certificates are for.
+    namespace: str = Field(default="caliper", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
+    directory: Path | None = None
+    authority_days: int = Field(default=3650, ge=1, le=36500)
+    certificate_days: int = Field(default=365, ge=1, le=36500)
+    patience: float = Field(default=120.0, ge=0, le=3600)
+
+    def keeper(self) -> Keeper:
+        """Where Secrets are kept. Raises InvalidInput naming what is wrong."""
+        if self.directory is not None:
+            return FolderSecrets(self.directory)
+        if not self.api.startswith("https://"):
+            message = "https:// is needed: the account's token would go there in plaintext"
+            raise InvalidInput(message, file="environment", field=variable(type(self), "api"))
+        url = self.api.rstrip("/")
+        return ClusterSecrets(ClusterAccess(url, self.namespace, self.account, self.patience))
+
+    def plan(self) -> Plan:
+        """What is made when it is made now."""
+        return Plan(
+            self.namespace,
+            SystemClock().now(),
+            timedelta(days=self.authority_days),
+            timedelta(days=self.certificate_days),
+        )
+
+
+def bootstrap() -> int:
+    """Make what is missing, with settings from the environment. Returns the exit code: 1 where
+    Secrets that are there do not fit each other.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        settings = read_settings(BootstrapSettings)
+        faults = complete(settings.keeper(), recipes(settings.plan()))
+    except CaliperError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        return _BAD_INPUT if isinstance(error, InvalidInput) else _SURROUNDINGS
+    for fault in faults:
+        sys.stderr.write(f"Error: {fault}\n")
+    return _NO if faults else _DONE

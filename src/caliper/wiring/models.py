@@ -1,0 +1,287 @@
+"""Models by SPEC: the one place where an adapter is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import SecretStr
+
+from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.models.cost import Cost
+from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.adapters.models.pool import EmbedderPool, Pool
+from caliper.adapters.models.replay import ReplayAnswerer, record
+from caliper.adapters.models.replica import Endpoint, Resolving
+from caliper.adapters.models.replicas import Replicas
+from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.question import Source
+from caliper.core.run import RECORDED
+from caliper.deferred import deferred
+from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.ports.clock import Clock
+from caliper.ports.models import Answerer, Embedder, NounTagger
+from caliper.ports.prompts import PromptPack
+from caliper.ports.telemetry import SILENT, Telemetry
+from caliper.serving.addresses import Address, refuse_plaintext
+
+if TYPE_CHECKING:
+    from caliper.adapters.language import minilm, spacy
+    from caliper.adapters.models import lexical as lexical_answerer
+    from caliper.adapters.models import tgi, triton, triton_embedder
+    from caliper.lexical import ngrams
+    from caliper.lexical import tagger as rule_tagger
+else:
+    minilm = deferred("caliper.adapters.language.minilm")
+    spacy = deferred("caliper.adapters.language.spacy")
+    tgi = deferred("caliper.adapters.models.tgi")
+    triton = deferred("caliper.adapters.models.triton")
+    triton_embedder = deferred("caliper.adapters.models.triton_embedder")
+    lexical_answerer = deferred("caliper.adapters.models.lexical")
+    ngrams = deferred("caliper.lexical.ngrams")
+    rule_tagger = deferred("caliper.lexical.tagger")
+
+_Pool = TypeVar("_Pool", bound=Replicas[Any])
+KINDS = (
+    "lexical",
+    "tgi:URL[,URL...][#model[@revision]]",
+    f"triton:{SYNTAX}",
+    "replay:DIR[#model]",
+)
+TAGGERS = ("rules", "spacy:MODEL")
+EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
+
+    A job is tried again for `retry_budget` seconds; one call of it has half of them. `ca` is a
+    PEM file of certificates to trust over https:// instead of those that this machine trusts.
+    """
+
+    token: SecretStr | None = None
+    timeout: float = 120.0
+    in_flight: int = 64
+    retry_budget: float = 600.0
+    ca: Path | None = None
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """The kind of a SPEC, and what stands behind its colon.
+
+    Raises UnknownName, and InvalidInput for a bare URL. Neither repeats a URL: it may hold a
+    secret.
+    """
+    kind, _, rest = spec.partition(":")
+    if rest.startswith("//"):
+        raise InvalidInput(f"a model behind a URL is written {KINDS[1]}")
+    if kind not in ("lexical", "tgi", "triton", "replay") or (kind != "lexical") != bool(rest):
+        raise UnknownName("model", kind if "//" in rest else spec, KINDS)
+    return kind, rest
+
+
+def split_recording(rest: str) -> tuple[Path, str]:
+    """The folder of recorded replies, and the model that gave them: what stands behind the colon
+    of `replay:DIR[#model]`. Raises InvalidInput for a blank name.
+    """
+    folder, mark, model = rest.rpartition("#")
+    if not mark:
+        return Path(rest), RECORDED
+    if not model.strip():
+        raise InvalidInput(f"replay:{rest} names no model after #")
+    return Path(folder), model
+
+
+def encrypted(spec: str) -> bool:
+    """Whether a model or an embedder of that SPEC is reached by TLS, at any of its endpoints."""
+    return "https://" in spec
+
+
+class ModelRoom:
+    """The models of one process. Asked twice for the same SPEC, it gives the same chat model or
+    embedder, with the same connections.
+    """
+
+    def __init__(self, access: Access, clock: Clock, telemetry: Telemetry = SILENT) -> None:
+        self.access, self._telemetry = access, telemetry
+        self._clock = clock
+        self._chat_models: dict[str, Pool] = {}
+        self._embedders: dict[str, Embedder] = {}
+        self._pools: list[Replicas[Any]] = []
+
+    async def chat_model(self, spec: str) -> Pool:
+        """The chat model behind a SPEC, its identity resolved.
+
+        Raises UnknownName, InvalidInput for a SPEC that is no chat model and for a token that
+        would go to another machine in plaintext, BackendError when the endpoint does not answer.
+        """
+        kind, rest = split_spec(spec)
+        if kind not in ("tgi", "triton"):
+            raise InvalidInput(
+                f"{spec} cannot look at pictures; a captioner is {KINDS[1]} or {KINDS[2]}"
+            )
+        if spec not in self._chat_models:
+            self._chat_models[spec] = await self._resolved(Pool, self._endpoints(kind, rest))
+        return self._chat_models[spec]
+
+    async def _resolved(self, of: type[_Pool], endpoints: Sequence[tuple[str, Resolving]]) -> _Pool:
+        """The model of that kind behind those endpoints."""
+        access = self.access
+        pool = of(
+            endpoints,
+            self._clock,
+            access.in_flight,
+            Budget(try_seconds=access.timeout, seconds=access.retry_budget / 2),
+            telemetry=self._telemetry,
+        )
+        try:
+            await pool.resolve()
+        except BaseException:
+            await pool.close()
+            raise
+        self._pools.append(pool)
+        return pool
+
+    def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:
+        """The adapters of the servers behind a kind's colon, each under its host."""
+        access = self.access
+        if kind == "triton":
+            addresses = triton.parse_chat_addresses(rest)
+            self._check_triton(addresses)
+            return [
+                (
+                    address.target,
+                    triton.TritonModel(address, access.token, access.timeout, ca=access.ca),
+                )
+                for address in addresses
+            ]
+        endpoints = parse_endpoints(rest)
+        for one in endpoints:
+            refuse_plaintext(
+                access.token,
+                Address(*one.address),
+                encrypted=one.encrypted,
+                way_out=f"https://{one.host}",
+                field=kind,
+            )
+        return [
+            (endpoint.host, tgi.TgiModel(endpoint, access.token, access.timeout, access.ca))
+            for endpoint in endpoints
+        ]
+
+    def _check_triton(self, addresses: Iterable[TritonAddress]) -> None:
+        for one in addresses:
+            refuse_plaintext(
+                self.access.token,
+                Address.parse(one.target),
+                encrypted=one.encrypted,
+                way_out=f"https://{one.target}",
+                field="triton",
+            )
+
+    async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
+        """Who answers the questions about captions of benchmark `name` in a run of that seed.
+
+        Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
+        """
+        kind, rest = split_spec(spec)
+        if kind == "lexical":
+            return lexical_answerer.LexicalAnswerer()
+        if kind == "replay":
+            folder, model = split_recording(rest)
+            return self.replay(name, folder, Source.CAPTION, model)
+        return PromptingAnswerer(await self.chat_model(spec), pack, seed)
+
+    @staticmethod
+    def replay(name: str, folder: Path, source: Source, model: str = RECORDED) -> Answerer:
+        """Recorded replies of a `model` to a benchmark's questions about captions, or from the
+        media.
+
+        Raises InvalidInput naming file and line of what cannot be read.
+        """
+        chosen = benchmark(name)
+        layout = chosen.replies if source is Source.CAPTION else chosen.qa_replies
+        if layout is None:
+            raise InvalidInput(f"{name} has no questions from the media")
+        dataset = open_dataset(folder)
+        recording = record(chosen, dataset.rows(layout), source, dataset.digest(layout))
+        return ReplayAnswerer({name: recording}, model)
+
+    @staticmethod
+    def tagger(spec: str) -> NounTagger:
+        """The noun tagger of that name. Raises UnknownName, or InvalidInput when its model
+        is not installed.
+        """
+        if spec == "rules":
+            return rule_tagger.RuleTagger()
+        kind, _, model = spec.partition(":")
+        if kind == "spacy" and model:
+            return spacy.load_tagger(model)
+        raise UnknownName("tagger", spec, TAGGERS)
+
+    async def embedder(self, spec: str) -> Embedder:
+        """The embedder of that name. Raises UnknownName, InvalidInput when its model is not
+        installed, BackendError when its server does not answer.
+        """
+        if spec not in self._embedders:
+            self._embedders[spec] = await self._opened_embedder(spec)
+        return self._embedders[spec]
+
+    async def _opened_embedder(self, spec: str) -> Embedder:
+        if spec == "ngram":
+            return ngrams.NgramEmbedder()
+        kind, _, folder = spec.partition(":")
+        if kind == "minilm":
+            return minilm.load_embedder(folder or None)
+        if kind == "triton":
+            return await self._triton_embedder(folder)
+        raise UnknownName("embedder", spec, EMBEDDERS)
+
+    async def _triton_embedder(self, rest: str) -> Embedder:
+        addresses = triton_embedder.parse_embedder_addresses(rest)
+        self._check_triton(addresses)
+        access = self.access
+        return await self._resolved(
+            EmbedderPool,
+            [
+                (
+                    address.target,
+                    triton_embedder.TritonEmbedder(
+                        address, access.token, access.timeout, ca=access.ca
+                    ),
+                )
+                for address in addresses
+            ],
+        )
+
+    @property
+    def calls_endpoints(self) -> bool:
+        """Whether any model that was opened is behind endpoints: rules cannot go away."""
+        return bool(self._pools)
+
+    @property
+    def costs(self) -> dict[str, Cost]:
+        """What the calls of models cost so far, by the label of their identity: one model may
+        stand behind several SPECs.
+        """
+        found: dict[str, Cost] = {}
+        for pool in self._pools:
+            label = pool.identity.label
+            found[label] = found.get(label, Cost()) + pool.cost
+        return found
+
+    async def check(self) -> None:
+        """Raises BackendUnavailable while the endpoints of an opened model are gone."""
+        for pool in self._pools:
+            await pool.check()
+
+    async def close(self) -> None:
+        """Close every model that was opened."""
+        for pool in self._pools:
+            await pool.close()

@@ -1,0 +1,57 @@
+"""Thumbnails of media that lie in the store: those of media in a folder, to the byte."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from caliper.adapters.media.bounds import CLIPS, Limits
+from caliper.adapters.media.thumbnails import Thumbnails
+from caliper.core.errors import InvalidInput
+from caliper.core.run import RunSpec
+from caliper.pipeline.store.supplies import MediaIndex
+from caliper.ports.storage import ObjectStore
+
+_Result = TypeVar("_Result")
+
+
+class StoredPictures:
+    """Thumbnails for the page of a run, asked for one by one from another thread than that of
+    the event loop that this was made in. What was not pushed has none.
+    """
+
+    def __init__(self, store: ObjectStore, index: MediaIndex, spec: RunSpec) -> None:
+        self._store, self._index, self._spec = store, index, spec
+        self._limits = Limits()
+        self._loop = asyncio.get_running_loop()
+
+    def __call__(self, benchmark: str, path: str) -> bytes | None:
+        """JPEG bytes of a picture, or of a clip's middle frame; None where there is none.
+
+        Raises StoreUnavailable.
+        """
+        ending = PurePosixPath(path).suffix.lower()
+        most = self._limits.most_bytes(clip=ending in CLIPS)
+        data = self._wait(self._data(benchmark, path, most))
+        if data is None:
+            return None
+        # Clips are opened by their path, and told from pictures by its ending.
+        name = f"clip{ending}" if ending in CLIPS else "picture"
+        with TemporaryDirectory(prefix="caliper-picture-") as folder:
+            Path(folder, name).write_bytes(data)
+            return Thumbnails(Path(folder), self._limits).jpeg(name)
+
+    async def _data(self, benchmark: str, path: str, most: int) -> bytes | None:
+        key = await self._index.key(self._spec.benchmark(benchmark).data, path)
+        if key is None:
+            return None
+        with suppress(InvalidInput):
+            return await self._store.get(key, most)
+        return None
+
+    def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -1,0 +1,231 @@
+"""Who works in the process of one role, for runs of any seed, and for whose jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.loose import LooseMedia
+from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.core.envelopes import Message
+from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.messages import CaptionJob, ExamineJob, RunFailed, event_key
+from caliper.core.preparation import Preparation
+from caliper.core.question import Source
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.deferred import deferred
+from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.pipeline.asking.captioner import Captioner
+from caliper.pipeline.asking.examiner import Examiner, Models
+from caliper.pipeline.asking.memory_limit import HeldMedia, Holding
+from caliper.pipeline.asking.token_budget import SharedAllowances, capped
+from caliper.pipeline.planning.publisher import RUNS
+from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.supplies import MediaIndex
+from caliper.ports.codec import Codec
+from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
+from caliper.ports.prompts import PromptPack
+from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import JobStream
+from caliper.ports.telemetry import SILENT, Telemetry
+from caliper.wiring.models import ModelRoom, split_spec
+from caliper.wiring.standing_anchors import StandingAnchors
+
+if TYPE_CHECKING:
+    from caliper.adapters.models import lexical as lexical_answerer
+else:
+    lexical_answerer = deferred("caliper.adapters.models.lexical")
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Who answers in one role: `chat` behind its prompts, or rules where there is none."""
+
+    role: str
+    chat: ChatModel | None
+    pack: PromptPack
+    tagger: NounTagger | None = None
+    embedder: Embedder | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        role: str,
+        spec: str,
+        pack: PromptPack,
+        room: ModelRoom,
+        language: tuple[str, str] | None = None,
+    ) -> Answering:
+        """Who answers behind a SPEC; `language` names tagger and embedder.
+
+        Raises what `ModelRoom.chat_model` raises; recordings belong to single runs.
+        """
+        kind, _ = split_spec(spec)
+        if kind == "replay":
+            raise InvalidInput("recorded replies are for runs in one process", field="model")
+        chat = None if kind == "lexical" else await room.chat_model(spec)
+        if language is None:
+            return cls(role, chat, pack)
+        return cls(role, chat, pack, room.tagger(language[0]), await room.embedder(language[1]))
+
+    def __call__(self, seed: int) -> Models:
+        """Who answers when draws start from that seed."""
+        answerer: Answerer
+        if self.chat is None:
+            answerer = lexical_answerer.LexicalAnswerer()
+        else:
+            answerer = PromptingAnswerer(self.chat, self.pack, seed)
+        names = [name for name in benchmark_names() if benchmark(name).role == self.role]
+        answerers = {f"{name}/{self.role}": answerer for name in names}
+        return Models(answerers, self.tagger, self.embedder)
+
+    @property
+    def identities(self) -> dict[str, Identity]:
+        """Who is who, by role."""
+        answerer = self.chat.identity if self.chat else lexical_answerer.LexicalAnswerer().identity
+        found = {self.role: answerer}
+        if self.tagger is not None and self.embedder is not None:
+            found |= {"tagger": self.tagger.identity, "embedder": self.embedder.identity}
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Lets jobs of runs pass that are stored, not cancelled, and resolved with what is here.
+
+    A run that was resolved with other models has failed: the aggregator is told.
+    """
+
+    identities: Mapping[str, Identity]
+    pack: str
+    runs: RunBook
+    stream: JobStream
+    codec: Codec
+
+    async def spec(self, run: str, name: str) -> RunSpec | None:
+        """The spec of a job's run; None when the job is to be acknowledged without work.
+
+        Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
+        """
+        spec = await self.runs.spec(run)
+        if await self.runs.cancelled(run):
+            return None
+        try:
+            self._same(spec, spec.benchmark(name))
+        except ModelChanged as error:
+            await self.fail(run, error)
+            return None
+        return spec
+
+    def _same(self, spec: RunSpec, part: BenchmarkSpec) -> None:
+        if spec.pack != self.pack:
+            raise ModelChanged("the run was resolved with another prompt pack")
+        for role, identity in self.identities.items():
+            wanted = part.models.get(role, identity)
+            if not identity.meant_by(wanted):
+                raise ModelChanged(
+                    f"the {role} is {identity.label}; the run was resolved with {wanted.label}"
+                )
+
+    async def fail(self, run: str, error: ModelChanged) -> None:
+        """Tell the aggregator that another attempt would meet the same."""
+        event = RunFailed(run, str(error))
+        await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))
+
+
+@dataclass(frozen=True, slots=True)
+class Examiners:
+    """The examiner of each job's run. `spec_of` gives the spec of a run that a benchmark is part
+    of, None where jobs are acknowledged without work, and `models_of` who answers a job. `anchors`
+    are told of every run that is met.
+    """
+
+    spec_of: Callable[[str, str], Awaitable[RunSpec | None]]
+    models_of: Callable[[RunSpec, ExamineJob], Awaitable[Models]]
+    store: ObjectStore
+    allowances: SharedAllowances
+    anchors: StandingAnchors
+    telemetry: Telemetry = SILENT
+
+    async def __call__(self, job: ExamineJob) -> Examiner | None:
+        """None when the job is to be acknowledged without work. Raises what `spec_of` and
+        `models_of` raise, StoreUnavailable, StoreFull.
+        """
+        spec = await self.spec_of(job.run, job.benchmark)
+        if spec is None:
+            return None
+        models = await self.models_of(spec, job)
+        models = models.within(await self.allowances.of(job))
+        if job.items[0].source is not Source.MEDIA:
+            self.anchors.meet(spec, job.benchmark, models)
+        return Examiner(spec, models, self.store, self.telemetry)
+
+    async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:
+        """Count what a job used, and wait until the anchors of its run are judged where verdicts
+        are published. Raises StoreUnavailable or StoreFull.
+        """
+        await self.allowances.tell(job)
+        if isinstance(job, ExamineJob):
+            await self.anchors.judged(job)
+
+
+@dataclass(frozen=True, slots=True)
+class Captioners:
+    """The captioner of each job's run; `decoders` and `holding` are those of the process."""
+
+    model: ChatModel
+    pack: PromptPack
+    gate: Gate
+    store: ObjectStore
+    index: MediaIndex
+    decoders: Decoders
+    holding: Holding
+    allowances: SharedAllowances
+    telemetry: Telemetry = SILENT
+
+    async def __call__(self, job: CaptionJob) -> Captioner | None:
+        """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
+        spec = await self.gate.spec(job.run, job.benchmark)
+        if spec is None:
+            return None
+        part = spec.benchmark(job.benchmark)
+        loose = LooseMedia(self.decoders, part.preparation or Preparation())
+        media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
+        held = HeldMedia(media, self.holding)
+        model = capped(self.model, await self.allowances.of(job))
+        return Captioner(spec, model, self.pack, held, self.store, self.telemetry)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMedia:
+    """ports.media.Media over the media of a dataset in the store."""
+
+    store: ObjectStore
+    index: MediaIndex
+    data: str
+    loose: LooseMedia
+
+    async def images(self, paths: Sequence[str]) -> list[Image]:
+        """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
+        found: list[Image] = []
+        for path in paths:
+            key = await self.index.key(self.data, path)
+            if key is None:
+                raise _not_pushed(path)
+            fetch = partial(self._fetch, key, path)
+            found += await self.loose.images(PurePosixPath(key).name, path, fetch)
+        return found
+
+    async def _fetch(self, key: str, path: str, most: int) -> bytes:
+        data = await self.store.get(key, most)
+        if data is None:
+            raise _not_pushed(path)
+        return data
+
+
+def _not_pushed(path: str) -> MediaMissing:
+    return MediaMissing(f"{path} was not pushed to the store")

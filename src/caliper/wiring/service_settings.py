@@ -1,0 +1,283 @@
+"""The settings of services, from the environment: one flat class a service.
+
+What services have in common stands in parts, which a service's class puts together:
+
+    CALIPER_JUDGE_LISTEN=0.0.0.0:50053 CALIPER_JUDGE_TLS_CERTIFICATE=... python -m services.judge
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
+from caliper.core.errors import InvalidInput
+from caliper.deferred import deferred
+from caliper.serving.addresses import Address, refuse_far
+from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.settings import (
+    PREFIX,
+    SERVICES,
+    MediaSettings,
+    ModelSettings,
+    Settings,
+    variable,
+)
+from caliper.wiring.targets import target
+
+if TYPE_CHECKING:
+    from caliper.adapters.remote.channel import Target
+    from caliper.serving import grpc_server
+else:
+    grpc_server = deferred("caliper.serving.grpc_server")
+
+_HALF = "certificate and key go together: this one is missing"
+
+
+class ServerSettings(Settings):
+    """How a service is called. Times are in seconds.
+
+    `listen` and `health_listen` are host:port; the latter answers health alone, in plaintext,
+    and is off when it is not given. `tls_certificate` and `tls_key` are PEM files, `tokens` is
+    a file of tokens (runtime.tokens); on a loopback address they may be left out. `deadline` is
+    that of calls without one, `grace` what calls in flight get when the service stops.
+    `metrics_address` is where Prometheus reads, over plain HTTP without tokens: this machine
+    alone unless set, at a port that the log tells; nowhere when it is empty.
+    """
+
+    listen: str = "127.0.0.1:50051"
+    health_listen: str | None = None
+    metrics_address: str = "127.0.0.1:0"
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    tokens: Path | None = None
+    deadline: float = Field(default=120.0, gt=0, le=3600)
+    grace: float = Field(default=30.0, ge=0, le=3600)
+    check_every: float = Field(default=5.0, gt=0, le=60)
+
+    def server(self) -> grpc_server.ServerOptions:
+        """The options of the gRPC server. Raises InvalidInput naming the variables that are
+        wrong, or that are missing where other machines can call.
+        """
+        health = None
+        if self.health_listen is not None:
+            health = Address.parse(self.health_listen, variable(type(self), "health_listen"))
+        options = grpc_server.ServerOptions(
+            listen=Address.parse(self.listen, variable(type(self), "listen")),
+            health=health,
+            tls=self._tls(),
+            tokens=self.tokens,
+            deadline=self.deadline,
+            grace=self.grace,
+            check_every=self.check_every,
+        )
+        grpc_server.refuse_open(options, lambda field: variable(type(self), field))
+        return options
+
+    def metrics(self) -> Address | None:
+        """Where metrics are read. Raises InvalidInput naming the variable."""
+        if not self.metrics_address:
+            return None
+        return Address.parse(self.metrics_address, variable(type(self), "metrics_address"))
+
+    def _tls(self) -> grpc_server.Tls | None:
+        if self.tls_certificate is not None and self.tls_key is not None:
+            return grpc_server.Tls(self.tls_certificate, self.tls_key)
+        if self.tls_certificate is None and self.tls_key is None:
+            return None
+        field = "tls_key" if self.tls_key is None else "tls_certificate"
+        raise InvalidInput(_HALF, file="environment", field=variable(type(self), field))
+
+
+class StoreSettings(Settings):
+    """Where media, captions and replies are kept: an S3 endpoint (http or https URL, bucket and
+    keys), or a directory. `store_ca` is a PEM file of certificates to trust over https instead
+    of those that this machine trusts.
+    """
+
+    store: str = ""
+    store_bucket: str = "caliper"
+    store_access_key: SecretStr | None = None
+    store_access_key_file: Path | None = None
+    store_secret_key: SecretStr | None = None
+    store_secret_key_file: Path | None = None
+    store_ca: Path | None = None
+
+
+class KafkaSettings(Settings):
+    """How Kafka's brokers are spoken to: `kafka_security` is PLAINTEXT, SSL, SASL_PLAINTEXT or
+    SASL_SSL, as brokers name it. With SSL, `kafka_ca` is a PEM file of certificates to trust
+    instead of those that this machine trusts, `kafka_certificate` and `kafka_key` are PEM files
+    for brokers that want to know us by a certificate. With SASL, `kafka_mechanism` is PLAIN,
+    SCRAM-SHA-256 or SCRAM-SHA-512, and `kafka_user` and `kafka_password` are needed.
+    """
+
+    kafka_security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    kafka_ca: Path | None = None
+    kafka_certificate: Path | None = None
+    kafka_key: Path | None = None
+    kafka_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
+    kafka_user: str | None = None
+    kafka_password: SecretStr | None = None
+    kafka_password_file: Path | None = None
+
+    def security(self, servers: Iterable[Address]) -> KafkaSecurity:
+        """How these brokers are spoken to. Raises InvalidInput naming the variable that is
+        missing, or is of no use with the others, and the file that cannot be used.
+        """
+        found = KafkaSecurity(self._kafka_tls(), self._kafka_sasl())
+        far = [str(server) for server in servers if not server.loopback]
+        if found.sasl and found.sasl.mechanism == "PLAIN" and not found.tls and far:
+            message = f"PLAIN would send the password to {', '.join(far)} in plaintext"
+            raise self._wrong("kafka_mechanism", f"{message}: take SASL_SSL or SCRAM")
+        found.options()
+        return found
+
+    def _kafka_tls(self) -> KafkaTls | None:
+        files = ("kafka_ca", "kafka_certificate", "kafka_key")
+        if self.kafka_security not in ("SSL", "SASL_SSL"):
+            self._useless(files)
+            return None
+        if (self.kafka_certificate is None) != (self.kafka_key is None):
+            missing = "kafka_key" if self.kafka_key is None else "kafka_certificate"
+            raise self._wrong(missing, _HALF)
+        return KafkaTls(self.kafka_ca, self.kafka_certificate, self.kafka_key)
+
+    def _kafka_sasl(self) -> KafkaSasl | None:
+        if self.kafka_security not in ("SASL_PLAINTEXT", "SASL_SSL"):
+            self._useless(("kafka_user", "kafka_password"))
+            return None
+        if not self.kafka_user:
+            raise self._wrong("kafka_user", f"needed with {self.kafka_security}")
+        if self.kafka_password is None:
+            raise self._wrong("kafka_password", f"needed with {self.kafka_security}")
+        password = self.kafka_password.get_secret_value()
+        return KafkaSasl(self.kafka_mechanism, self.kafka_user, password)
+
+    def _useless(self, fields: Iterable[str]) -> None:
+        """Refuse what was set in the belief that it protects something."""
+        for field in fields:
+            if getattr(self, field) is not None:
+                used = variable(type(self), "kafka_security")
+                raise self._wrong(field, f"of no use while {used} is {self.kafka_security}")
+
+    def _wrong(self, field: str, message: str) -> InvalidInput:
+        return InvalidInput(message, file="environment", field=variable(type(self), field))
+
+
+class StreamSettings(KafkaSettings):
+    """Where jobs come from: Kafka's bootstrap servers, host:port with commas between them.
+
+    `kafka_session` is in seconds: until another takes over from a worker that is not heard of.
+    """
+
+    kafka: str = ""
+    kafka_session: float = Field(default=15.0, ge=1, le=3600)
+
+
+class CaptionerSettings(
+    EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
+):
+    """The captioner: CALIPER_CAPTIONER_..."""
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}CAPTIONER_")
+
+    # No rules can caption: a model has to be named.
+    model: str
+
+
+class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
+    """The judge: CALIPER_JUDGE_... `tagger` and `embedder` are those of CompreCap."""
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}JUDGE_")
+
+    tagger: str = "rules"
+    embedder: str = "ngram"
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The models that work here."""
+        return self.model, self.embedder
+
+
+class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
+    """The reader: CALIPER_QA_READER_..."""
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")
+
+
+class AggregatorSettings(StreamSettings, StoreSettings, ServerSettings):
+    """The aggregator: CALIPER_AGGREGATOR_..."""
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}AGGREGATOR_")
+
+
+class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
+    """The gateway: CALIPER_GATEWAY_... Where the other services are, as host:port, or
+    https://host:port for TLS; a stage that is not given is not there. `peer_token` is the bearer
+    token that they are called with, `peer_ca` a PEM file of certificates to trust instead of
+    those that this machine trusts: with it, all calls are TLS. A token is sent in plaintext to
+    this machine only. With `stages_sleep` a stage that does not answer is taken for what it last
+    said it was: for stages that are scaled to nothing while no jobs are there. `page_address` is
+    where people look at runs with a browser: host:port of this machine alone, over plain HTTP
+    without tokens; nowhere when it is empty.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
+
+    aggregator: str = "127.0.0.1:50055"
+    captioner: str | None = None
+    judge: str | None = None
+    qa_reader: str | None = None
+    peer_token: SecretStr | None = None
+    peer_token_file: Path | None = None
+    peer_ca: Path | None = None
+    stages_sleep: bool = False
+    page_address: str = ""
+
+    def page(self) -> Address | None:
+        """Where pages are read. Raises InvalidInput naming the variable, for what is no address
+        and for one that other machines can reach.
+        """
+        if not self.page_address:
+            return None
+        field = variable(type(self), "page_address")
+        found = Address.parse(self.page_address, field)
+        refuse_far(found, field)
+        return found
+
+    def peer(self, service: str, address: str) -> Target:
+        """Another service, by the field that says where it is. Raises InvalidInput naming the
+        variable that is wrong, and for a token that would go there in plaintext.
+        """
+        names = variable(type(self), service), variable(type(self), "peer_ca")
+        return target(address, names[0], self.peer_token, self.peer_ca, names[1])
+
+
+class ClientSettings(KafkaSettings, StoreSettings):
+    """How the command line reaches an installation: CALIPER_STORE... is its store, for data
+    that are pushed; CALIPER_KAFKA_... is how the brokers that --kafka names are spoken to;
+    CALIPER_SERVER_TOKEN is its bearer token, CALIPER_SERVER_CA a PEM file of certificates to
+    trust instead of those that this machine trusts: with it, calls are TLS, as they are for
+    https://host:port. A token is sent in plaintext to this machine only.
+    """
+
+    others: ClassVar[tuple[str, ...]] = (
+        *(f"{PREFIX}{service}_" for service in SERVICES),
+        *(variable(ModelSettings, name) for name in ModelSettings.model_fields),
+    )
+
+    server_token: SecretStr | None = None
+    server_token_file: Path | None = None
+    server_ca: Path | None = None
+
+    def gateway(self, server: str) -> Target:
+        """The gateway that --server names. Raises InvalidInput for what is no address, and for
+        a token that would go there in plaintext.
+        """
+        ca = variable(type(self), "server_ca")
+        return target(server, "--server", self.server_token, self.server_ca, ca)

@@ -1,0 +1,279 @@
+"""What each service is made of: the one place where stages meet their servicers."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.core.caption import Caption
+from caliper.core.envelopes import Message
+from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, RunEnded, event_key
+from caliper.core.preparation import Preparation
+from caliper.core.question import Source
+from caliper.core.run import RunSpec
+from caliper.deferred import deferred
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.follower import Follower
+from caliper.pipeline.aggregation.lag import Lagging
+from caliper.pipeline.aggregation.outlets import Outlets
+from caliper.pipeline.asking.examiner import Models
+from caliper.pipeline.asking.memory_limit import Holding
+from caliper.pipeline.asking.token_budget import SharedAllowances
+from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.live.gauges import Gauges
+from caliper.pipeline.planning.planner import Planner
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
+from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.store_supplies import StoredSupplies
+from caliper.pipeline.store.supplies import MediaIndex, keep_written
+from caliper.pipeline.store.write_back import Unwritten
+from caliper.pipeline.work.handlers import Captioning, Examining
+from caliper.pipeline.work.worker import Attempt, Limits
+from caliper.ports.prompts import PromptPack
+from caliper.ports.stages import Described, ScoreBoard, StageDirectory
+from caliper.ports.storage import ReportSink
+from caliper.ports.telemetry import SILENT
+from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
+from caliper.serving.addresses import Address
+from caliper.serving.grpc_server import Service
+from caliper.serving.lifecycle import Parts, Working, store_check, together
+from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.grounds import Ground
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.pictures import StoredPictures
+from caliper.wiring.recordings import Recordings
+from caliper.wiring.roles import Answering, Captioners, Examiners, Gate
+from caliper.wiring.service_settings import CaptionerSettings
+from caliper.wiring.sinks import sink_of, sinks
+from caliper.wiring.standing_anchors import StandingAnchors
+
+if TYPE_CHECKING:
+    from caliper.serving import pages
+else:
+    pages = deferred("caliper.serving.pages")
+
+_LOG = logging.getLogger(__name__)
+_PLANS_AT_ONCE = 2
+_TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
+_STAGES = {"judge": "judge", "reader": "qa_reader"}
+
+
+async def examining_parts(
+    role: str, settings: ExaminingSettings, ground: Ground, language: tuple[str, str] | None = None
+) -> tuple[Parts, Described]:
+    """A judge (role judge) or a QA reader (role reader), and what it tells of itself;
+    `language` names tagger and embedder.
+
+    Raises what `Answering.open` raises.
+    """
+    pack = _pack(settings)
+    telemetry = ground.telemetry.stage(_STAGES[role])
+    room = ModelRoom(settings.access(), ground.clock, telemetry)
+    answering = await Answering.open(role, settings.model, pack, room, language)
+    parts = answering_parts(answering, settings, ground)
+    checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
+    return together([parts, Parts((), checks=checks, close=(room.close,))]), Described(
+        answering.identities, pack.digest
+    )
+
+
+def answering_parts(answering: Answering, settings: ExaminingSettings, ground: Ground) -> Parts:
+    """A judge or a QA reader around those who answer; who opened them closes them."""
+    role, pack = answering.role, answering.pack
+    gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
+    held = Unwritten(ground.store)
+    telemetry = ground.telemetry.stage(_STAGES[role])
+    # As long as a job may take.
+    patience = settings.timeout + settings.retry_budget
+    asked = None if settings.anchors else False
+    anchors = StandingAnchors(ground.store, ground.telemetry, patience, asked=asked)
+    recordings = Recordings(ground.store)
+
+    async def models_of(spec: RunSpec, job: ExamineJob) -> Models:
+        models = answering(spec.sampling_seed)
+        if job.items[0].source is not Source.MEDIA:
+            return models
+        media = await recordings.answerer(spec, job.benchmark)
+        return replace(models, answerers={f"{job.benchmark}/media": media})
+
+    examiners = Examiners(gate.spec, models_of, held, _allowances(ground), anchors, telemetry)
+    stage = Examining(
+        ground.stream,
+        ground.codec,
+        examiners,
+        changed=gate.fail,
+        used=examiners.before_publishing,
+    )
+    topic = _TOPICS[role]
+    working = Working(
+        ground.consumer(topic, telemetry),
+        (stage.handle, stage.give_up),
+        ground.clock,
+        _limits(settings),
+        telemetry,
+    )
+    return Parts(
+        services=(_examining_service(role, answering, pack),),
+        working=(working,),
+        checks={"store": store_check(ground.store)},
+        close=(anchors.close, *ground.close),
+    )
+
+
+def _examining_service(role: str, answering: Answering, pack: PromptPack) -> Service:
+    identity = answering.identities[role]
+    if role == "judge":
+        return judge.service(judge.JudgeServicer(answering, identity, pack.digest))
+    return qa_reader.service(qa_reader.QaReaderServicer(answering, identity, pack.digest))
+
+
+async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[Parts, Described]:
+    """The captioner, and what it tells of itself. Raises what `ModelRoom.chat_model` raises."""
+    pack = _pack(settings)
+    telemetry = ground.telemetry.stage("captioner")
+    room = ModelRoom(settings.access(), ground.clock, telemetry)
+    model = await room.chat_model(settings.model)
+    options = settings.decoders()
+    decoders, holding = Decoders(options), Holding(options.held_bytes, options.workers)
+    identities = {"captioner": model.identity}
+    gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
+
+    async def keep(job: CaptionJob, caption: Caption) -> None:
+        await keep_written(ground.store, job.run, job.benchmark, caption)
+
+    async def no_examiner(_: object) -> None:
+        return None
+
+    allowances, store = _allowances(ground), Unwritten(ground.store)
+    index = MediaIndex(ground.store, ground.clock)
+    captioners = Captioners(
+        model, pack, gate, store, index, decoders, holding, allowances, telemetry
+    )
+    examining = Examining(
+        ground.stream, ground.codec, no_examiner, changed=gate.fail, used=allowances.tell
+    )
+    stage = Captioning(examining, captioners, keep)
+    working = Working(
+        ground.consumer(CAPTION_JOBS, telemetry),
+        (stage.handle, stage.give_up),
+        ground.clock,
+        _limits(settings),
+        telemetry,
+    )
+    loose = LooseMedia(decoders, Preparation())
+    servicer = captioner.CaptionerServicer(model, pack, ground.store, loose)
+    parts = Parts(
+        services=(captioner.service(servicer),),
+        working=(working,),
+        checks={"store": store_check(ground.store), "captioner's model": room.check},
+        close=(*ground.close, room.close, decoders.close),
+    )
+    return parts, Described(identities, pack.digest)
+
+
+def gateway_parts(
+    ground: Ground, stages: StageDirectory, scores: ScoreBoard, page: Address | None = None
+) -> Parts:
+    """The gateway, with the planner, and with pages for people where an address is given."""
+    runs = ground.runs
+    supplies = StoredSupplies(ground.store, open_dataset)
+    outside = Outside(
+        ground.store, ground.stream, ground.codec, ground.clock, supplies, stages, scores
+    )
+    planner = Planner(ground.store, ground.stream, ground.codec, runs, supplies)
+
+    async def plan(attempt: Attempt) -> None:
+        await planner.plan(ground.codec.read_plan_job(attempt.data))
+
+    async def give_up(data: MessageValue, error: BaseException) -> None:
+        _LOG.error("a plan-job was put aside: %s", error)
+        with suppress(InvalidInput, NotFound):
+            await planner.give_up(ground.codec.read_plan_job(data), error)
+
+    telemetry = ground.telemetry.stage("gateway")
+    working = Working(
+        ground.consumer(PLAN_JOBS, telemetry),
+        (plan, give_up),
+        ground.clock,
+        Limits(in_flight=_PLANS_AT_ONCE),
+        telemetry,
+    )
+
+    index = MediaIndex(ground.store, ground.clock)
+
+    def file_of(spec: RunSpec, texts: Captions, file: str) -> Sequence[ReportSink]:
+        return sink_of(file, texts, StoredPictures(ground.store, index, spec))
+
+    reader = RunReader(ground.store, runs, ground.clock, file_of)
+    pictures = partial(StoredPictures, ground.store, index)
+    comparer = Comparer(ground.store, runs, pictures)
+    front = Gateway(outside, runs)
+    servicer = gateway.GatewayServicer(front, reader, comparer, ground.store)
+    parts = Parts(
+        services=(gateway.service(servicer),),
+        working=(working,),
+        checks={"store": store_check(ground.store)},
+        close=(comparer.close, *ground.close),
+    )
+    if page is None:
+        return parts
+    sources = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
+    return together([parts, pages.page_parts(page, sources)])
+
+
+def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
+    """The aggregator, of which there is one, and what it shows."""
+
+    async def announce(event: RunEnded) -> None:
+        await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
+
+    index = MediaIndex(ground.store, ground.clock)
+
+    def files_of(spec: RunSpec, texts: Captions) -> Sequence[ReportSink]:
+        return sinks(texts, StoredPictures(ground.store, index, spec))
+
+    files = ReportFiles(partial(captions_of_run, ground.store), files_of)
+    telemetry = ground.telemetry
+    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
+    board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
+    follower = Follower(board, ground.logs, ground.clock)
+    tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
+    if telemetry is not SILENT:
+        gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)
+        tasks += [gauges.run, Lagging(board, ground.logs, ground.clock, telemetry).run]
+    parts = Parts(
+        services=(aggregator.service(aggregator.AggregatorServicer(board)),),
+        tasks=tuple(tasks),
+        checks={"store": store_check(ground.store), "topics": follower.check},
+        close=ground.close,
+    )
+    return parts, board
+
+
+def _allowances(ground: Ground) -> SharedAllowances:
+    """Of one worker among all those that work on capped runs."""
+    return SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
+
+
+def _pack(settings: EndpointSettings) -> PromptPack:
+    return folder_pack(settings.pack) if settings.pack else shipped_pack()
+
+
+def _limits(settings: EndpointSettings) -> Limits:
+    # A fifth more jobs than calls: while some are read, saved and published, the model is not
+    # kept waiting. Its own limit stays that of calls.
+    jobs = settings.in_flight + settings.in_flight // 5
+    return Limits(in_flight=jobs, budget=settings.retry_budget)

@@ -1,0 +1,161 @@
+"""Settings from the environment: where things are and how to reach them, never what is
+measured. Each process has one flat class of settings with a prefix of its own, and a variable
+with that prefix that the class does not know is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from caliper.adapters.media.bounds import DecoderOptions, Limits
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.wiring.models import Access
+
+PREFIX = "CALIPER_"
+SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER")
+"""Services, as their variables name them: CALIPER_JUDGE_LISTEN, say."""
+
+
+class Settings(BaseSettings):
+    """What the settings of all processes have in common.
+
+    A secret `x` can also be read from a file: the field `x_file` stands beside it.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, env_ignore_empty=True)
+
+    others: ClassVar[tuple[str, ...]] = ()
+    """Prefixes below this one that belong to other processes."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _secrets_from_files(cls, given: dict[str, Any]) -> dict[str, Any]:
+        found = dict(given)
+        for name in cls.model_fields:
+            file = found.get(f"{name}_file")
+            if f"{name}_file" in cls.model_fields and file is not None and name not in found:
+                found[name] = _secret(Path(file), variable(cls, f"{name}_file"))
+        return found
+
+
+class MediaSettings(Settings):
+    """How large media may be that a captioner looks at: what is larger is refused, and its
+    questions are Unscored. MEDIA_PICTURE_BYTES: the most bytes of a picture's file;
+    MEDIA_CLIP_BYTES: of a clip's file; MEDIA_PIXELS: the most pixels of a picture;
+    MEDIA_FRAME_PIXELS: of a frame of a clip; MEDIA_FRAMES: the most frames of a clip;
+    MEDIA_SECONDS: its greatest length; MEDIA_WORKERS: how many files are decoded at once;
+    MEDIA_CACHE_BYTES: how much of what was decoded last is kept; MEDIA_HELD_BYTES: how much of
+    it may be in memory for calls that wait or are in flight.
+    """
+
+    media_picture_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
+    media_clip_bytes: int = Field(default=500_000_000, ge=1, le=10_000_000_000)
+    media_pixels: int = Field(default=178_956_970, ge=1, le=178_956_970)
+    media_frame_pixels: int = Field(default=36_000_000, ge=1, le=178_956_970)
+    media_frames: int = Field(default=216_000, ge=1, le=2_000_000)
+    media_seconds: float = Field(default=3600.0, gt=0, le=86400)
+    media_workers: int = Field(default=4, ge=1, le=64)
+    media_cache_bytes: int = Field(default=128 * 2**20, ge=0, le=10_000_000_000)
+    media_held_bytes: int = Field(default=256 * 2**20, ge=1, le=1_000_000_000_000)
+
+    def decoders(self) -> DecoderOptions:
+        """How media are decoded."""
+        limits = Limits(
+            picture_bytes=self.media_picture_bytes,
+            clip_bytes=self.media_clip_bytes,
+            pixels=self.media_pixels,
+            frame_pixels=self.media_frame_pixels,
+            frames=self.media_frames,
+            seconds=self.media_seconds,
+        )
+        return DecoderOptions(
+            limits, self.media_workers, self.media_cache_bytes, self.media_held_bytes
+        )
+
+
+class CallSettings(Settings):
+    """How the command line reaches model endpoints.
+
+    CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
+    CALIPER_CA: a PEM file of certificates to trust over https:// instead of this machine's;
+    CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds for which what an
+    endpoint failed to answer is tried again, before it becomes Unscored.
+    """
+
+    token: SecretStr | None = None
+    token_file: Path | None = None
+    ca: Path | None = None
+    timeout: float = Field(default=120.0, gt=0, le=3600)
+    retry_budget: float = Field(default=600.0, ge=0, le=86400)
+
+
+class ModelSettings(MediaSettings, CallSettings):
+    """The command line: CALIPER_..."""
+
+    others: ClassVar[tuple[str, ...]] = (
+        *(f"{PREFIX}{service}_" for service in SERVICES),
+        f"{PREFIX}STORE",
+        f"{PREFIX}KAFKA_",
+        f"{PREFIX}SERVER_",
+    )
+
+
+Read = TypeVar("Read", bound=Settings)
+
+
+def read_settings(kind: type[Read], **told: Any) -> Read:
+    """The settings of that class, from the environment, but for the fields that are `told`.
+
+    Raises InvalidInput naming the variable that is wrong, UnknownName for one that is not
+    known.
+    """
+    prefix = str(kind.model_config["env_prefix"])
+    known = tuple(variable(kind, name) for name in kind.model_fields)
+    for name in sorted(os.environ):
+        # In any letters, as the settings are read.
+        upper = name.upper()
+        if upper.startswith(prefix) and upper not in known and not upper.startswith(kind.others):
+            raise UnknownName("environment variable", name, known)
+    try:
+        return kind(**told)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = variable(kind, str(problem["loc"][0])) if problem["loc"] else prefix
+        message = problem["msg"].removeprefix("Value error, ")
+        raise InvalidInput(message, file="environment", field=field) from None
+
+
+def variable(kind: type[Settings], field: str) -> str:
+    """The environment variable of a field."""
+    return f"{kind.model_config['env_prefix']}{field.upper()}"
+
+
+def access(in_flight: int) -> Access:
+    """How the command line reaches endpoints: at most `in_flight` calls at once.
+
+    Raises what `read_settings` raises.
+    """
+    settings = read_settings(ModelSettings)
+    return Access(settings.token, settings.timeout, in_flight, settings.retry_budget, settings.ca)
+
+
+def decoders() -> DecoderOptions:
+    """How the command line decodes media. Raises what `read_settings` raises."""
+    return read_settings(ModelSettings).decoders()
+
+
+def _secret(file: Path, field: str) -> str:
+    try:
+        secret = file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"cannot read the secret: {error}", file="environment", field=field
+        ) from error
+    if not secret:
+        raise InvalidInput("the file holds no secret", file="environment", field=field)
+    return secret

@@ -1,0 +1,72 @@
+"""Who writes the files of a finished run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caliper.adapters.exports.json import JsonExport
+from caliper.adapters.exports.jsonl import JsonLinesExport
+from caliper.adapters.exports.markdown import MarkdownExport
+from caliper.adapters.media.thumbnails import Thumbnails
+from caliper.adapters.pages.packing import Thumbnail
+from caliper.adapters.pages.render import PageExport
+from caliper.deferred import deferred
+from caliper.pipeline.store.plan import Captions
+from caliper.ports.storage import ReportSink
+
+if TYPE_CHECKING:
+    from caliper.adapters.exports import parquet
+else:
+    parquet = deferred("caliper.adapters.exports.parquet")
+
+_SINKS: dict[str, Callable[[], ReportSink]] = {
+    "report.json": JsonExport,
+    "report.md": MarkdownExport,
+    "verdicts.parquet": lambda: parquet.ParquetExport(),  # noqa: PLW0108 - the name alone would import it
+}
+
+
+def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
+    """The sink of one file alone."""
+    kind = _SINKS.get(file)
+    return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
+
+
+def thumbnails_below(media: Mapping[str, Path]) -> Thumbnail:
+    """Thumbnails of media in folders, by benchmark."""
+
+    def thumbnail(benchmark: str, path: str) -> bytes | None:
+        return Thumbnails(media[benchmark]).jpeg(path) if benchmark in media else None
+
+    return thumbnail
+
+
+def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
+    """One sink a file."""
+    return [
+        JsonExport(),
+        MarkdownExport(),
+        JsonLinesExport(),
+        parquet.ParquetExport(),
+        PageExport(_BySample(captions), thumbnail),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _BySample(Mapping[tuple[str, str], str]):
+    """Captions by benchmark and sample, wherever they are."""
+
+    captions: Captions
+
+    def __getitem__(self, key: tuple[str, str]) -> str:
+        name, sample = key
+        return self.captions[name][sample]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((name, sample) for name, part in self.captions.items() for sample in part)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.captions.values()))

@@ -1,0 +1,37 @@
+"""Services that we call, and what is never sent to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
+from caliper.deferred import deferred
+from caliper.serving.addresses import Address, refuse_plaintext
+
+if TYPE_CHECKING:
+    from caliper.adapters.remote import channel
+else:
+    channel = deferred("caliper.adapters.remote.channel")
+
+_TLS = "https://"
+
+
+def target(
+    server: str, field: str, token: SecretStr | None, ca: Path | None, ca_field: str
+) -> channel.Target:
+    """The service at `server`: host:port, or https://host:port for TLS. With `ca`, which
+    `ca_field` names, calls are TLS as well.
+
+    `field` is where `server` was given. Raises InvalidInput for what is no address, and for a
+    token that would leave this machine in plaintext.
+    """
+    address = Address.parse(server.removeprefix(_TLS), field)
+    encrypted = server.startswith(_TLS) or ca is not None
+    way_out = (
+        f"{_TLS}{address}, and {ca_field} where this machine does not trust who signed its "
+        "certificate"
+    )
+    refuse_plaintext(token, address, encrypted=encrypted, way_out=way_out, field=field)
+    return channel.Target(str(address), token, ca, tls=encrypted)

@@ -1,0 +1,282 @@
+"""Whole runs whose checkpoint is on a real Triton server in every kind of trouble: it costs time or
+stops the run, and never changes a caption.
+"""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from tests.fakes import tiny
+from tests.servers.process import ServerProcess
+from tests.servers.triton_server import change_checkpoint, models_of, put_back
+from tritonclient.grpc import InferenceServerClient
+
+from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
+from caliper.core.errors import ModelChanged
+from caliper.core.messages import ExamineJob, Verdicts
+from caliper.core.question import Decoding
+from caliper.local.config import checked
+from caliper.local.run import Finished, evaluate
+from caliper.local.setup import prepare
+from caliper.local.silent_watcher import SilentWatcher
+from caliper.ports.models import Completion, Message
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.models import Access
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SAMPLES = 16
+PATIENT = Access(timeout=60.0, retry_budget=120.0)
+IMPATIENT = Access(timeout=60.0, retry_budget=4.0)
+Own = tuple[ServerProcess, str]
+
+
+@pytest.fixture(params=["captioner", "vllm_like#template=plain"], ids=["plain", "vllm"])
+def rest(request: pytest.FixtureRequest) -> str:
+    """A model of each shape."""
+    found: str = request.param
+    return found
+
+
+@pytest.fixture
+def lent(own_triton: Own, tmp_path: Path) -> Iterator[Own]:
+    """The module's own server, its models put back afterwards, and pictures in `data`."""
+    rows = [tiny.element("scene", f"s{number:05}", "a park") for number in range(SAMPLES)]
+    tiny.lines(tmp_path / "data" / "scene.jsonl", rows)
+    for number, row in enumerate(rows):
+        colour = (10 * number, 99, 0)
+        Image.new("RGB", (40, 30), colour).save(tmp_path / "data" / row["file_path"])
+    with put_back(*own_triton):
+        yield own_triton
+
+
+@dataclass
+class Meddler(SilentWatcher):
+    """Does something at once when so many captions are written, or captions of others are judged;
+    nothing else goes on meanwhile.
+    """
+
+    act: Callable[[], None] | None = None
+    after: int = 5
+    captions: int = field(default=0, init=False)
+    judged: int = field(default=0, init=False)
+
+    def captioned(self, benchmark: str, sample: str) -> None:
+        self.captions += 1
+        self._act(self.captions)
+
+    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        self.judged += 1
+        if not self.captions:
+            self._act(self.judged)
+
+    def _act(self, done: int) -> None:
+        if done == self.after and self.act is not None:
+            self.act()
+
+
+class TellingClock(SystemClock):
+    """The clock of the models. Tells when one first waits: it met trouble, and is tried again."""
+
+    def __init__(self) -> None:
+        self.waited = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.waited.set()
+        await super().sleep(seconds)
+
+
+async def run(
+    folder: Path,
+    model: str,
+    out: str,
+    meddler: Meddler | None = None,
+    access: Access = PATIENT,
+    clock: SystemClock | None = None,
+) -> Finished:
+    """The run of all pictures, in this process."""
+    part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
+    return await run_of({"capability": part}, folder / out, meddler, access, clock)
+
+
+async def run_of(
+    benchmarks: dict[str, Any],
+    out: Path,
+    meddler: Meddler | None = None,
+    access: Access = PATIENT,
+    clock: SystemClock | None = None,
+) -> Finished:
+    places = {"out": str(out), "store": f"{out}-store"}
+    config = checked({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
+    prepared = await prepare(config, access, clock or SystemClock())
+    try:
+        return await evaluate(prepared, meddler or Meddler(), SystemClock())
+    finally:
+        await prepared.room.close()
+
+
+def captions(folder: Path, out: str) -> dict[str, str]:
+    rows = tiny.read_lines(folder / out / "captions.jsonl")
+    return {row["sample"]: row["caption"] for row in rows}
+
+
+def verdicts(folder: Path, out: str) -> list[Any]:
+    return tiny.read_lines(folder / out / "verdicts.jsonl")
+
+
+def same(folder: Path, one: str, other: str) -> bool:
+    """Whether two runs wrote the same bytes."""
+    files = ("report.json", "captions.jsonl", "verdicts.jsonl")
+    return all((folder / one / f).read_bytes() == (folder / other / f).read_bytes() for f in files)
+
+
+async def test_a_model_that_is_away_for_a_while(lent: Own, rest: str, tmp_path: Path) -> None:
+    _, address = lent
+    name = rest.partition("#")[0]
+    await run(tmp_path, f"{address}/{rest}", "quiet")
+    clock = TellingClock()
+    with InferenceServerClient(address) as control:
+        meddler = Meddler(lambda: control.unload_model(name))
+        running = asyncio.create_task(
+            run(tmp_path, f"{address}/{rest}", "run", meddler, PATIENT, clock)
+        )
+        await clock.waited.wait()
+        assert not running.done()
+        control.load_model(name)
+        found = await running
+    assert found.report.state == "complete"
+    assert same(tmp_path, "run", "quiet")
+
+
+async def test_a_model_that_stays_away(lent: Own, tmp_path: Path) -> None:
+    _, address = lent
+    await run(tmp_path, f"{address}/captioner", "quiet")
+    with InferenceServerClient(address) as control:
+        meddler = Meddler(lambda: control.unload_model("captioner"))
+        found = await run(tmp_path, f"{address}/captioner", "run", meddler, IMPATIENT)
+        assert found.report.state == "finished"
+        told, quiet = captions(tmp_path, "run"), captions(tmp_path, "quiet")
+        assert 5 <= len(told) < SAMPLES
+        assert told.items() <= quiet.items()
+        missing = [row for row in verdicts(tmp_path, "run") if row["score"] is None]
+        assert {row["reason"] for row in missing} == {"backend"}
+        assert len(missing) == SAMPLES - len(told)
+        # Back again, it is asked for what is missing and nothing else.
+        control.load_model("captioner")
+    meddler = Meddler()
+    await run(tmp_path, f"{address}/captioner", "run", meddler)
+    assert meddler.captions == SAMPLES - len(told)
+    assert same(tmp_path, "run", "quiet")
+
+
+async def test_another_version_stops_the_run(lent: Own, rest: str, tmp_path: Path) -> None:
+    server, address = lent
+    name = rest.partition("#")[0]
+
+    def switch() -> None:
+        folder = models_of(server) / name
+        shutil.copytree(folder / "1", folder / "2")
+        with InferenceServerClient(address) as control:
+            control.load_model(name)
+
+    with pytest.raises(ModelChanged, match="the run was resolved with"):
+        await run(tmp_path, f"{address}/{rest}", "run", Meddler(switch))
+    assert not (tmp_path / "run" / "report.json").exists()
+
+
+async def test_a_server_that_is_restarted(lent: Own, tmp_path: Path) -> None:
+    server, address = lent
+    await run(tmp_path, f"{address}/captioner", "quiet")
+    clock = TellingClock()
+    running = asyncio.create_task(
+        run(tmp_path, f"{address}/captioner", "run", Meddler(server.kill), PATIENT, clock)
+    )
+    # Nobody listens: connections are refused.
+    await clock.waited.wait()
+    assert not running.done()
+    await asyncio.to_thread(server.start)
+    assert (await running).report.state == "complete"
+    assert same(tmp_path, "run", "quiet")
+
+
+async def test_a_server_that_is_restarted_with_another_model(lent: Own, tmp_path: Path) -> None:
+    server, address = lent
+
+    def restart() -> None:
+        server.kill()
+        change_checkpoint(server)
+        server.start()
+
+    with pytest.raises(ModelChanged, match="resolved with"):
+        await run(tmp_path, f"{address}/captioner", "run", Meddler(restart))
+    assert not (tmp_path / "run" / "report.json").exists()
+
+
+async def test_a_full_queue_costs_time_only(lent: Own, tmp_path: Path) -> None:
+    _, address = lent
+    await run(tmp_path, f"{address}/trouble", "quiet")
+    (place,) = parse_chat_addresses(f"{address}/trouble")
+    other, slow = TritonModel(place), [Message("user", ("slow 0.5",))]
+    await other.resolve()
+    others: list[asyncio.Task[Completion]] = []
+
+    def crowd() -> None:
+        # One is worked at and one may wait: there is no place left for the run.
+        others.extend(asyncio.create_task(other.complete(slow, Decoding())) for _ in range(3))
+
+    clock = TellingClock()
+    found = await run(tmp_path, f"{address}/trouble", "run", Meddler(crowd), PATIENT, clock)
+    assert clock.waited.is_set()
+    await asyncio.gather(*others, return_exceptions=True)
+    await other.close()
+    assert found.report.state == "complete"
+    assert same(tmp_path, "run", "quiet")
+    spent = json.loads((tmp_path / "run" / "execution.json").read_text())["models"]
+    assert [(model["calls"], model["failed"]) for model in spent.values()] == [(SAMPLES, 0)]
+
+
+def scenes(address: str) -> dict[str, Any]:
+    """CompreCap's examples, with similarities by the server."""
+    part = {
+        "data": str(EXAMPLES / "comprecap" / "anno.json"),
+        "captions": str(EXAMPLES / "captions" / "careful" / "comprecap.json"),
+        "embedder": f"triton:{address}/sentences",
+    }
+    return {"comprecap": part}
+
+
+async def test_an_embedder_that_is_away_for_a_while(lent: Own, tmp_path: Path) -> None:
+    _, address = lent
+    quiet = await run_of(scenes(address), tmp_path / "quiet")
+    assert quiet.report.state == "complete"
+    clock = TellingClock()
+    with InferenceServerClient(address) as control:
+        meddler = Meddler(lambda: control.unload_model("sentences"), after=1)
+        running = asyncio.create_task(
+            run_of(scenes(address), tmp_path / "run", meddler, PATIENT, clock)
+        )
+        await clock.waited.wait()
+        assert not running.done()
+        control.load_model("sentences")
+        await running
+    for file in ("report.json", "verdicts.jsonl"):
+        assert (tmp_path / "run" / file).read_bytes() == (tmp_path / "quiet" / file).read_bytes()
+
+
+async def test_another_embedder_stops_the_run(lent: Own, tmp_path: Path) -> None:
+    server, address = lent
+
+    def switch() -> None:
+        folder = models_of(server) / "sentences"
+        shutil.copytree(folder / "1", folder / "2")
+        with InferenceServerClient(address) as control:
+            control.load_model("sentences")
+
+    with pytest.raises(ModelChanged, match=r"no longer has sentences as it was: .*2"):
+        await run_of(scenes(address), tmp_path / "run", Meddler(switch, after=1))
+    assert not (tmp_path / "run" / "report.json").exists()

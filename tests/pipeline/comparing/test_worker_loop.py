@@ -1,0 +1,122 @@
+"""Long work beside the event loop, and the store that it reaches from there."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.pipeline.comparing.worker_loop import RelayedStore, aside
+
+# Never measured: it only ends a test that would hang.
+PATIENCE = 60
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as found:
+        yield found
+
+
+class HomeStore(MemoryStore):
+    """A store that knows on which threads it was called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: set[int] = set()
+
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        self.threads.add(threading.get_ident())
+        return await super().get(key, most)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        self.threads.add(threading.get_ident())
+        async for key in super().list(prefix):
+            yield key
+
+
+async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
+    executor: ThreadPoolExecutor, tmp_path: Path
+) -> None:
+    home = HomeStore()
+    store = RelayedStore(home)
+
+    async def work() -> tuple[int, list[str], bytes | None]:
+        await store.put("a/1", b"one")
+        (tmp_path / "two").write_bytes(b"two")
+        await store.put("a/2", tmp_path / "two")
+        assert await store.get_file("a/2", tmp_path / "back")
+        keys = [key async for key in store.list("a/")]
+        return threading.get_ident(), keys, await store.get("a/1")
+
+    thread, keys, data = await aside(work, executor)
+    assert thread != threading.get_ident()
+    assert home.threads == {threading.get_ident()}
+    with pytest.raises(InvalidInput, match="a/1"):
+        await aside(lambda: store.get("a/1", 2), executor)
+    assert (keys, data) == (["a/1", "a/2"], b"one")
+    assert (tmp_path / "back").read_bytes() == b"two"
+
+
+async def test_failures_come_back(executor: ThreadPoolExecutor) -> None:
+    class Down(MemoryStore):
+        async def get(self, key: str, most: int | None = None) -> bytes | None:
+            raise StoreUnavailable(key)
+
+    store = RelayedStore(Down())
+    with pytest.raises(StoreUnavailable, match="gone"):
+        await aside(lambda: store.get("gone"), executor)
+
+
+async def test_whoever_leaves_takes_the_work_along(executor: ThreadPoolExecutor) -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    class Slow(MemoryStore):
+        async def get(self, key: str, most: int | None = None) -> bytes | None:
+            asked.set()
+            await asyncio.Event().wait()
+            return None
+
+    store = RelayedStore(Slow())
+
+    async def work() -> None:
+        try:
+            await store.get("never")
+        finally:
+            loop.call_soon_threadsafe(ended.set)
+
+    async with asyncio.timeout(PATIENCE):
+        doing = asyncio.create_task(aside(work, executor))
+        await asked.wait()
+        doing.cancel()
+        await asyncio.wait([doing])
+        assert doing.cancelled()
+        await ended.wait()
+        # The thread is free again.
+        assert await aside(lambda: asyncio.sleep(0, "next"), executor) == "next"
+
+
+async def test_work_that_was_cancelled_before_its_turn_never_begins(
+    executor: ThreadPoolExecutor,
+) -> None:
+    hold, begun = threading.Event(), threading.Event()
+    blocking = asyncio.get_running_loop().run_in_executor(executor, hold.wait)
+
+    async def work() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(aside(work, executor))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    hold.set()
+    await blocking
+    async with asyncio.timeout(PATIENCE):
+        assert await aside(lambda: asyncio.sleep(0, "next"), executor) == "next"
+    assert not begun.is_set()

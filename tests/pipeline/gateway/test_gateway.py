@@ -1,0 +1,81 @@
+"""Ending runs early, by what the store says alone."""
+
+from collections.abc import AsyncGenerator
+from datetime import datetime
+
+import pytest
+from tests.fakes.boards import Board, Front
+
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.core.errors import BackendUnavailable, NotFound
+from caliper.core.messages import RunCancelled
+from caliper.core.run import RunState
+from caliper.pipeline.planning.publisher import RUNS
+from caliper.pipeline.store.plan import SUMMARY
+from caliper.pipeline.store.runs import refuse, run_store, write_json
+from caliper.ports.stages import Scores
+
+
+class Away(Board):
+    """An aggregator that does not answer."""
+
+    async def scores(self, _: str) -> Scores | None:
+        raise BackendUnavailable("the aggregator is away")
+
+    async def watch(self, _: str, __: float) -> AsyncGenerator[Scores, None]:
+        raise BackendUnavailable("the aggregator is away")
+        yield
+
+
+@pytest.fixture
+def front() -> Front:
+    return Front(board=Away(), stream=MemoryStream(logs=(RUNS,)))
+
+
+async def cancelled(front: Front) -> list[str]:
+    """The runs that were told to end, in order."""
+    events = [ProtobufCodec().read_run_event(data) for data in await sent(front)]
+    return [event.run for event in events if isinstance(event, RunCancelled)]
+
+
+async def sent(front: Front) -> list[bytes]:
+    ends = await front.stream.ends(RUNS)
+    records = front.stream.read(RUNS, {})
+    return [(await anext(records)).message.value for _ in range(sum(ends.values()))]
+
+
+@pytest.mark.parametrize("planned", [True, False])
+async def test_cancelling_needs_no_aggregator(front: Front, planned: bool) -> None:
+    gateway = await front.gateway()
+    begun, _ = await gateway.start(front.asked)
+    run = begun.spec.run_id
+    if planned:
+        await run_store(front.store, run).put(SUMMARY, b"{}")
+    found = await gateway.cancel(run)
+    assert (found.spec, found.state) == (begun.spec, RunState.CANCELLING)
+    assert (found.started, found.benchmarks) == (begun.started, ())
+    assert await cancelled(front) == [run]
+    (listed,) = (await gateway.list()).evaluations
+    assert listed.state is (RunState.CANCELLING if planned else RunState.CANCELLED)
+
+
+async def test_what_is_over_is_not_cancelled(front: Front) -> None:
+    gateway = await front.gateway()
+    begun, _ = await gateway.start(front.asked)
+    run = begun.spec.run_id
+    kept = run_store(front.store, run)
+    ended = "2026-01-02T03:04:05+00:00"
+    await write_json(kept, "end.json", state="complete", start=1, ended_at=ended)
+    found = await gateway.cancel(run)
+    assert (found.state, found.ended) == (RunState.COMPLETE, datetime.fromisoformat(ended))
+    assert (await gateway.list()).evaluations == (found,)
+    await refuse(kept, "no questions")
+    found = await gateway.cancel(run)
+    assert (found.state, found.error) == (RunState.FAILED, "no questions")
+    assert await cancelled(front) == []
+
+
+async def test_nobody_is_not_cancelled(front: Front) -> None:
+    with pytest.raises(NotFound):
+        await (await front.gateway()).cancel("0" * 16)

@@ -1,0 +1,134 @@
+"""Plan-jobs: which start a plan answers, and what becomes of a job that is not tried again."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.runs import part, spec
+from tests.fakes.stores import MemoryLog, MemoryStore, supplies
+
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.cli.submission import parcel_at
+from caliper.core.errors import NotFound
+from caliper.core.keys import canonical_json
+from caliper.core.messages import PlanJob, PlanMade
+from caliper.core.outcome import Scored, Verdict
+from caliper.core.run import RunSpec
+from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.planning.planner import Planner, Resumption
+from caliper.pipeline.planning.publisher import QA_JOBS, RUNS
+from caliper.pipeline.store.plan import read_summary
+from caliper.pipeline.store.runs import STARTED, RunBook, refusal_of, run_store, write_json
+from caliper.pipeline.store.supplies import push_dataset, put_captions
+
+QUESTIONS = Path(__file__).resolve().parents[3] / "examples" / "captionqa" / "questions.json"
+CODEC = ProtobufCodec()
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def stream() -> MemoryStream:
+    return MemoryStream(logs=(RUNS,))
+
+
+@pytest.fixture
+def planner(store: MemoryStore, stream: MemoryStream) -> Planner:
+    return Planner(store, stream, CODEC, RunBook(store, FakeClock()), supplies(store))
+
+
+async def stored(store: MemoryStore, *, captions: str | None = None) -> RunSpec:
+    """A run of the examples that was started."""
+    parcel = parcel_at("captionqa", QUESTIONS, None)
+    await push_dataset(store, parcel)
+    known = captions or await put_captions(store, {"nat_000": "A dog."})
+    found = spec(part(data=parcel.digest, captions=known))
+    kept = run_store(store, found.run_id)
+    await kept.put("spec.json", canonical_json(found.to_json()))
+    await write_json(kept, STARTED, started="2026-01-01T00:00:00+00:00", starts=1)
+    return found
+
+
+async def told(stream: MemoryStream) -> list[object]:
+    ends = await stream.ends(RUNS)
+    records = stream.read(RUNS, {})
+    return [
+        CODEC.read_run_event((await anext(records)).message.value) for _ in range(ends.get(0, 0))
+    ]
+
+
+async def test_a_plan_says_which_start_it_answers(
+    planner: Planner, store: MemoryStore, stream: MemoryStream
+) -> None:
+    run = (await stored(store)).run_id
+    await planner.plan(PlanJob(run))
+    await write_json(run_store(store, run), STARTED, started="2026-01-01", starts=3)
+    await planner.plan(PlanJob(run))
+    made = await told(stream)
+    assert [(event.run, event.start) for event in made if isinstance(event, PlanMade)] == [
+        (run, 1), (run, 3)
+    ]  # fmt: skip
+
+
+async def test_a_plan_that_succeeds_after_all_is_no_refusal(
+    planner: Planner, store: MemoryStore
+) -> None:
+    run = (await stored(store, captions="a" * 64)).run_id
+    await planner.plan(PlanJob(run))
+    kept = run_store(store, run)
+    assert "no such captions" in await refusal_of(kept)
+    store.objects[f"supplied/{'a' * 64}.jsonl.gz"] = store.objects.pop(
+        f"supplied/{await put_captions(store, {'nat_000': 'A dog.'})}.jsonl.gz"
+    )
+    await planner.plan(PlanJob(run))
+    assert await refusal_of(kept) == ""
+
+
+async def test_a_plan_job_that_is_put_aside_fails_its_run(
+    planner: Planner, store: MemoryStore
+) -> None:
+    run = (await stored(store)).run_id
+    await planner.give_up(PlanJob(run), ValueError("our bug"))
+    assert await refusal_of(run_store(store, run)) == "ValueError: our bug"
+    await planner.plan(PlanJob(run))
+    assert await refusal_of(run_store(store, run)) == ""
+
+
+async def test_a_plan_job_of_nobody_leaves_nothing(planner: Planner, store: MemoryStore) -> None:
+    await planner.give_up(PlanJob("0" * 16), ValueError("our bug"))
+    with pytest.raises(NotFound):
+        await planner.give_up(PlanJob("../x"), ValueError("our bug"))
+    assert store.objects == {}
+
+
+async def test_jobs_that_lack_nothing_are_not_published(
+    store: MemoryStore, stream: MemoryStream
+) -> None:
+    run = (await stored(store)).run_id
+    asked: list[tuple[str, int | None]] = []
+
+    async def resume(run: str, end: int | None) -> Resumption:
+        asked.append((run, end))
+        summary = await read_summary(run_store(store, run))
+        assert summary is not None
+        known = Ledger(summary.questions, MemoryLog())
+        known.merge([Verdict(index, Scored(Fraction(1))) for index in range(1, summary.questions)])
+        return Resumption(known)
+
+    book = RunBook(store, FakeClock())
+    planner = Planner(store, stream, CODEC, book, supplies(store), resume)
+    await planner.plan(PlanJob(run))
+    await stream.close_topic(QA_JOBS)
+    consumer, jobs = stream.consumer(QA_JOBS, "test"), []
+    while (delivery := await consumer.receive()) is not None:
+        value = delivery.message.value
+        assert isinstance(value, bytes)
+        jobs.append(CODEC.read_examine_job(value))
+        await consumer.acknowledge(delivery)
+    assert [job.items[0].first for job in jobs] == [0]
+    assert asked == [(run, None)]

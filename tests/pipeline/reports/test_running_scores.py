@@ -1,0 +1,112 @@
+"""Rolling scores: old while they are dear, and whole when a run is over."""
+
+import asyncio
+
+from tests.fakes.clock import FakeClock
+from tests.fakes.evaluations import SIZE, House, scored, stored_run
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.run import RunState
+from caliper.pipeline.ledger.run_ledger import Runs, TrackedRun
+from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.reports.running_scores import RollingScores
+from caliper.ports.stages import Scores
+
+
+class SlowStore(MemoryStore):
+    """Every shard of a plan that is read takes a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = FakeClock()
+
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        if "/plan/" in key:
+            await self.clock.sleep(1)
+        return await super().get(key, most)
+
+
+def known(found: Scores | None) -> int:
+    assert found is not None
+    return sum(part.coverage.scored for part in found.benchmarks)
+
+
+async def ended_in(store: SlowStore) -> TrackedRun:
+    """A run that ended, as who opens it later finds it."""
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    aggregator = await house.aggregator()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    found = await Runs(store).open(run.spec.run_id, 0.0)
+    assert found is not None
+    return found
+
+
+async def test_figures_wait_until_they_are_cheap_but_not_those_of_the_end() -> None:
+    store = SlowStore()
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    first, second, *others = scored(run)
+    aggregator = await house.aggregator()
+    await aggregator.apply([first])
+    begun = known(await aggregator.scores(run.spec.run_id))
+    await aggregator.apply([second])
+    assert known(await aggregator.scores(run.spec.run_id)) == begun < SIZE
+    await aggregator.apply(others)
+    await aggregator.conclude()
+    # Several ask at once, and none of them is told less than the report has.
+    found = await asyncio.gather(*(aggregator.scores(run.spec.run_id) for _ in range(3)))
+    for one in found:
+        assert one is not None
+        assert (one.state, known(one)) == (RunState.COMPLETE, SIZE)
+
+
+async def test_the_figures_of_the_end_are_those_of_its_report() -> None:
+    store = SlowStore()
+    house = House(store=store, clock=store.clock)
+    run = await stored_run(store)
+    aggregator = await house.aggregator()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    before = store.clock.seconds
+    assert known(await aggregator.scores(run.spec.run_id)) == SIZE
+    assert store.clock.seconds == before
+
+
+async def test_a_report_takes_the_figures_that_are_there() -> None:
+    times = []
+    for ask in (False, True):
+        store = SlowStore()
+        house = House(store=store, clock=store.clock)
+        run = await stored_run(store)
+        aggregator = await house.aggregator()
+        await aggregator.apply(scored(run))
+        if ask:
+            assert known(await aggregator.scores(run.spec.run_id)) == SIZE
+        before = store.clock.seconds
+        await aggregator.conclude()
+        times.append(store.clock.seconds - before)
+    assert times[0] == times[1] + 1
+
+
+async def test_the_figures_of_a_run_that_ended_long_ago_are_computed_once() -> None:
+    store = SlowStore()
+    opened = await ended_in(store)
+    rolling, before = RollingScores(store.clock, LiveTallies()), store.clock.seconds
+    await asyncio.gather(*(rolling.scores(opened) for _ in range(3)))
+    once = store.clock.seconds - before
+    for _ in range(3):
+        assert known(await rolling.scores(opened)) == SIZE
+    assert store.clock.seconds - before == once == 1
+
+
+async def test_nobody_is_told_old_figures_of_a_run_that_is_over() -> None:
+    store = SlowStore()
+    ended = await ended_in(store)
+    # It takes longer than anybody waits.
+    rolling = RollingScores(store.clock, LiveTallies(), patience=0)
+    hasty = await rolling.scores(ended)
+    assert (hasty.state, hasty.benchmarks) == (RunState.COMPLETE, ())
+    assert known(await rolling.scores(ended, patient=True)) == SIZE
+    assert known(await rolling.scores(ended)) == SIZE

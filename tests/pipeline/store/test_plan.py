@@ -1,0 +1,271 @@
+"""Planning: dense indices, shards, and the draw of --limit."""
+
+import gzip
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes import runs
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
+from caliper.core.question import Item, Question, Source
+from caliper.core.run import Identity
+from caliper.pipeline.store.items import decode_item, encode_item
+from caliper.pipeline.store.plan import (
+    SHARD_ITEMS,
+    SHARD_QUESTIONS,
+    SUMMARY,
+    draw,
+    plan,
+    plan_items,
+    read_plan,
+)
+
+REPLAY = Identity("replay", "replay", "1")
+BOTH = runs.spec(
+    runs.part("capability", models={"judge": runs.JUDGE, "media": REPLAY}),
+    runs.part("captionqa", repeats=2),
+)
+FOUND = {
+    "capability": runs.sources(runs.scene_rows(3), {}, runs.scene_questions(3)),
+    "captionqa": runs.sources(runs.choice_rows(2, 3), {"nat_000": "green"}),
+}
+
+
+async def test_indices_are_dense_and_in_order() -> None:
+    planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    indices = [index for item in planned.items for index, _, _ in item.positions()]
+    assert indices == list(range(3 + 3 + 2 * 3 * 2))
+    capability, captionqa = planned.summary.benchmarks
+    assert (capability.first, capability.questions, capability.items) == (0, 6, 6)
+    assert (captionqa.first, captionqa.questions, captionqa.items) == (6, 12, 2)
+    assert (capability.samples, captionqa.samples) == (3, 2)
+    assert planned.summary.questions == len(indices)
+
+
+async def test_items_of_a_sample_stand_together_question_forms_too() -> None:
+    planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    capability = [item for item in planned.items if item.benchmark == "capability"]
+    assert [(item.sample, item.source) for item in capability] == [
+        (f"scene/{number:04}", source)
+        for number in range(3)
+        for source in (Source.CAPTION, Source.MEDIA)
+    ]
+
+
+async def test_planning_twice_writes_the_same_bytes() -> None:
+    stores = [MemoryStore(), MemoryStore()]
+    for store in stores:
+        await plan(BOTH, FOUND, store)
+    assert stores[0].objects == stores[1].objects
+    assert len(stores[0].objects) == 2
+    # The time stamp in the header of a gzip file: planning at another time writes it too.
+    assert stores[0].objects["plan/000000.jsonl.gz"][4:8] == bytes(4)
+
+
+async def test_a_plan_that_stands_is_not_made_again() -> None:
+    store = MemoryStore()
+    summary = await plan(BOTH, FOUND, store)
+    nothing = {name: runs.sources([], None) for name in FOUND}
+    assert await plan(BOTH, nothing, store) == summary
+
+
+async def test_the_plan_of_another_run_is_not_taken_for_ours() -> None:
+    store = MemoryStore()
+    await plan(BOTH, FOUND, store)
+    other = replace(BOTH, seed=1)
+    assert (await plan(other, FOUND, store)).run == other.run_id
+
+
+async def test_rows_that_cannot_be_planned_leave_nothing_behind() -> None:
+    store = MemoryStore()
+    broken = {**FOUND, "captionqa": runs.sources(runs.choice_rows(1, 1) * 2, {})}
+    with pytest.raises(InvalidInput, match="appears twice"):
+        await plan(BOTH, broken, store)
+    assert store.objects == {}
+
+
+async def test_a_plan_of_nothing_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="no questions for captionqa"):
+        await plan(runs.spec(), {"captionqa": runs.sources([], {})}, MemoryStore())
+
+
+def test_questions_from_the_media_need_data_of_their_own() -> None:
+    part = BOTH.benchmark("capability")
+    with pytest.raises(InvalidInput, match=r"capability: .*--qa"):
+        plan_items(BOTH, part, runs.sources(runs.scene_rows(1), {}))
+
+
+@pytest.mark.parametrize("extra", [-1, 0, 1])
+async def test_a_shard_holds_so_many_items(extra: int) -> None:
+    count = SHARD_ITEMS + extra
+    found = {"capability": runs.sources(runs.scene_rows(count), {})}
+    planned = await runs.planned(runs.spec(runs.part("capability")), found, MemoryStore())
+    assert [len(shard) for shard in planned.shards] == ([count] if extra <= 0 else [SHARD_ITEMS, 1])
+    assert [item.first for item in planned.items] == list(range(count))
+
+
+async def test_a_shard_holds_so_many_questions() -> None:
+    # The sample that fills one is whole.
+    full = SHARD_QUESTIONS // 7 + 1
+    found = {"captionqa": runs.sources(runs.choice_rows(2 * full + 1, 7), {})}
+    planned = await runs.planned(runs.spec(), found, MemoryStore())
+    sizes = [sum(item.size for item in shard) for shard in planned.shards]
+    assert sizes == [7 * full, 7 * full, 7]
+
+
+async def test_a_sample_is_never_split_across_shards() -> None:
+    # Two items a sample, and one of one before them: every full shard would end inside one.
+    rows, questions = runs.scene_rows(SHARD_ITEMS + 2), runs.scene_questions(SHARD_ITEMS + 2)[1:]
+    part = runs.part("capability", models={"judge": runs.JUDGE, "media": REPLAY})
+    found = {"capability": runs.sources(rows, {}, questions)}
+    planned = await runs.planned(runs.spec(part), found, MemoryStore())
+    assert len(planned.shards) == 3
+    assert len(planned.shards[0]) == SHARD_ITEMS + 1
+    samples = [{item.sample for item in shard} for shard in planned.shards]
+    assert sum(map(len, samples)) == len(set.union(*samples)) == len(rows)
+
+
+async def test_a_lost_shard_is_told() -> None:
+    store = MemoryStore()
+    summary = await plan(BOTH, FOUND, store)
+    del store.objects["plan/000000.jsonl.gz"]
+    with pytest.raises(InvalidInput, match=r"plan/000000\.jsonl\.gz: the plan lost a shard"):
+        [shard async for shard in read_plan(store, summary)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"rubbish",
+        gzip.compress(b"rubbish\n", mtime=0),
+        gzip.compress(b"{}\n", mtime=0),
+        gzip.compress(b'{"benchmark": "captionqa"}\n' * 100, mtime=0)[:-9],
+        gzip.compress(b"[1]\n", mtime=0),
+    ],
+    ids=range(6),
+)
+async def test_a_broken_shard_is_invalid_input(data: bytes) -> None:
+    store = MemoryStore()
+    summary = await plan(BOTH, FOUND, store)
+    store.objects["plan/000000.jsonl.gz"] = data
+    with pytest.raises(InvalidInput):
+        [shard async for shard in read_plan(store, summary)]
+
+
+async def test_the_plan_of_a_newer_release_is_refused() -> None:
+    store = MemoryStore()
+    await plan(BOTH, FOUND, store)
+    store.objects[SUMMARY] = store.objects[SUMMARY].replace(b'"schema":1', b'"schema":2')
+    with pytest.raises(NewerSchema, match=r"plan/summary\.json"):
+        await plan(BOTH, FOUND, store)
+
+
+def an_item(key: str, source: Source = Source.CAPTION) -> Item:
+    full = f"qa/{key}" if source is Source.MEDIA else key
+    return Item("capability", full, key, key, (key,), (Question(0, None),), source)
+
+
+def task(item: Item) -> str:
+    return item.key.removeprefix("qa/").split("/")[0]
+
+
+KEYS = [f"{name}/{number}" for name in ("scene", "style") for number in range(9)]
+ITEMS = [an_item(key) for key in KEYS]
+QUESTIONS = [an_item(key, Source.MEDIA) for key in KEYS]
+
+
+@given(st.permutations(ITEMS), st.integers(1, 12), st.integers(0, 3))
+def test_the_draw_depends_on_seed_and_item_only(rows: list[Item], limit: int, seed: int) -> None:
+    drawn = draw(rows, limit, seed, task)
+    assert set(map(key_of, drawn)) == set(map(key_of, draw(ITEMS, limit, seed, task)))
+    assert [item for item in rows if item in drawn] == drawn
+    for name in ("scene", "style"):
+        assert sum(task(item) == name for item in drawn) == min(limit, 9)
+
+
+def key_of(item: Item) -> str:
+    return item.key
+
+
+@given(st.integers(1, 8))
+def test_a_larger_limit_keeps_what_a_smaller_one_drew(limit: int) -> None:
+    smaller, larger = (draw(ITEMS, size, 0, task) for size in (limit, limit + 1))
+    assert set(map(key_of, smaller)) < set(map(key_of, larger))
+
+
+def test_another_seed_draws_other_items() -> None:
+    draws = {tuple(map(key_of, draw(ITEMS, 3, seed, task))) for seed in range(5)}
+    assert len(draws) == 5
+
+
+@given(st.sets(st.sampled_from(range(18))), st.integers(1, 9))
+def test_the_draw_takes_questions_from_the_media_along(asked: set[int], limit: int) -> None:
+    questions = [QUESTIONS[place] for place in sorted(asked)]
+    drawn = draw(ITEMS + questions, limit, 0, task)
+    captioned = {item.key for item in drawn if item.source is Source.CAPTION}
+    assert captioned == set(map(key_of, draw(ITEMS, limit, 0, task)))
+    expected = {f"qa/{key}" for key in captioned} & set(map(key_of, questions))
+    assert {item.key for item in drawn if item.source is Source.MEDIA} == expected
+
+
+def test_questions_that_belong_to_no_item_are_drawn_by_themselves() -> None:
+    strays = [an_item(f"scene/unjoined-{number}", Source.MEDIA) for number in range(9)]
+    drawn = draw(ITEMS + strays, 2, 0, task)
+    assert sum(item.source is Source.MEDIA for item in drawn) == 2
+
+
+async def test_a_limit_reaches_the_plan() -> None:
+    run = replace(BOTH, limit=1)
+    planned = await runs.planned(run, FOUND, MemoryStore())
+    keys = [item.key for item in planned.items]
+    assert len(keys) == 3
+    assert keys[1] == f"qa/{keys[0]}"
+
+
+async def test_items_survive_the_plan() -> None:
+    planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    fresh = [item for part in BOTH.benchmarks for item in plan_items(BOTH, part, FOUND[part.name])]
+    assert [replace(item, first=0) for item in planned.items] == fresh
+
+
+@pytest.mark.parametrize("field", ["benchmark", "key", "questions", "source", "first", "media"])
+async def test_an_item_that_lacks_something_is_none(field: str) -> None:
+    planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    written = encode_item(planned.items[0])
+    del written[field]
+    with pytest.raises(InvalidInput, match="not an item of a plan"):
+        decode_item(written)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("questions", None), ("questions", [3]), ("questions", [{"ordinal": 0}]),
+        ("source", "dream"), ("media", None), ("benchmark", None), ("benchmark", ["x"]),
+    ],
+)  # fmt: skip
+async def test_an_item_with_something_else_in_a_field_is_none(field: str, value: Any) -> None:
+    planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    with pytest.raises(InvalidInput):
+        decode_item({**encode_item(planned.items[0]), field: value})
+
+
+async def test_payloads_that_are_no_objects() -> None:
+    planned = await runs.planned(BOTH, FOUND, MemoryStore())
+    payloads: list[Any] = [None, 3, "text", [1], {}]
+    for item in (planned.items[0], planned.items[-1]):
+        for payload in payloads:
+            written = encode_item(item)
+            written["questions"][0]["payload"] = payload
+            with pytest.raises(InvalidInput):
+                decode_item(written)
+
+
+def test_an_item_of_a_benchmark_that_nobody_knows() -> None:
+    with pytest.raises(UnknownName, match="known: capability"):
+        decode_item({"benchmark": "coco"})

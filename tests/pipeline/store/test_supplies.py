@@ -1,0 +1,88 @@
+"""Captions in the store, uploaded and written for a run."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.caption import Caption, CutShort
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import digest
+from caliper.pipeline.store.runs import write_json
+from caliper.pipeline.store.supplies import (
+    keep_written,
+    put_captions,
+    read_captions,
+    read_written,
+    written_caption,
+)
+
+RUN, SAMPLE = "0" * 16, "nat_000"
+TEXTS = {"nat_001": "Two dogs.", SAMPLE: "A dog."}
+
+
+@dataclass
+class Noting(Mapping[str, str]):
+    """Captions that note which threads look at them."""
+
+    threads: set[int] = field(default_factory=set)
+
+    def __getitem__(self, sample: str) -> str:
+        self.threads.add(threading.get_ident())
+        return TEXTS[sample]
+
+    def __iter__(self) -> Iterator[str]:
+        self.threads.add(threading.get_ident())
+        return iter(TEXTS)
+
+    def __len__(self) -> int:
+        return len(TEXTS)
+
+
+async def test_captions_are_packed_beside_the_loop() -> None:
+    store, captions = MemoryStore(), Noting()
+    name = await put_captions(store, captions)
+    assert name == digest(TEXTS)
+    assert list((await read_captions(store, name)).items()) == list(TEXTS.items())
+    assert len(captions.threads) == 1
+    assert threading.get_ident() not in captions.threads
+
+
+async def test_what_was_written_is_read_again() -> None:
+    store = MemoryStore()
+    await keep_written(store, RUN, "captionqa", Caption(SAMPLE, "A do", truncated=True))
+    assert await written_caption(store, RUN, "captionqa", SAMPLE) == "A do"
+    assert await written_caption(store, RUN, "captionqa", "nat_001") is None
+    found = await read_written(store, RUN, "captionqa")
+    assert dict(found) == {SAMPLE: "A do"}
+    assert isinstance(found[SAMPLE], CutShort)
+
+
+@given(st.dictionaries(st.text(st.characters()), st.text(st.characters()), max_size=5))
+async def test_their_digest_is_that_of_all_of_them(texts: dict[str, str]) -> None:
+    assert await put_captions(MemoryStore(), texts) == digest(texts)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"sample": SAMPLE},
+        {"caption": "A dog."},
+        {"sample": SAMPLE, "caption": None},
+        {"sample": [SAMPLE], "caption": "A dog."},
+    ],
+)
+async def test_what_is_no_caption_is_told_with_its_place(row: dict[str, object]) -> None:
+    store = MemoryStore()
+    await keep_written(store, RUN, "captionqa", Caption(SAMPLE, "A dog."))
+    (key,) = store.objects
+    await write_json(store, key, **row)
+    with pytest.raises(InvalidInput, match=key):
+        await written_caption(store, RUN, "captionqa", SAMPLE)
+    with pytest.raises(InvalidInput, match=key):
+        await read_written(store, RUN, "captionqa")

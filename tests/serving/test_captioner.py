@@ -1,0 +1,247 @@
+"""captioner.v1: media inline or by key, and nothing else."""
+
+import hashlib
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.rpc.error_details_pb2 import BadRequest
+from grpc_status import rpc_status
+from PIL import Image
+from tests.fakes.grpc_serving import calling, failure
+from tests.fakes.stores import MemoryStore
+
+from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.packs.files import shipped_pack
+from caliper.adapters.wire.specs import decode_identity
+from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
+from caliper.api.types.v1 import outcome_pb2
+from caliper.core.errors import BackendUnavailable
+from caliper.core.preparation import Preparation
+from caliper.core.question import Decoding
+from caliper.core.run import Identity
+from caliper.ports.models import Completion, Message
+from caliper.ports.models import Image as Shown
+from caliper.serving.captioner import CaptionerServicer, service
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "media"
+CLIP = next((EXAMPLES / "videos").glob("*.mp4"))
+
+
+class Seeing:
+    """ports.models.ChatModel that keeps what it was shown."""
+
+    identity = Identity("fake", "fake", "1")
+
+    def __init__(self) -> None:
+        self.completion: Completion | Exception = Completion(" A red square. \n")
+        self.messages: tuple[Message, ...] = ()
+        self.decoding = Decoding()
+
+    async def complete(
+        self, messages: Any, decoding: Decoding, schema: Any = None, affinity: str = ""
+    ) -> Completion:
+        self.messages, self.decoding = tuple(messages), decoding
+        if isinstance(self.completion, Exception):
+            raise self.completion
+        return self.completion
+
+    @property
+    def shown(self) -> list[Shown]:
+        return [part for part in self.messages[-1].content if isinstance(part, Shown)]
+
+    async def close(self) -> None:
+        pass
+
+
+def picture(colour: str = "red") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (8, 8), colour).save(out, "PNG")
+    return out.getvalue()
+
+
+def inline(data: bytes, name: str = "a.png") -> captioner_pb2.Media:
+    return captioner_pb2.Media(inline=data, name=name)
+
+
+def key_of(data: bytes) -> str:
+    return f"media/{hashlib.sha256(data).hexdigest()}"
+
+
+@pytest.fixture
+def model() -> Seeing:
+    return Seeing()
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+async def captioner(model: Seeing, store: MemoryStore) -> AsyncIterator[Any]:
+    servicer = CaptionerServicer(
+        model, shipped_pack(), store, LooseMedia(Decoders(), Preparation())
+    )
+    async with calling(service(servicer)) as channel:
+        yield captioner_pb2_grpc.CaptionerServiceStub(channel)
+
+
+def request(*media: captioner_pb2.Media, **given: Any) -> captioner_pb2.CaptionRequest:
+    return captioner_pb2.CaptionRequest(**{"media": media, "benchmark": "comprecap", **given})
+
+
+async def test_a_caption(captioner: Any, model: Seeing) -> None:
+    answer = await captioner.Caption(request(inline(picture())))
+    assert (answer.text, answer.truncated) == ("A red square.", False)
+    (shown,) = model.shown
+    assert shown.mime == "image/jpeg"
+    assert model.messages[-1].content[-1] == shipped_pack().template("comprecap/caption").user
+    assert model.decoding == Decoding(max_tokens=8192)
+
+
+async def test_a_caption_that_was_cut_off(captioner: Any, model: Seeing) -> None:
+    model.completion = Completion("A red", finish="length")
+    answer = await captioner.Caption(request(inline(picture())))
+    assert (answer.text, answer.truncated) == ("A red", True)
+
+
+async def test_a_caption_of_so_many_tokens_at_most(captioner: Any, model: Seeing) -> None:
+    await captioner.Caption(request(inline(picture()), caption_tokens=512))
+    assert model.decoding == Decoding(max_tokens=512)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await captioner.Caption(request(inline(picture()), caption_tokens=0))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_refusal_is_no_caption(captioner: Any, model: Seeing) -> None:
+    model.completion = Completion("I cannot help with that", finish="refusal")
+    answer = await captioner.Caption(request(inline(picture())))
+    assert (answer.text, answer.explanation) == ("", "I cannot help with that")
+    assert answer.unscored == outcome_pb2.REASON_REFUSED
+
+
+async def test_media_by_key(captioner: Any, model: Seeing, store: MemoryStore) -> None:
+    red, blue = picture("red"), picture("blue")
+    store.objects[key_of(red)] = red
+    await captioner.Caption(request(captioner_pb2.Media(key=key_of(red)), inline(blue)))
+    by_key = model.shown
+    await captioner.Caption(request(inline(red), inline(blue)))
+    assert by_key == model.shown
+    assert len(by_key) == 2
+    assert set(store.objects) == {key_of(red)}
+
+
+async def test_a_clip_gives_its_frames(captioner: Any, model: Seeing) -> None:
+    await captioner.Caption(
+        request(inline(CLIP.read_bytes(), "../x.MP4"), benchmark="capability", group="event")
+    )
+    assert model.shown == await MediaFolder(CLIP.parent, Decoders(), Preparation()).images(
+        [CLIP.name]
+    )
+    assert "video" in str(model.messages[-1].content[-1])
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        "../secret",
+        "media/../runs/1/spec.json",
+        "media/" + "0" * 63 + "/",
+        "media/" + "0" * 65,
+        "media/" + "0" * 64 + "\n",
+        "media/" + "A" * 64,
+        "/media/" + "0" * 64,
+        "/etc/passwd",
+        "media//" + "0" * 64,
+        "runs/" + "0" * 64,
+        "client-keys/" + "0" * 64,
+        "http://example.com/a.png",
+        "file:///etc/passwd",
+        "s3://bucket/a.png",
+        "media/" + "0" * 63 + "\0",
+        "media\\" + "0" * 64,
+        "media/" + "٣" * 64,
+    ],
+)
+async def test_a_hostile_key(captioner: Any, store: MemoryStore, model: Seeing, key: str) -> None:
+    store.objects[key] = picture()
+    await refused(captioner, request(captioner_pb2.Media(key=key)), "media[0].key")
+    assert model.messages == ()
+
+
+async def refused(captioner: Any, asked: Any, field: str) -> str:
+    """The message with which a request is refused for that field."""
+    error = await failure(captioner.Caption(asked))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    status: Any = rpc_status.from_call(error)
+    told = BadRequest()
+    assert status.details[0].Unpack(told)
+    assert [violation.field for violation in told.field_violations] == [field]
+    return str(error.details())
+
+
+async def test_media_that_are_not_there(captioner: Any) -> None:
+    key = key_of(picture())
+    error = await failure(captioner.Caption(request(captioner_pb2.Media(key=key))))
+    assert (error.code(), error.details()) == (
+        grpc.StatusCode.NOT_FOUND, f"no {key} in the store"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        (request(), "media"),
+        (request(*[inline(b"x")] * 33), "media"),
+        (request(inline(b"x" * (4 * 1024 * 1024 + 1))), "media"),
+        (request(*[inline(b"x" * (1024 * 1024 + 1))] * 4), "media"),
+        (request(inline(picture()), inline(b"not a picture")), "media[1]"),
+        (request(inline(b"")), "media[0]"),
+        (request(captioner_pb2.Media(name="a.png")), "media[0]"),
+        (request(inline(picture(), "a.mp4")), "media[0]"),
+        (request(inline(picture()), benchmark="other"), "benchmark"),
+        (request(inline(picture()), prompt="taxonomy"), "prompt"),
+        (request(inline(picture()), benchmark="capability"), "prompt"),
+    ],
+)
+async def test_what_is_refused_is_named(captioner: Any, asked: Any, field: str) -> None:
+    message = await refused(captioner, asked, field)
+    assert "/" not in message.removeprefix(field)
+
+
+@pytest.mark.parametrize("medium", [captioner_pb2.Media(name="a.png"), inline(b"")])
+async def test_a_medium_without_a_place_is_told_so(captioner: Any, medium: Any) -> None:
+    message = await refused(captioner, request(medium), "media[0]")
+    assert message == "media[0]: expected a key or inline bytes, found neither"
+
+
+async def test_no_python_object_is_named(captioner: Any) -> None:
+    message = await refused(captioner, request(inline(b"not a picture")), "media[0]")
+    assert message == (
+        "media[0]: not a readable picture: none of AVIF, BMP, GIF, JPEG, PNG, TIFF, WEBP"
+    )
+
+
+async def test_a_picture_of_too_many_pixels(captioner: Any) -> None:
+    out = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(out, "PNG")
+    await refused(captioner, request(inline(out.getvalue())), "media[0]")
+
+
+async def test_a_model_in_trouble(captioner: Any, model: Seeing) -> None:
+    model.completion = BackendUnavailable("connection refused")
+    error = await failure(captioner.Caption(request(inline(picture()))))
+    assert error.code() is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_who_captions(captioner: Any, model: Seeing) -> None:
+    found = await captioner.Describe(captioner_pb2.DescribeRequest())
+    assert decode_identity(found.identity) == model.identity
+    assert found.pack == shipped_pack().digest

@@ -1,0 +1,199 @@
+"""What happens around a call: failures become rich errors, deadlines are passed on."""
+
+import asyncio
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.rpc.error_details_pb2 import BadRequest, RetryInfo
+from grpc_status import rpc_status
+from tests.fakes.grpc_serving import (
+    OPTIONS,
+    TOKENS,
+    bearer,
+    calling,
+    failure,
+    forever,
+    judging,
+    raising,
+    token_file,
+)
+
+from caliper.api.evaluate.v1 import evaluate_pb2, evaluate_pb2_grpc
+from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.core import errors
+from caliper.core.errors import HANDLING, InvalidInput, UnknownName
+from caliper.serving.calls import remaining_of_call
+from caliper.serving.grpc_server import MAX_RECEIVED
+from caliper.serving.statuses import status_of
+
+REQUEST = judge_pb2.JudgeRequest()
+
+
+async def rich(error: Exception) -> tuple[grpc.aio.AioRpcError, Any]:
+    """What a caller sees of `error`, and its google.rpc.Status."""
+    async with calling(judging(raising(error))) as channel:
+        found = await failure(judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST))
+    return found, rpc_status.from_call(found)
+
+
+async def test_a_field_violation() -> None:
+    error = InvalidInput("no text", file="/srv/data/rows.jsonl", line=3, field="rows[2].task")
+    found, status = await rich(error)
+    assert found.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert found.details() == status.message == "rows.jsonl:3: rows[2].task: no text"
+    (detail,) = status.details
+    told = BadRequest()
+    assert detail.Unpack(told)
+    assert [(each.field, each.description) for each in told.field_violations] == [
+        ("rows[2].task", "no text")
+    ]
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [(None, 1.0), (0.25, 0.25), (30.0, 30.0)])
+async def test_when_to_come_back(asked: float | None, seconds: float) -> None:
+    found, status = await rich(errors.BackendOverloaded("too many", asked))
+    assert found.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    told = RetryInfo()
+    assert status.details[0].Unpack(told)
+    assert told.retry_delay.ToNanoseconds() == seconds * 1e9
+
+
+@pytest.mark.parametrize("error", [KeyError("password"), OSError("password"), TimeoutError()])
+async def test_defects_tell_nothing(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        found, status = await rich(error)
+    assert found.code() is grpc.StatusCode.INTERNAL
+    assert "password" not in str(status) + str(found.trailing_metadata())
+    assert repr(error) in repr([record.exc_info for record in caplog.records])
+
+
+@pytest.mark.parametrize("kind", list(HANDLING))
+def test_the_table_of_failures_holds(kind: type[Exception]) -> None:
+    error = UnknownName("x", "y", ("z",)) if kind is UnknownName else kind("why")
+    expected = grpc.StatusCode[HANDLING[kind].grpc_status or "INTERNAL"]
+    assert status_of(error).code == expected.value[0]
+
+
+def test_texts_that_cannot_travel() -> None:
+    assert status_of(errors.MediaMissing("no \ud800.jpg")).message == "no ?.jpg"
+
+
+def test_a_field_that_cannot_travel() -> None:
+    assert "?" in str(status_of(InvalidInput("the key \ud800", field="\ud800")))
+
+
+async def test_what_a_servicer_aborts_with_stands() -> None:
+    class Aborting(judge_pb2_grpc.JudgeServiceServicer):
+        async def Judge(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "used before")
+
+    service = replace(
+        judging(forever),
+        add=lambda server: judge_pb2_grpc.add_JudgeServiceServicer_to_server(Aborting(), server),
+    )
+    async with calling(service) as channel:
+        found = await failure(judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST))
+    assert (found.code(), found.details()) == (grpc.StatusCode.ALREADY_EXISTS, "used before")
+
+
+async def test_a_method_that_nobody_wrote() -> None:
+    async with calling(judging(forever)) as channel:
+        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        found = await failure(stub.Describe(judge_pb2.DescribeRequest()))
+    assert found.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def seen_remaining(tmp_path: Path, **given: Any) -> float | None:
+    """The seconds that a servicer has left of its call."""
+    seen: list[float | None] = []
+
+    async def look() -> None:
+        seen.append(remaining_of_call())
+
+    options = replace(OPTIONS, tokens=token_file(tmp_path), deadline=45.0)
+    async with calling(judging(look), options=options) as channel:
+        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        await stub.Judge(REQUEST, metadata=bearer(TOKENS["evaluate"]), **given)
+    return seen[0]
+
+
+async def test_the_deadline_of_the_caller_is_passed_on(tmp_path: Path) -> None:
+    remaining = await seen_remaining(tmp_path, timeout=1000.0)
+    assert remaining is not None
+    # On the wire, gRPC rounds it up by as much as a hundredth.
+    assert 45.0 < remaining <= 1010.0
+
+
+async def test_a_deadline_where_the_caller_gave_none(tmp_path: Path) -> None:
+    remaining = await seen_remaining(tmp_path)
+    assert remaining is not None
+    assert 0.0 < remaining <= 45.0
+
+
+def test_outside_of_a_call_there_is_none() -> None:
+    assert remaining_of_call() is None
+
+
+@pytest.mark.parametrize("given", [{}, {"timeout": 0.05}])
+async def test_the_deadline_ends_the_work(given: dict[str, float]) -> None:
+    ended = asyncio.Event()
+
+    async def hang() -> None:
+        try:
+            await forever()
+        finally:
+            ended.set()
+
+    options = replace(OPTIONS, deadline=0.05 if not given else 30.0)
+    async with calling(judging(hang), options=options) as channel:
+        found = await failure(judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST, **given))
+        await ended.wait()
+    assert found.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+async def test_a_request_that_is_too_large() -> None:
+    async def nothing() -> None:
+        pass
+
+    async with calling(judging(nothing)) as channel:
+        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        await stub.Judge(judge_pb2.JudgeRequest(caption="x" * (MAX_RECEIVED - 100)))
+        large = judge_pb2.JudgeRequest(caption="x" * MAX_RECEIVED)
+        found = await failure(stub.Judge(large))
+    assert found.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_bytes_that_are_no_request(caplog: pytest.LogCaptureFixture) -> None:
+    async def nothing() -> None:
+        pass
+
+    async with calling(judging(nothing)) as channel:
+        found = await failure(
+            channel.unary_unary("/caliper.api.judge.v1.JudgeService/Judge")(b"\xff")
+        )
+    assert found.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert found.details() == "the request is not a message of this method"
+    assert caplog.records == []
+
+
+async def test_bytes_that_are_no_request_in_a_stream() -> None:
+    class Uploading(evaluate_pb2_grpc.EvaluateServiceServicer):
+        async def UploadCaptions(self, request_iterator: Any, context: Any) -> Any:  # noqa: N802 - its name
+            count = len([request async for request in request_iterator])
+            return evaluate_pb2.UploadCaptionsResponse(captions=f"{count} came")
+
+    service = replace(
+        judging(forever),
+        add=lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(
+            Uploading(), server
+        ),
+    )
+    async with calling(service) as channel:
+        upload = channel.stream_unary("/caliper.api.evaluate.v1.EvaluateService/UploadCaptions")
+        assert b"2 came" in await upload(iter([b"", b""]))
+        found = await failure(upload(iter([b"", b"\xff"])))
+    assert found.code() is grpc.StatusCode.INVALID_ARGUMENT

@@ -1,0 +1,101 @@
+"""Settings from the environment."""
+
+from pathlib import Path
+
+import pytest
+
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.wiring.settings import ModelSettings, access, read_settings
+
+SECRET = "hf_very_secret"
+
+
+@pytest.fixture(autouse=True)
+def _a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TOKEN", "TOKEN_FILE", "CA", "TIMEOUT", "RETRY_BUDGET"):
+        monkeypatch.delenv(f"CALIPER_{name}", raising=False)
+
+
+def test_nothing_set() -> None:
+    found = access(7)
+    assert (found.token, found.timeout, found.in_flight) == (None, 120.0, 7)
+    assert found.retry_budget == 600
+
+
+def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPER_TOKEN", SECRET)
+    monkeypatch.setenv("CALIPER_TIMEOUT", "2.5")
+    monkeypatch.setenv("CALIPER_RETRY_BUDGET", "0")
+    monkeypatch.setenv("CALIPER_CA", "ca.pem")
+    found = access(7)
+    assert found.ca == Path("ca.pem")
+    assert found.token is not None
+    assert found.retry_budget == 0
+    assert (found.token.get_secret_value(), found.timeout) == (SECRET, 2.5)
+
+
+@pytest.mark.parametrize("variable", ["CALIPER_TOKN", "CALIPER_", "caliper_tokn"])
+def test_an_unknown_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "x")
+    known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_CA, CALIPER_TIMEOUT"
+    with pytest.raises(UnknownName, match=f"{variable}.*{known}"):
+        access(7)
+
+
+def test_variables_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPERS", "x")
+    monkeypatch.setenv("MY_CALIPER_TOKEN", "x")
+    assert access(7).token is None
+
+
+@pytest.mark.parametrize("timeout", ["soon", "0", "-1", "3601", "nan", "inf"])
+def test_a_timeout_that_is_none(monkeypatch: pytest.MonkeyPatch, timeout: str) -> None:
+    monkeypatch.setenv("CALIPER_TIMEOUT", timeout)
+    with pytest.raises(InvalidInput, match="environment: CALIPER_TIMEOUT: "):
+        access(7)
+
+
+def test_what_is_told_stands_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPER_TIMEOUT", "soon")
+    monkeypatch.setenv("CALIPER_RETRY_BUDGET", "7")
+    found = read_settings(ModelSettings, timeout=3)
+    assert (found.timeout, found.retry_budget) == (3, 7)
+    with pytest.raises(InvalidInput, match="environment: CALIPER_TIMEOUT: "):
+        read_settings(ModelSettings, retry_budget=3)
+
+
+def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPER_TIMEOUT", "")
+    assert access(7).timeout == 120.0
+
+
+def test_a_token_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(f"{SECRET}\n")
+    monkeypatch.setenv("CALIPER_TOKEN_FILE", str(file))
+    token = access(7).token
+    assert token is not None
+    assert token.get_secret_value() == SECRET
+
+
+@pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff\xfe"])
+def test_a_file_without_a_token(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None
+) -> None:
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setenv("CALIPER_TOKEN_FILE", str(file))
+    with pytest.raises(InvalidInput, match="environment: CALIPER_TOKEN_FILE: "):
+        access(7)
+
+
+def test_a_token_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPER_TOKEN", SECRET)
+    found = access(7)
+    shown = (repr(found), str(found), repr(ModelSettings()), str(ModelSettings().model_dump()))
+    assert not any(SECRET in text for text in shown)
+    monkeypatch.setenv("CALIPER_TIMEOUT", "soon")
+    with pytest.raises(InvalidInput) as caught:
+        access(7)
+    assert SECRET not in str(caught.value)
