@@ -40,8 +40,8 @@ from caliper.core.keys import canonical_json
 from caliper.core.layout import Layout
 from caliper.core.messages import Verdicts
 from caliper.core.outcome import Evidence, Scored, Verdict
+from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.core.sample import Row
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower, Pace
 from caliper.pipeline.live.gauges import Gauges

@@ -42,8 +42,8 @@ from caliper.core.keys import canonical_json, digest
 from caliper.core.layout import Layout
 from caliper.core.messages import PlanMade, Verdicts, event_key
 from caliper.core.outcome import Evidence, Scored, Verdict
+from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.core.sample import Row
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
 from caliper.pipeline.live.gauges import Gauges, Scope

@@ -9,7 +9,7 @@ from caliper.adapters.datasets.files import open_dataset
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.core.question import Ask, Embed, Examination, Item, Nouns, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DATA = {

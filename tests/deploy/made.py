@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from caliper.adapters.cluster.completing import complete
 from caliper.adapters.cluster.folder import FolderSecrets
 from caliper.adapters.cluster.recipes import Plan, recipes
+from caliper.adapters.cluster.secrets import complete
 
 _YEAR = timedelta(days=365)
 RECIPES = {

@@ -21,8 +21,8 @@ from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavaila
 from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Decoding, Item
+from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.core.sample import Row
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.ports.models import Answerer, Message

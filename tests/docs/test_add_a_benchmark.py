@@ -15,7 +15,7 @@ from caliper.benchmarks.benchmark import Benchmark
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Failure, Item, Reply, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.pipeline.asking.request import render
 from caliper.ports.prompts import Template
 

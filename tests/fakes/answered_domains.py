@@ -8,7 +8,7 @@ from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Item
 from caliper.core.report import Path
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.core.tally import Tally
 
 RIGHT, WRONG = Scored(Fraction(1)), Scored(Fraction(0))

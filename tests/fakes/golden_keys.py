@@ -27,8 +27,8 @@ from caliper.core.keys import canonical_json, digest, text_digest
 from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
+from caliper.core.rows import Row
 from caliper.core.run import Identity, RunSpec
-from caliper.core.sample import Row
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner, Models

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.adapters.streams.handout import Handout
+from caliper.adapters.streams.delivery_window import Handout
 from caliper.adapters.streams.progress import Mark
 from caliper.core.envelopes import Delivery, Message
 

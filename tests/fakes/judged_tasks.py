@@ -9,7 +9,7 @@ from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Item
 from caliper.core.report import Path
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.core.tally import Tally
 
 ANNOTATIONS: dict[str, object] = {

@@ -9,9 +9,9 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, Told
 from tests.fakes.telemetry import RecordedTelemetry
 
-from caliper.adapters.models.gate import Pace
+from caliper.adapters.models.congestion import Pace
 from caliper.adapters.models.pool import Pool
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.retries import Budget
 from caliper.core.question import Decoding
 from caliper.ports.models import Message
 

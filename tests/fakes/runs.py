@@ -10,8 +10,8 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.layout import Layout
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
+from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.core.sample import Row
 from caliper.pipeline.store.plan import PlanReader, plan, read_plan
 from caliper.ports.storage import ObjectStore, Sources
 

@@ -14,9 +14,9 @@ from PIL import Image
 from tests.fakes.grpc_serving import calling, failure
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.frames import MediaFolder
-from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.media.inline_media import LooseMedia
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc

@@ -7,8 +7,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.bounds import DecoderOptions, Limits
-from caliper.adapters.media.decoding import Decoders
-from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.media.inline_media import LooseMedia
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 from caliper.pipeline.store.runs import write_json

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from caliper.analysis.constant_part import error_left_open, fewer_observations, subtract
 from caliper.analysis.exact import Cells, alike_bounds, sign_test
 from caliper.analysis.intervals import clipped, flat
 from caliper.analysis.jackknife import Jackknifed, jackknife, student
@@ -36,7 +37,6 @@ from caliper.analysis.significance import (
     mcnemar,
     two_sided,
 )
-from caliper.analysis.unmoved import error_left_open, fewer_observations, subtract
 from caliper.core.report import Figure, Kind, Path
 from caliper.core.tally import Sums, Tally
 

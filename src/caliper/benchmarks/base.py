@@ -11,7 +11,7 @@ from caliper.core.keys import text_digest
 from caliper.core.outcome import Outcome
 from caliper.core.question import Item, Source
 from caliper.core.report import Figure, Path, Table
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]

@@ -33,7 +33,7 @@ from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Answer, Ask, Examination, Item, Question, Source
 from caliper.core.report import Generation, Path
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.core.tally import Tally
 
 _TABLE = Layout(FileFormat.TABLE)

@@ -60,8 +60,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "plan:app",
         "Estimate what a run would take: samples, questions, calls, tokens, storage.",
     ),
-    "topics": ("apply:topics", "The Kafka topics of an installation."),
-    "storage": ("apply:storage", "The bucket of an installation."),
+    "topics": ("installation_setup:topics", "The Kafka topics of an installation."),
+    "storage": ("installation_setup:storage", "The bucket of an installation."),
     "data": ("data:app", "Datasets in the store of an installation."),
     "dead-letters": (
         "dead_letters:app",

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from caliper.adapters.pages.packing import Thumbnail
+from caliper.adapters.pages.page_data import Thumbnail
 from caliper.analysis import likeness
 from caliper.analysis.likeness import Distinction, between, said
 from caliper.cli.anchors import warn_of_drift

@@ -12,10 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.cli.apply import Kafka, brokers
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.installation_setup import Kafka, brokers
 from caliper.core.dead_letters import Letter
 from caliper.core.envelopes import bytes_of
 from caliper.core.errors import InvalidInput

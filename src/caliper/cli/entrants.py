@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from caliper.adapters.exports.reading import read_report
+from caliper.adapters.exports.report_reader import read_report
 from caliper.analysis.likeness import Distinction, told_apart
 from caliper.cli.comparison import refuse_unlike
 from caliper.cli.installation import open_gateway

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from caliper.adapters.datasets import jsonlines
 from caliper.core.errors import InvalidInput
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 Labels = dict[tuple[str, int], str | None]
 """The label by question id and repeat."""

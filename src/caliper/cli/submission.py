@@ -15,8 +15,8 @@ from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.layout import Layout
 from caliper.core.question import Source
+from caliper.core.rows import Row
 from caliper.core.run import check_name
-from caliper.core.sample import Row
 from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.frames import MediaFolder
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec

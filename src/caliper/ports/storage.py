@@ -11,8 +11,8 @@ from typing import Protocol
 from caliper.core.layout import Layout
 from caliper.core.outcome import Verdict
 from caliper.core.report import Report, VerdictRow
+from caliper.core.rows import Row
 from caliper.core.run import RunSpec
-from caliper.core.sample import Row
 
 
 class ObjectStore(Protocol):

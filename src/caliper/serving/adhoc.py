@@ -16,8 +16,8 @@ from caliper.core.layout import FileFormat, Layout
 from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Verdict
 from caliper.core.question import Item
+from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.core.sample import Row
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     import prometheus_client
     from cryptography import x509
 
-    from caliper.adapters.metrics import catalogue, prometheus, serving
+    from caliper.adapters.metrics import catalogue, prometheus
+    from caliper.adapters.metrics import page as serving
 else:
     x509 = deferred("cryptography.x509")
     prometheus_client = deferred("prometheus_client")
     catalogue = deferred("caliper.adapters.metrics.catalogue")
     prometheus = deferred("caliper.adapters.metrics.prometheus")
-    serving = deferred("caliper.adapters.metrics.serving")
+    serving = deferred("caliper.adapters.metrics.page")
 
 _LOG = logging.getLogger(__name__)
 

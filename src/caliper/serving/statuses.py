@@ -16,7 +16,7 @@ from google.rpc.status_pb2 import Status
 from grpc_status import rpc_status
 
 from caliper.core.errors import BackendOverloaded, InvalidInput, NotComparable, handling
-from caliper.core.sample import note_of
+from caliper.core.rows import note_of
 from caliper.serving.calls import Context
 
 _FIRST_WAIT = 1.0

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
-from caliper.adapters.serving import LOG
+from caliper.adapters.http_log import LOG
 from caliper.core.errors import InvalidInput, handling
-from caliper.core.sample import note_of
+from caliper.core.rows import note_of
 from caliper.serving.addresses import Address, refuse_far
 
 _LOG = logging.getLogger(__name__)

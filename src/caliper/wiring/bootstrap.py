@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from caliper.adapters.cluster.completing import Keeper, complete
 from caliper.adapters.cluster.folder import FolderSecrets
 from caliper.adapters.cluster.kubernetes import ClusterAccess, ClusterSecrets
 from caliper.adapters.cluster.recipes import Plan, recipes
+from caliper.adapters.cluster.secrets import Keeper, complete
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import PREFIX, Settings, read_settings, variable

@@ -16,7 +16,7 @@ from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.replica import Endpoint, Resolving
 from caliper.adapters.models.replicas import Replicas
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.retries import Budget
 from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from caliper.adapters.media.decoding import Decoders
-from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.media.inline_media import LooseMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged

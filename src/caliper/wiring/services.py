@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.adapters.media.decoding import Decoders
-from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.media.inline_media import LooseMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message

@@ -11,7 +11,7 @@ from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.jsonl import JsonLinesExport
 from caliper.adapters.exports.markdown import MarkdownExport
 from caliper.adapters.media.thumbnails import Thumbnails
-from caliper.adapters.pages.packing import Thumbnail
+from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
 from caliper.deferred import deferred
 from caliper.pipeline.store.plan import Captions

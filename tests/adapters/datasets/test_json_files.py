@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from caliper.adapters.datasets.files import open_dataset
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 LINES = Layout(FileFormat.JSONL_FOLDER)
 TABLE = Layout(FileFormat.TABLE)

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes import reports
 
 from caliper.adapters.exports.json import JsonExport, nested, report_text
-from caliper.adapters.exports.reading import read_report
+from caliper.adapters.exports.report_reader import read_report
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.report import Estimate, Report
 from caliper.core.suspicion import Suspicious

@@ -9,7 +9,7 @@ from tests.fakes import runs
 from tests.fakes.models import OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.frames import MediaFolder
 from caliper.core.messages import CaptionJob
 from caliper.core.preparation import Preparation

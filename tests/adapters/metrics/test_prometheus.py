@@ -13,8 +13,8 @@ from tests.servers.absent import leave_out
 
 from caliper.adapters.metrics.catalogue import METRICS, Type
 from caliper.adapters.metrics.labels import LABELS
+from caliper.adapters.metrics.page import MetricsPage
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
-from caliper.adapters.metrics.serving import MetricsPage
 from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
 from caliper.ports.telemetry import (

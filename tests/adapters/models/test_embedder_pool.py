@@ -13,7 +13,7 @@ from tests.servers.process import ServerProcess
 from tests.servers.triton_server import put_back
 
 from caliper.adapters.models.pool import EmbedderPool
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.retries import Budget
 from caliper.adapters.models.triton_client import TritonClient
 from caliper.adapters.models.triton_embedder import TritonEmbedder, parse_embedder_addresses
 from caliper.core.errors import (

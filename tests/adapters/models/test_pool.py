@@ -11,7 +11,7 @@ from tests.fakes.pools import AT_ONCE, bench, script, settle
 from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.models.pool import Pool
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.retries import Budget
 from caliper.core.errors import (
     BackendError,
     BackendOverloaded,

@@ -7,8 +7,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, hold
 from tests.fakes.pools import AT_ONCE, bench, script, settle
 
+from caliper.adapters.models.identity_lease import Proof
 from caliper.adapters.models.pool import Pool
-from caliper.adapters.models.proving import Proof
 from caliper.core.errors import (
     BackendRejected,
     BackendUnavailable,

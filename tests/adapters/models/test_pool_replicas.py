@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.endpoints import FakeEndpoint, Told, hold
 from tests.fakes.pools import bench, script, settle
 
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.retries import Budget
 from caliper.core.errors import (
     BackendUnavailable,
     InvalidInput,

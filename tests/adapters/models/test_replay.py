@@ -12,7 +12,7 @@ from caliper.benchmarks.benchmark import Benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Ask, Failure, Item, Question, Reply, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 class Recorded:

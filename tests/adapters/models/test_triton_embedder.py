@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from caliper.adapters.models.pool import EmbedderPool
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.retries import Budget
 from caliper.adapters.models.triton_embedder import TritonEmbedder, parse_embedder_addresses
 from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.wiring.clock import SystemClock

@@ -4,8 +4,8 @@ import pytest
 
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
+from caliper.adapters.models.triton_metadata import Served, Tensor
 from caliper.adapters.models.triton_plain import PlainShape
-from caliper.adapters.models.triton_served import Served, Tensor
 from caliper.core.errors import BackendRejected
 from caliper.core.question import Decoding
 from caliper.ports.models import Image, Message

@@ -9,7 +9,7 @@ import pytest
 from tritonclient.grpc import InferInput
 
 from caliper.adapters.models.chat_template import chat_template
-from caliper.adapters.models.triton_served import Served, Tensor
+from caliper.adapters.models.triton_metadata import Served, Tensor
 from caliper.adapters.models.triton_vllm import VllmShape
 from caliper.core.errors import BackendOverloaded, BackendUnavailable
 from caliper.core.question import Decoding

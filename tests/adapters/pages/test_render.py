@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.fakes import reports
 
-from caliper.adapters.pages.packing import pack
+from caliper.adapters.pages.page_data import pack
 from caliper.adapters.pages.render import PageExport, render_report
 from caliper.adapters.pages.samples import LIMIT, Sample, choose
 from caliper.core.report import Report, Table, TableRow

@@ -11,7 +11,7 @@ from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.benchmarks.capability.examining import category_score
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Failure, Item, Reply
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 RIGHT, WRONG, SILENT = (Scored(Fraction(score)) for score in (1, -1, 0))
 SILENT_WITHOUT_A_CALL = Scored(Fraction(0), mentioned=False)

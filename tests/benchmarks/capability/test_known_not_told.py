@@ -13,7 +13,7 @@ from tests.fakes.kt_bar import kt_bar_bounds
 from caliper.benchmarks.base import Outcomes, PlanRequest
 from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.core.question import Item, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.core.tally import Tally
 
 

@@ -15,7 +15,7 @@ from caliper.benchmarks.capability.media_questions import join
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason, Scored
 from caliper.core.question import Item, Reply, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 NUMBERS = ["A. 2", "B. 7", "C. 4", "D. 6"]
 

@@ -11,7 +11,7 @@ from caliper.benchmarks.capability.tasks import NAMES
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 def row(task: str, annotation: object, /, file_id: str = "f1", **fields: object) -> Row:

@@ -17,7 +17,7 @@ from caliper.benchmarks.capability.planning import plan
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form
 from caliper.core.errors import UnknownName
 from caliper.core.question import Ask, Item
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 FOLDER = resources.files("caliper.benchmarks.capability") / "prompts"
 ANNOTATIONS: dict[Form, object] = {

@@ -10,7 +10,7 @@ from caliper.benchmarks.capability.benchmark import BENCHMARK
 from caliper.benchmarks.capability.reading import read_labels, read_score
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 def rows(task: str, *fields: Mapping[str, object]) -> list[Row]:

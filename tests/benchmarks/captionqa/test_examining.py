@@ -14,7 +14,7 @@ from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 Answerer = Callable[[Ask], Answer]
 COLOUR = {"question": "What colour is it?", "choices": ["red", "green", "blue"], "answer": "green"}

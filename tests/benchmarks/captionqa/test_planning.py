@@ -11,7 +11,7 @@ from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 COLOUR = {
     "question": "What colour is it?",

@@ -12,7 +12,7 @@ from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.benchmarks.captionqa.taxonomy import TAXONOMIES, hints
 from caliper.core.errors import UnknownName
 from caliper.core.question import Item
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 PROMPTS = Path(captionqa.__file__).parent / "prompts"
 PRINTED = {

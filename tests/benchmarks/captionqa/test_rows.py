@@ -9,7 +9,7 @@ from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat
 from caliper.core.question import Item, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 def rows(*pairs: tuple[str, Any], file: str = "replies.json") -> list[Row]:

@@ -12,7 +12,7 @@ import pytest
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.comprecap.planning import plan
 from caliper.core.question import Item
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 Mask = Callable[[Sequence[int]], str]
 

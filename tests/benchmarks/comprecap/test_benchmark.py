@@ -14,7 +14,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
 from caliper.core.outcome import Reason, Scored, Unscored
 from caliper.core.question import Item, Question
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 @pytest.fixture

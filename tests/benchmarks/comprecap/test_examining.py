@@ -25,7 +25,7 @@ from caliper.core.question import (
     Nouns,
     Reply,
 )
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 CAPTION = "A hound runs. A hound jumps over grass.\nThe sky is blue"
 NOUNS = {

@@ -12,7 +12,7 @@ from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMe
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 Info = list[dict[str, Any]]
 

@@ -19,7 +19,7 @@ from caliper.benchmarks.comprecap.reporting import mean_of
 from caliper.benchmarks.comprecap.scoring import reduce
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Ask, Embed, Item, Nouns, Reply
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 ONE_PIXEL = "eJxjBAAAAgAC"
 CATEGORIES = ("bird", "boat", "car", "cup", "dog", "hat", "lamp", "tree")

@@ -9,7 +9,7 @@ from caliper.benchmarks.comprecap.planning import plan
 from caliper.benchmarks.comprecap.rows import read_captions, record_key, recorded
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 def caption(key: str, value: Any, line: int = 1) -> Row:

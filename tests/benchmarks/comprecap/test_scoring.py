@@ -11,7 +11,7 @@ from caliper.benchmarks.comprecap.questions import Atom, SceneMeasure
 from caliper.benchmarks.comprecap.scoring import coverage, reduce
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.core.question import Item
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 SILENT = Scored(Fraction(0), mentioned=False)
 OBJECTS = Scored(Fraction(2, 5))

@@ -11,8 +11,8 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Item, Question, Source
+from caliper.core.rows import Row
 from caliper.core.run import Identity
-from caliper.core.sample import Row
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.planning.publisher import (
     CAPTION_JOBS,

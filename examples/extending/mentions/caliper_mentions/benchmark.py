@@ -29,7 +29,7 @@ from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Decoding, Examination, Item, Question, Reply, Source
 from caliper.core.report import Figure, Generation, Kind, Table, TableRow
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.core.tally import Sums, Tally
 
 NAME = "mentions"

@@ -12,7 +12,7 @@ from caliper.adapters.datasets import jsonlines, jsonvalues, parquet
 from caliper.adapters.datasets.jsontext import unreadable
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.layout import FileFormat, Layout
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.ports.storage import Dataset
 
 Reader = Callable[[Path], Iterator[Row]]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from caliper.adapters.datasets.jsontext import BYTE_ORDER_MARK, decode, parse, unreadable
 from caliper.core.errors import InvalidInput
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 def rows(path: Path) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.core.errors import InvalidInput
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 def list_rows(path: Path) -> Iterator[Row]:

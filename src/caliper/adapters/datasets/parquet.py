@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caliper.core.errors import InvalidInput
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.deferred import deferred
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from av.video.stream import VideoStream
 from PIL import Image
 
 from caliper.adapters.media.bounds import Limits, opened
-from caliper.adapters.media.sampling import Timeline, chosen, timeline
+from caliper.adapters.media.timeline import Timeline, chosen, timeline
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 

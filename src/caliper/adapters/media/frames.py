@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.place import find
-from caliper.adapters.media.prepare import prepared
+from caliper.adapters.media.preparation import prepared
 from caliper.core.preparation import Preparation
 from caliper.ports.models import Image
 

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 
-from caliper.adapters.models.gate import Gate
+from caliper.adapters.models.congestion import Gate
 from caliper.core.errors import (
     BackendOverloaded,
     BackendRejected,

@@ -11,8 +11,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply, Source
+from caliper.core.rows import Row
 from caliper.core.run import RECORDED, Identity, recorded
-from caliper.core.sample import Row
 
 
 @dataclass(frozen=True, slots=True)

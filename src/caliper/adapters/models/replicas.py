@@ -15,12 +15,12 @@ from typing import Generic, TypeVar
 from cachetools import LRUCache
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
+from caliper.adapters.models.congestion import Gate, Pace
 from caliper.adapters.models.cost import Cost
-from caliper.adapters.models.gate import Gate, Pace
-from caliper.adapters.models.proving import Proof
+from caliper.adapters.models.endpoint_watch import Watch, Watched
+from caliper.adapters.models.identity_lease import Proof
 from caliper.adapters.models.replica import Resolving
-from caliper.adapters.models.retrying import PASSING, Budget, Effort
-from caliper.adapters.models.watch import Watch, Watched
+from caliper.adapters.models.retries import PASSING, Budget, Effort
 from caliper.core.backoff import Backoff
 from caliper.core.errors import (
     BackendError,

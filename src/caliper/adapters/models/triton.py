@@ -16,8 +16,8 @@ from caliper.adapters.models.triton_address import (
     parse_addresses,
 )
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
+from caliper.adapters.models.triton_metadata import Served
 from caliper.adapters.models.triton_plain import PlainShape
-from caliper.adapters.models.triton_served import Served
 from caliper.adapters.models.triton_vllm import VllmShape
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.core.keys import digest

@@ -16,7 +16,7 @@ from tritonclient.utils import InferenceServerException
 
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_errors import code_of, failure
-from caliper.adapters.models.triton_served import Served, read_served
+from caliper.adapters.models.triton_metadata import Served, read_served
 from caliper.adapters.trust import roots
 from caliper.core.errors import (
     BackendOverloaded,

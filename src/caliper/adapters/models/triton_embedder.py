@@ -18,7 +18,7 @@ from caliper.adapters.models.triton_address import (
     parse_addresses,
 )
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
-from caliper.adapters.models.triton_served import ANY, Expected, Served
+from caliper.adapters.models.triton_metadata import ANY, Expected, Served
 from caliper.adapters.models.triton_tensors import (
     array_of,
     bytes_input,

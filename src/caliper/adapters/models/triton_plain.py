@@ -8,7 +8,7 @@ from typing import Any
 
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
-from caliper.adapters.models.triton_served import ANY, Expected, Served
+from caliper.adapters.models.triton_metadata import ANY, Expected, Served
 from caliper.adapters.models.triton_tensors import bytes_input, decoded, sendable, text_of
 from caliper.core.errors import BackendRejected
 from caliper.core.keys import digest

@@ -16,7 +16,7 @@ from tritonclient.grpc import InferInput
 
 from caliper.adapters.models.chat_template import ChatTemplate
 from caliper.adapters.models.triton_client import TritonClient
-from caliper.adapters.models.triton_served import ANY, Expected, Served
+from caliper.adapters.models.triton_metadata import ANY, Expected, Served
 from caliper.adapters.models.triton_tensors import (
     base64_text,
     bytes_input,

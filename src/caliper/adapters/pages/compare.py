@@ -9,8 +9,8 @@ from typing import Any
 
 from caliper.adapters import wording
 from caliper.adapters.pages import charts
-from caliper.adapters.pages.packing import Thumbnail
 from caliper.adapters.pages.page import cut, render
+from caliper.adapters.pages.page_data import Thumbnail
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip
 from caliper.analysis.likeness import said, unlike

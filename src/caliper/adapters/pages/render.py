@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from caliper.adapters import wording
 from caliper.adapters.files import write_text
-from caliper.adapters.pages.packing import Packed, Thumbnail, pack, size
 from caliper.adapters.pages.page import render
+from caliper.adapters.pages.page_data import Packed, Thumbnail, pack, size
 from caliper.adapters.pages.samples import Sample, choose
 from caliper.core.report import Report, VerdictRow, leaves
 

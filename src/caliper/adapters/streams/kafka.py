@@ -10,10 +10,10 @@ from typing import Any
 
 from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
-from caliper.adapters.streams.handout import Handout
+from caliper.adapters.streams.delivery_window import Handout
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_messages import kept_headers, kept_text
-from caliper.adapters.streams.kafka_polling import Polling
+from caliper.adapters.streams.kafka_poller import Polling
 from caliper.core.dead_letters import letter
 from caliper.core.envelopes import Delivery, Message, bytes_of
 from caliper.core.errors import InvalidInput, StreamUnavailable

@@ -27,7 +27,7 @@ from caliper.core.errors import UnknownName
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Answer, Ask, Item, Question
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.deferred import deferred
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
 from caliper.benchmarks.capability.tasks import Task
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 _Place = tuple[str, str]
 

@@ -17,7 +17,7 @@ from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
 from caliper.benchmarks.capability.tasks import Form, Task
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 NAME = "capability"
 

@@ -12,7 +12,7 @@ from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form, Task
 from caliper.benchmarks.literals import literal_list
 from caliper.core.question import Source
-from caliper.core.sample import Row, note_of
+from caliper.core.rows import Row, note_of
 
 Seen = set[tuple[str, str]]
 

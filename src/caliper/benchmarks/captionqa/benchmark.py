@@ -23,7 +23,7 @@ from caliper.benchmarks.captionqa.settings import SETTINGS
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.question import Answer, Ask
 from caliper.core.report import Path
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 from caliper.deferred import deferred
 
 if TYPE_CHECKING:

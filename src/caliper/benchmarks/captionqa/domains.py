@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 DOMAINS = ("natural", "document", "ecommerce", "embodiedai")
 

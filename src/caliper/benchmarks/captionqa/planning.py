@@ -12,7 +12,7 @@ from caliper.benchmarks.captionqa.rows import Entry, QuestionFields, RawSample, 
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
-from caliper.core.sample import Row, note_of
+from caliper.core.rows import Row, note_of
 
 NAME = "captionqa"
 MEDIA_PREFIX = "qa/"

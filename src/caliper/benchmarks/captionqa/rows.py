@@ -11,7 +11,7 @@ from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.captionqa.domains import domain_of
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.core.question import Item, Question, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

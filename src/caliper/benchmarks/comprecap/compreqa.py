@@ -9,7 +9,7 @@ from caliper.benchmarks.comprecap.reading import options
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
-from caliper.core.sample import Row, note_of
+from caliper.core.rows import Row, note_of
 
 KINDS = {"p": "CompreQA-P", "cap": "CompreQA-Cap"}
 STEMS = {

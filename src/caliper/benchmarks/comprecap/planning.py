@@ -17,7 +17,7 @@ from caliper.benchmarks.comprecap.settings import chosen
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
-from caliper.core.sample import Row, note_of
+from caliper.core.rows import Row, note_of
 
 NAME = "comprecap"
 

@@ -8,7 +8,7 @@ from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.comprecap.compreqa import kind_of
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion
 from caliper.core.question import Item, Question, Source
-from caliper.core.sample import Row
+from caliper.core.rows import Row
 
 
 def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:

@@ -21,8 +21,8 @@ from caliper.core.keys import canonical_json
 from caliper.core.layout import Layout
 from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.question import Item, Source
+from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.core.sample import Row
 from caliper.pipeline.store.disk_spill import Spilled, SpilledItems
 from caliper.pipeline.store.items import decode_item
 from caliper.ports.storage import ObjectStore, Sources

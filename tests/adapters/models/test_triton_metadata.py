@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from caliper.adapters.models.triton_served import ANY, Expected, Served, read_served
+from caliper.adapters.models.triton_metadata import ANY, Expected, Served, read_served
 from caliper.core.errors import InvalidInput
 
 

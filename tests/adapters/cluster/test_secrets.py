@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from caliper.adapters.cluster.completing import Keeper, complete
 from caliper.adapters.cluster.folder import FolderSecrets
 from caliper.adapters.cluster.recipes import CALLERS, SERVING, Data, Plan, recipes
+from caliper.adapters.cluster.secrets import Keeper, complete
 from caliper.core.errors import StoreUnavailable
 from caliper.serving.tokens import Caller, Role, TokenFile
 

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image as Picture
 
 from caliper.adapters.media.bounds import DecoderOptions, Limits
-from caliper.adapters.media.decoding import Decoders
+from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.frames import MediaFolder
-from caliper.adapters.media.loose import LooseMedia
+from caliper.adapters.media.inline_media import LooseMedia
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 from caliper.ports.models import Image

@@ -7,9 +7,9 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint
 
-from caliper.adapters.models.gate import Pace
+from caliper.adapters.models.congestion import Pace
 from caliper.adapters.models.pool import Pool
-from caliper.adapters.models.retrying import Budget
+from caliper.adapters.models.retries import Budget
 from caliper.core.errors import BackendError, BackendOverloaded, BackendUnavailable
 from caliper.core.question import Decoding
 from caliper.ports.models import Message

@@ -13,7 +13,7 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from caliper.adapters.models.gate import Gate
+from caliper.adapters.models.congestion import Gate
 from caliper.core.errors import BackendUnavailable, CaliperError
 from caliper.ports.clock import Clock
 

@@ -7,8 +7,8 @@ import asyncio
 from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 
+from caliper.adapters.http_log import LOG
 from caliper.adapters.metrics.prometheus import Metrics
-from caliper.adapters.serving import LOG
 
 PAGE = "/metrics"
 _GRACE = 1.0

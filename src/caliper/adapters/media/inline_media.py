@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from caliper.adapters.media.bounds import CLIPS
-from caliper.adapters.media.decoding import Decoders
-from caliper.adapters.media.prepare import prepared_bytes
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.media.preparation import prepared_bytes
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.ports.models import Image

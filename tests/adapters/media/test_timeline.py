@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.media.sampling import Timeline, chosen, timeline
+from caliper.adapters.media.timeline import Timeline, chosen, timeline
 from caliper.core.preparation import Preparation
 
 MILLI = Fraction(1, 1000)

@@ -17,7 +17,7 @@ from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener
 from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
 from kafka.structs import MemberState
 
-from caliper.adapters.streams.handout import Handout
+from caliper.adapters.streams.delivery_window import Handout
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_messages import message_of
 from caliper.adapters.streams.progress import Mark

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.models.gate import Gate, Pace
+from caliper.adapters.models.congestion import Gate, Pace
 
 PACE = Pace(most=64, start=8, patience=60.0)
 LONGEST = PACE.longest_asked * 1.1
