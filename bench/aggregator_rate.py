@@ -43,7 +43,7 @@ from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.aggregation.follower import Follower, Pace
+from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.live.gauges import Gauges
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS, jobs
 from caliper.pipeline.store.plan import plan, read_plan
@@ -240,7 +240,7 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     gauges = Gauges(aggregator.live, scores, clock, complain) if shown else None
     stop = round(whole * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
-    follower = Follower(aggregator, log, clock, Pace(conclude=3600, keep=5))
+    follower = Follower(aggregator, log, clock, FollowerTiming(conclude=3600, keep=5))
     begun = time.perf_counter()
     following = asyncio.create_task(follower.run())
     if how != "before":

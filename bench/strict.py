@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caliper.core.messages import RunEvent
 from caliper.pipeline.aggregation.outlets import Outlets, Trouble
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
@@ -33,5 +33,5 @@ def _warn(kind: Trouble, text: str) -> None:
     complain(f"{kind}: {text}")
 
 
-async def _no_captions(_: TrackedRun) -> Captions:
+async def _no_captions(_: RunLedger) -> Captions:
     return {}

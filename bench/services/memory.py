@@ -13,7 +13,7 @@ from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
 from bench.services.stage import SETTINGS, stage
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.pipeline.planning.resolution import LocalStages
-from caliper.ports.stages import Described
+from caliper.ports.stages import StageDescription
 from caliper.wiring.grounds import memory_ground
 
 
@@ -34,7 +34,7 @@ async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
     ground = memory_ground(DirectoryStore(folder / "store"))
     settings = SETTINGS[kind.role](model=f"bench:{url}", in_flight=size.in_flight)
     parts, answering = stage(kind.role, settings, ground)
-    stages = LocalStages({kind.role: Described(answering.identities, answering.pack.digest)})
+    stages = LocalStages({kind.role: StageDescription(answering.identities, answering.pack.digest)})
     backlog = await plan_jobs(
         ground, stages, await ask_for(ground.store, kind, folder / "backlog", size.jobs)
     )

@@ -20,13 +20,13 @@ import aiohttp
 
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 
 DELAY_SECONDS = 0.25
 IDENTITY = Identity("bench", "bench/model", "1", cached=True)
 
 
-def body_of(messages: Sequence[Message], decoding: Decoding) -> dict[str, Any]:
+def body_of(messages: Sequence[ChatMessage], decoding: Decoding) -> dict[str, Any]:
     """What is posted to `/v1/chat/completions`: text only."""
     return {
         "model": IDENTITY.name,
@@ -55,7 +55,7 @@ class AiohttpChat:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - the port's
         affinity: str = "",  # noqa: ARG002 - the port's
@@ -89,7 +89,7 @@ class InstantChat:
 
     async def complete(
         self,
-        messages: Sequence[Message],  # noqa: ARG002 - the port's
+        messages: Sequence[ChatMessage],  # noqa: ARG002 - the port's
         decoding: Decoding,  # noqa: ARG002 - the port's
         schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - the port's
         affinity: str = "",  # noqa: ARG002 - the port's

@@ -21,7 +21,7 @@ from caliper.local.setup import open_sources
 from caliper.pipeline.asking.request import render
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, QA_JOBS
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked, resolve
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest, resolve
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.stages import StageDirectory
@@ -66,7 +66,7 @@ class Size:
 
 async def ask_for(
     store: ObjectStore, kind: Kind, folder: Path, samples: int, replicate: int = 0
-) -> Asked:
+) -> EvaluationRequest:
     """A request over data and captions that are then in the store. Of equal ones that differ in
     `replicate` none is answered with the replies of another.
     """
@@ -79,8 +79,8 @@ async def ask_for(
     parcel = parcel_of(kind.benchmark, part)
     await push_dataset(store, parcel)
     captions = await put_captions(store, open_sources(kind.benchmark, part).captions or {})
-    asked = BenchmarkAsked(kind.benchmark, parcel.digest, captions)
-    return Asked("bench", (asked,), replicate=replicate)
+    asked = BenchmarkRequest(kind.benchmark, parcel.digest, captions)
+    return EvaluationRequest("bench", (asked,), replicate=replicate)
 
 
 class Collected:
@@ -97,7 +97,9 @@ class Collected:
         raise NotImplementedError(f"{group} cannot consume {topic}")
 
 
-async def plan_jobs(ground: Ground, stages: StageDirectory, asked: Asked) -> list[Message]:
+async def plan_jobs(
+    ground: Ground, stages: StageDirectory, asked: EvaluationRequest
+) -> list[Message]:
     """The jobs of a run that is then in the store, not published."""
     supplies = StoredSupplies(ground.store, open_dataset)
     spec = await resolve(asked, supplies, stages)

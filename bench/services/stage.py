@@ -12,9 +12,9 @@ from bench.services.model import AiohttpChat, InstantChat
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import InvalidInput
 from caliper.ports.models import ChatModel
-from caliper.serving.lifecycle import Parts, together
+from caliper.serving.lifecycle import ServiceParts, together
 from caliper.wiring.grounds import Ground, ground_of
-from caliper.wiring.roles import Answering
+from caliper.wiring.roles import RoleModels
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.services import answering_parts
 from caliper.wiring.startup import start
@@ -33,19 +33,19 @@ def chat_model(spec: str, in_flight: int) -> ChatModel:
     raise InvalidInput(f"bench:URL or instant:TEXT, not {spec}", field="model")
 
 
-def stage(role: str, settings: Settings, ground: Ground) -> tuple[Parts, Answering]:
+def stage(role: str, settings: Settings, ground: Ground) -> tuple[ServiceParts, RoleModels]:
     """The stage of a role on some ground, and who answers in it."""
-    answering = Answering(role, chat_model(settings.model, settings.in_flight), shipped_pack())
-    closing = Parts((), close=(answering.chat.close,) if answering.chat else ())
+    answering = RoleModels(role, chat_model(settings.model, settings.in_flight), shipped_pack())
+    closing = ServiceParts((), close=(answering.chat.close,) if answering.chat else ())
     return together([answering_parts(answering, settings, ground), closing]), answering
 
 
-async def judge(settings: JudgeSettings) -> Parts:
+async def judge(settings: JudgeSettings) -> ServiceParts:
     """A judge in a process of its own."""
     return stage("judge", settings, ground_of(settings, settings))[0]
 
 
-async def qa_reader(settings: QaReaderSettings) -> Parts:
+async def qa_reader(settings: QaReaderSettings) -> ServiceParts:
     """A QA reader in a process of its own."""
     return stage("reader", settings, ground_of(settings, settings))[0]
 

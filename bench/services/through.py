@@ -13,7 +13,7 @@ from bench.services.model import Peer, peer
 from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
 from caliper.core.run import RunState
 from caliper.pipeline.planning.publisher import VERDICTS
-from caliper.pipeline.planning.resolution import Asked
+from caliper.pipeline.planning.resolution import EvaluationRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ class Run:
         return sum(self.cpu.values())
 
 
-async def run(there: Installation, kind: Kind, asked: Asked, samples: int, delay: float) -> Run:
+async def run(
+    there: Installation, kind: Kind, asked: EvaluationRequest, samples: int, delay: float
+) -> Run:
     """Have a run done, from its start to its report. Raises RuntimeError when it is not whole."""
     offsets = await there.ground.logs.ends(VERDICTS)
     before, servers, begun = there.usage(), there.servers_cpu(), time.perf_counter()

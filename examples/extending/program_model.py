@@ -12,7 +12,7 @@ from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavaila
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.pipeline.asking.request import messages_json
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 
 
 class ProgramModel:
@@ -25,7 +25,7 @@ class ProgramModel:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",

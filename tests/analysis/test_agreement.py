@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from caliper.analysis.agreement import Agreement, Rated, agree
+from caliper.analysis.agreement import Agreement, RatedQuestion, agree
 from caliper.analysis.intervals import wilson
 
 LABELS = st.one_of(st.none(), st.sampled_from(["1", "0", "-1"]))
 
 
-def rated(*verdicts: tuple[str | None, ...]) -> list[Rated]:
+def rated(*verdicts: tuple[str | None, ...]) -> list[RatedQuestion]:
     """Every question about a medium of its own."""
-    return [Rated(f"m{place}", labels) for place, labels in enumerate(verdicts)]
+    return [RatedQuestion(f"m{place}", labels) for place, labels in enumerate(verdicts)]
 
 
-def counted(table: dict[tuple[str, str], int]) -> list[Rated]:
+def counted(table: dict[tuple[str, str], int]) -> list[RatedQuestion]:
     return rated(*(labels for labels, times in table.items() for _ in range(times)))
 
 
@@ -99,9 +99,12 @@ def _kappa(table: dict[tuple[str, str], int]) -> float:
 def test_verdicts_about_one_medium_hang_together() -> None:
     draw = random.Random(1)
     alone = [
-        Rated(f"m{place}", ("1", "1" if draw.random() < 0.8 else "0")) for place in range(150)
-    ] + [Rated(f"m{place}", ("0", "0")) for place in range(150, 300)]
-    together = [Rated(f"m{place // 30}", question.labels) for place, question in enumerate(alone)]
+        RatedQuestion(f"m{place}", ("1", "1" if draw.random() < 0.8 else "0"))
+        for place in range(150)
+    ] + [RatedQuestion(f"m{place}", ("0", "0")) for place in range(150, 300)]
+    together = [
+        RatedQuestion(f"m{place // 30}", question.labels) for place, question in enumerate(alone)
+    ]
     wide, narrow = agree(together), agree(alone)
     for found in (wide, narrow):
         assert found.cohen is not None
@@ -121,10 +124,16 @@ def test_what_cannot_be_said_is_not_said() -> None:
     assert (same.cohen.value, same.fleiss.value, same.alpha.value) == (None, None, None)
     nothing = agree(rated(("1", None), (None, None)))
     assert (nothing.questions, nothing.accuracy.value, nothing.cohen) == (0, None, None)
-    one = agree([Rated("m", ("1", "1")), Rated("m", ("0", "0")), Rated("m", ("0", "1"))])
+    one = agree(
+        [
+            RatedQuestion("m", ("1", "1")),
+            RatedQuestion("m", ("0", "0")),
+            RatedQuestion("m", ("0", "1")),
+        ]
+    )
     assert one.cohen.value is not None
     assert one.cohen.low is None
-    for wrong in ([Rated("m", ("1",))], rated(("1", "1"), ("1", "1", "1"))):
+    for wrong in ([RatedQuestion("m", ("1",))], rated(("1", "1"), ("1", "1", "1"))):
         with pytest.raises(ValueError, match="raters"):
             agree(wrong)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from caliper.analysis.correlation import Correlated, correlated, correlation
+from caliper.analysis.correlation import CorrelationEstimate, correlated, correlation
 
 
 def test_three_coefficients_by_hand() -> None:
@@ -27,7 +27,7 @@ def test_what_cannot_be_correlated_is_refused(metric: list[float], human: list[f
         correlation(metric, human)
 
 
-def bounds(found: Correlated) -> list[tuple[float | None, float | None, float | None]]:
+def bounds(found: CorrelationEstimate) -> list[tuple[float | None, float | None, float | None]]:
     return [
         (one.low, one.value, one.high) for one in (found.pearson, found.kendall, found.spearman)
     ]

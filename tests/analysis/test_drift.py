@@ -2,7 +2,7 @@
 
 import pytest
 
-from caliper.analysis.drift import Judged, Sitting, drift
+from caliper.analysis.drift import AnchorVerdict, Sitting, drift
 
 
 def sitting(*given: str | None, anchors: str = "set") -> Sitting:
@@ -10,7 +10,7 @@ def sitting(*given: str | None, anchors: str = "set") -> Sitting:
     return Sitting(
         "judge",
         anchors,
-        {f"a{number}": Judged("correct", word) for number, word in enumerate(given)},
+        {f"a{number}": AnchorVerdict("correct", word) for number, word in enumerate(given)},
     )
 
 

@@ -7,14 +7,14 @@ from scipy import stats
 from tests.fakes.few_hits import figure_of
 
 from caliper.analysis.compare import Difference, difference
-from caliper.analysis.gate import Check, Decision, Policy, Side, gate
+from caliper.analysis.gate import Check, Decision, GateSide, Policy, gate
 from caliper.analysis.intervals import estimate
 from caliper.benchmarks.registry import benchmark
 from caliper.core.report import Estimate
 from caliper.core.tally import Tally
 
 MEDIA = 878
-WHOLE = Side(complete=True, coverage={"capability": 1.0})
+WHOLE = GateSide(complete=True, coverage={"capability": 1.0})
 
 
 def run(**tasks: Sequence[int]) -> Tally:

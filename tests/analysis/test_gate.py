@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from caliper.analysis.compare import Difference
-from caliper.analysis.gate import Check, Decision, Policy, Side, Tier, gate
+from caliper.analysis.gate import Check, Decision, GateSide, Policy, Tier, gate
 from caliper.benchmarks.base import Better
 
-WHOLE = Side(complete=True, coverage={"capability": 1.0, "captionqa": 0.995})
+WHOLE = GateSide(complete=True, coverage={"capability": 1.0, "captionqa": 0.995})
 F1 = ("average", "f1")
 CHECK = Check("capability", "average.f1", max_drop=1.0)
 
@@ -22,7 +22,7 @@ def difference(value: float, error: float | None = 0.5, **changes: object) -> Di
 
 
 def decided(
-    found: Difference | None, *checks: Check, base: Side = WHOLE, candidate: Side = WHOLE
+    found: Difference | None, *checks: Check, base: GateSide = WHOLE, candidate: GateSide = WHOLE
 ) -> tuple[Decision, str]:
     """The gate's decision, and the reason of its first finding."""
     figures = {} if found is None else {F1: found}
@@ -144,8 +144,8 @@ def test_too_little_to_decide_on() -> None:
 
 
 def test_every_benchmark_that_the_candidate_lacks_is_a_critical_finding_by_name() -> None:
-    base = Side(complete=True, coverage={"comprecap": 1.0, "capability": 1.0, "captionqa": 1.0})
-    candidate = Side(complete=True, coverage={"capability": 1.0})
+    base = GateSide(complete=True, coverage={"comprecap": 1.0, "capability": 1.0, "captionqa": 1.0})
+    candidate = GateSide(complete=True, coverage={"capability": 1.0})
     found = gate(Policy((CHECK,)), {"capability": {F1: difference(9.0)}}, base, candidate)
     assert found.decision is Decision.INCONCLUSIVE
     assert [(one.check, one.figure, one.reason) for one in found.findings[1:]] == [
@@ -170,7 +170,7 @@ def test_captions_that_list_everything_decide_nothing() -> None:
 
 
 def test_what_is_missing_never_passes() -> None:
-    for side in ({"base": Side(True, {})}, {"candidate": Side(True, {})}):
+    for side in ({"base": GateSide(True, {})}, {"candidate": GateSide(True, {})}):
         assert decided(difference(9.0), **side)[0] is Decision.INCONCLUSIVE
     assert decided(None) == (Decision.INCONCLUSIVE, "no such figure in both runs")
     supporting = replace(CHECK, figure="tasks.smell.f1", tier=Tier.SUPPORTING)

@@ -5,10 +5,10 @@ import pytest
 from tests.fakes.simulated import F1, PAIRS, RECALL, at_most, coins, pair, within
 
 from caliper.analysis.compare import compare, difference
-from caliper.analysis.gate import Check, Decision, Policy, Side, gate
+from caliper.analysis.gate import Check, Decision, GateSide, Policy, gate
 from caliper.analysis.significance import LEVEL
 
-WHOLE = Side(complete=True, coverage={"capability": 1.0})
+WHOLE = GateSide(complete=True, coverage={"capability": 1.0})
 RECALLS = "tasks.*.recall"
 
 

@@ -20,8 +20,8 @@ from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.comparing.worker_loop import RelayedStore
-from caliper.pipeline.store.key_prefix import Narrowed
-from caliper.pipeline.store.write_back import Unwritten
+from caliper.pipeline.store.key_prefix import KeyPrefix
+from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.ports.storage import ObjectStore
 
 
@@ -152,11 +152,11 @@ class TestMinioStore(StoreContract):
 
 
 class TestNarrowedStore(StoreContract):
-    kind = Narrowed
+    kind = KeyPrefix
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
-        return Narrowed(DirectoryStore(tmp_path), "runs/abc")
+        return KeyPrefix(DirectoryStore(tmp_path), "runs/abc")
 
 
 class TestRunStore(StoreContract):
@@ -217,8 +217,8 @@ def test_a_directory_holds_what_was_put(
 
 
 class TestUnwrittenStore(StoreContract):
-    kind = Unwritten
+    kind = WriteBackBuffer
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
-        return Unwritten(DirectoryStore(tmp_path))
+        return WriteBackBuffer(DirectoryStore(tmp_path))

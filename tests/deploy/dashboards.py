@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from caliper.adapters.metrics.catalogue import METRICS, Type
+from caliper.adapters.metrics.catalogue import METRICS, MetricType
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
@@ -73,7 +73,7 @@ def whole(name: str) -> str:
     """A histogram's name without what the client adds to it."""
     stem = re.sub(r"_(bucket|sum|count)$", "", name)
     kind = CATALOGUE.get(stem)
-    return stem if kind is not None and kind.type is Type.HISTOGRAM else name
+    return stem if kind is not None and kind.type is MetricType.HISTOGRAM else name
 
 
 def matched_labels(expr: str) -> Iterator[tuple[str, str]]:

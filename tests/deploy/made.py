@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from caliper.adapters.cluster.folder import FolderSecrets
-from caliper.adapters.cluster.recipes import Plan, recipes
+from caliper.adapters.cluster.recipes import SecretPlan, recipes
 from caliper.adapters.cluster.secrets import complete
 
 _YEAR = timedelta(days=365)
 RECIPES = {
-    recipe.name: recipe for recipe in recipes(Plan("caliper", datetime.now(UTC), _YEAR, _YEAR))
+    recipe.name: recipe
+    for recipe in recipes(SecretPlan("caliper", datetime.now(UTC), _YEAR, _YEAR))
 }
 """What the bootstrap program makes, by name."""
 

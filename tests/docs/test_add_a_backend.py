@@ -25,7 +25,7 @@ from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.ports.models import Answerer, Message
+from caliper.ports.models import Answerer, ChatMessage
 
 QUESTIONS = [
     {"question": "What colour is it?", "choices": ["red", "blue"], "answer": "red"},
@@ -115,7 +115,7 @@ async def test_trouble_is_an_error_and_never_a_score(
 ) -> None:
     broken = program(names, code, seconds=seconds)
     with pytest.raises(error):
-        await broken.complete([Message("user", ("Caption: x",))], Decoding())
+        await broken.complete([ChatMessage("user", ("Caption: x",))], Decoding())
     outcomes = await examined(PromptingAnswerer(broken, shipped_pack()))
     assert outcomes == [Unscored(reason)] * len(QUESTIONS)
 
@@ -123,7 +123,7 @@ async def test_trouble_is_an_error_and_never_a_score(
 async def test_a_program_that_is_not_there_is_rejected(names: Mapping[str, Any]) -> None:
     absent = names["ProgramModel"](["no-such-program-anywhere"], "absent", "1", 60)
     with pytest.raises(BackendRejected, match="cannot be started"):
-        await absent.complete([Message("user", ("x",))], Decoding())
+        await absent.complete([ChatMessage("user", ("x",))], Decoding())
 
 
 async def test_who_knows_nothing_gets_the_partial_credit_where_there_is_any(

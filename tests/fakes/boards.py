@@ -12,9 +12,9 @@ from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.report import BenchmarkReport, Coverage
 from caliper.core.run import Identity, RunState
 from caliper.pipeline.gateway.gateway import Gateway, Outside
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.runs import RunBook, write_json
-from caliper.ports.stages import Described, Scores
+from caliper.ports.stages import Scores, StageDescription
 
 READER = Identity("lexical", "lexical", "1")
 DATA, CAPTIONS = "d" * 64, "c" * 64
@@ -70,8 +70,8 @@ class Board:
 class Stages:
     """ports.stages.StageDirectory with a reader alone."""
 
-    async def describe(self, role: str) -> Described:
-        return Described({role: READER}, "p" * 64)
+    async def describe(self, role: str) -> StageDescription:
+        return StageDescription({role: READER}, "p" * 64)
 
 
 @dataclass
@@ -84,8 +84,8 @@ class Front:
     stream: MemoryStream = field(default_factory=MemoryStream)
 
     @property
-    def asked(self) -> Asked:
-        return Asked("ours", (BenchmarkAsked("captionqa", DATA, CAPTIONS),))
+    def asked(self) -> EvaluationRequest:
+        return EvaluationRequest("ours", (BenchmarkRequest("captionqa", DATA, CAPTIONS),))
 
     async def gateway(self) -> Gateway:
         await write_json(self.store, f"datasets/{DATA}/manifest.json", files={}, folder=False)

@@ -13,10 +13,10 @@ from tests.fakes.command import Ended
 from tests.fakes.sources import python_path
 from tests.servers.kube_api import KubeApi
 
-from caliper.adapters.cluster.recipes import Plan, recipes
+from caliper.adapters.cluster.recipes import SecretPlan, recipes
 
 ROOT = Path(__file__).resolve().parents[2]
-RECIPES = recipes(Plan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
+RECIPES = recipes(SecretPlan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
 _ENDS_WITHIN = 120.0
 
 

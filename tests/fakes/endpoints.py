@@ -6,14 +6,14 @@ from typing import Any
 
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 
 Told = Completion | str | Exception
 
 
 class FakeEndpoint:
-    """adapters.models.replica.Endpoint. `tell` gives what becomes of a call, by its text; a call
-    that is `held` waits until `free` is set.
+    """adapters.models.replica.ChatEndpoint. `tell` gives what becomes of a call, by its text; a
+    call that is `held` waits until `free` is set.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class FakeEndpoint:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",

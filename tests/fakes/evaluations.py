@@ -33,7 +33,7 @@ from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import report, verdict_rows
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
@@ -45,7 +45,7 @@ SAMPLES, QUESTIONS = 3, 2
 SIZE = SAMPLES * QUESTIONS
 
 
-async def captions(_: TrackedRun) -> Captions:
+async def captions(_: RunLedger) -> Captions:
     return CAPTIONS
 
 

@@ -32,7 +32,7 @@ from caliper.core.run import Identity, RunSpec
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.pipeline.asking.replies import key_of_job
 from caliper.pipeline.ledger.report import id_of
 from caliper.pipeline.planning.publisher import jobs
@@ -141,7 +141,7 @@ async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
         {f"{name}/{benchmark(name).role}": answerer}, CountingTagger(), CountingEmbedder()
     )
     seeing = ScriptedModel(lambda text, before: "A", revision="")
-    captioner = Captioner(spec, seeing, PACK, HeldMedia({name: _Pictures()}), store)
+    captioner = Captioner(spec, seeing, PACK, LimitedMedia({name: _Pictures()}), store)
     keys = {}
     for items in jobs(planned.items):
         sample = items[0].sample

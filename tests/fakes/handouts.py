@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from caliper.adapters.streams.delivery_window import Handout
-from caliper.adapters.streams.progress import Mark
+from caliper.adapters.streams.delivery_window import DeliveryWindow
+from caliper.adapters.streams.progress import CommitMark
 from caliper.core.envelopes import Delivery, Message
 
 
@@ -12,7 +12,7 @@ class Log:
 
     def __init__(self, *lengths: int) -> None:
         self.lengths = dict(enumerate(lengths))
-        self.marks: dict[int, Mark] = {}
+        self.marks: dict[int, CommitMark] = {}
 
     def member(self, name: str, room: int = 16) -> Member:
         return Member(self, name, room)
@@ -22,7 +22,7 @@ class Member:
     """Drives a handout as the polling thread does."""
 
     def __init__(self, log: Log, name: str, room: int) -> None:
-        self.log, self.handout, self.batch = log, Handout(name, room), room
+        self.log, self.handout, self.batch = log, DeliveryWindow(name, room), room
         self.positions: dict[int, int] = {}
         self.taken: dict[int, int] = {}
         for partition in log.lengths:

@@ -14,7 +14,7 @@ from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.telemetry import Watcher
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import Parts, Running, run_all
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, run_all
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access
@@ -23,9 +23,9 @@ from caliper.wiring.startup import everything
 
 
 @asynccontextmanager
-async def listening(parts: Parts) -> AsyncIterator[str]:
+async def listening(parts: ServiceParts) -> AsyncIterator[str]:
     """Services of one process on loopback; gives their address."""
-    running = Running(ServerOptions(Address("127.0.0.1", 0), grace=5), parts)
+    running = ServiceRun(ServerOptions(Address("127.0.0.1", 0), grace=5), parts)
     told = asyncio.Event()
     task = asyncio.create_task(run_all([running], told))
     starting = asyncio.create_task(running.started.wait())

@@ -7,7 +7,7 @@ from typing import Any
 
 from caliper.core.question import Decoding, Vector
 from caliper.core.run import Identity
-from caliper.ports.models import Completion, Image, Message
+from caliper.ports.models import ChatMessage, Completion, Image
 from caliper.ports.prompts import Template
 
 Script = Callable[[str, int], str | Completion | Exception]
@@ -41,7 +41,7 @@ class ScriptedModel:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
@@ -75,7 +75,7 @@ class HeldModel(ScriptedModel):
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",

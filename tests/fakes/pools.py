@@ -9,13 +9,13 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, Told
 from tests.fakes.telemetry import RecordedTelemetry
 
-from caliper.adapters.models.congestion import Pace
+from caliper.adapters.models.congestion import CongestionLimits
 from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.retries import Budget
 from caliper.core.question import Decoding
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 
-AT_ONCE = Pace(start=1000)
+AT_ONCE = CongestionLimits(start=1000)
 
 
 class Bench:
@@ -30,7 +30,7 @@ class Bench:
         return [gate.limit for gate in self._told.gates.values()]
 
     async def ask(self, text: str = "1", affinity: str = "") -> str:
-        message = Message("user", (text,))
+        message = ChatMessage("user", (text,))
         return (await self.pool.complete((message,), Decoding(), affinity=affinity)).text
 
 
@@ -39,7 +39,7 @@ async def bench(
     *endpoints: FakeEndpoint,
     in_flight: int = 64,
     budget: Budget | None = None,
-    pace: Pace | None = None,
+    pace: CongestionLimits | None = None,
 ) -> AsyncIterator[Bench]:
     clock = FakeClock()
     named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]

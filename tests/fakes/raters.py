@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from caliper.analysis.agreement import Rated
+from caliper.analysis.agreement import RatedQuestion
 
 LABELS = ("-1", "0", "1")
 SHARES = np.array([0.1, 0.3, 0.6])
@@ -13,7 +13,9 @@ SHARES = np.array([0.1, 0.3, 0.6])
 _LARGEST = 8
 
 
-def two_raters(draw: Generator, questions: int, kappa: float, *, clustered: bool) -> list[Rated]:
+def two_raters(
+    draw: Generator, questions: int, kappa: float, *, clustered: bool
+) -> list[RatedQuestion]:
     """The second rater gives the first one's label with the probability `kappa`, and else a label
     by chance: so that is Cohen's kappa, and Krippendorff's alpha.
 
@@ -33,7 +35,9 @@ def two_raters(draw: Generator, questions: int, kappa: float, *, clustered: bool
     chance = draw.choice(len(LABELS), size=questions, p=SHARES)
     second = np.where(draw.random(questions) < agreeing, first, chance)
     columns = (places.tolist(), first.tolist(), second.tolist())
-    return [Rated(f"m{m}", (LABELS[a], LABELS[b])) for m, a, b in zip(*columns, strict=True)]
+    return [
+        RatedQuestion(f"m{m}", (LABELS[a], LABELS[b])) for m, a, b in zip(*columns, strict=True)
+    ]
 
 
 def accuracy_of(kappa: float) -> float:

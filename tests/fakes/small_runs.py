@@ -11,7 +11,7 @@ from tests.fakes.releases import ROOT
 from caliper.adapters.exports.rows import record
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.local.config import RunConfig, read_config
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 
 EXAMPLES = ROOT / "examples"
 
@@ -56,7 +56,7 @@ async def rows_of(gateway: RemoteGateway, run: str) -> list[dict[str, Any]]:
     """Every verdict of a run as the gateway tells it: what `standing` leaves of its row."""
     found, token = list[dict[str, Any]](), ""
     while True:
-        rows, token = await gateway.verdicts(run, Wanted(size=1000, token=token))
+        rows, token = await gateway.verdicts(run, VerdictQuery(size=1000, token=token))
         found += [standing(record(row)) for row in rows]
         if not token:
             return found

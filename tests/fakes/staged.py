@@ -25,19 +25,19 @@ from caliper.core.plan import PlanSummary
 from caliper.local.stages import Stages
 from caliper.local.supplies import FileSupplies
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.aggregation.follower import Follower, Pace
+from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Outlets, Trouble
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.memory_limit import HeldMedia
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.asking.memory_limit import LimitedMedia
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import SPEC, RunBook, run_store
-from caliper.pipeline.work.worker import Limits
+from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.models import Image
 from caliper.wiring.clock import SystemClock
 
@@ -87,7 +87,7 @@ class Bench:
         self.store, self.clock, self.notes = MemoryStore(), FakeClock(), Notes()
         self.reader = ScriptedModel(right)
         self.captioner = ScriptedModel(lambda text, before: "it is green") if captioning else None
-        self.run: TrackedRun | None = None
+        self.run: RunLedger | None = None
         self.kept: list[tuple[str, Caption]] = []
 
     async def planned(self) -> Planned:
@@ -118,14 +118,14 @@ class Bench:
             return Resumption(tracked.ledger)
 
         book = RunBook(self.store, clock)
-        pace = Pace(conclude=0.001, patience=None, snapshots=False)
+        pace = FollowerTiming(conclude=0.001, patience=None, snapshots=False)
         captioners = {}
         if self.captioner is not None:
             captioners["captionqa"] = Captioner(
                 self.spec,
                 self.captioner,
                 OpenPack(),
-                HeldMedia({"captionqa": Pictures()}),
+                LimitedMedia({"captionqa": Pictures()}),
                 self.store,
             )
         answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
@@ -149,7 +149,7 @@ class Bench:
             codec=codec,
             watcher=self.notes,
             clock=self.clock,
-            limits=Limits(in_flight=3, budget=budget),
+            limits=WorkerLimits(in_flight=3, budget=budget),
             keep_caption=self.keep,
             over=over,
         )
@@ -160,7 +160,7 @@ class Bench:
     async def keep(self, benchmark: str, caption: Caption) -> None:
         self.kept.append((benchmark, caption))
 
-    async def no_captions(self, _: TrackedRun) -> Captions:
+    async def no_captions(self, _: RunLedger) -> Captions:
         return {}
 
     def refuse(self, _: Trouble, text: str) -> None:

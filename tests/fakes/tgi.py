@@ -8,10 +8,10 @@ from tests.fakes.chat_server import ChatServer
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
-HELLO = (Message("user", ("hello",)),)
+HELLO = (ChatMessage("user", ("hello",)),)
 
 
 @asynccontextmanager

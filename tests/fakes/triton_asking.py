@@ -9,7 +9,7 @@ from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 
 VLLM = "vllm_like#template=plain"
 
@@ -43,4 +43,4 @@ async def unload(address: str, rest: str) -> None:
 
 
 async def ask(model: TritonModel, prompt: str, max_tokens: int = 512) -> Completion:
-    return await model.complete([Message("user", (prompt,))], Decoding(max_tokens=max_tokens))
+    return await model.complete([ChatMessage("user", (prompt,))], Decoding(max_tokens=max_tokens))

@@ -22,7 +22,7 @@ from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.runs import STARTED, RunBook, run_store, write_json
 from caliper.pipeline.store.supplies import MediaIndex, put_captions
 from caliper.serving.addresses import Address
-from caliper.serving.pages import Pages, Sources, trouble
+from caliper.serving.pages import Pages, PageSources, trouble
 from caliper.serving.web import WebServer
 from caliper.wiring.sinks import sink_of
 
@@ -109,7 +109,7 @@ async def watched() -> AsyncIterator[tuple[Watched, Browser]]:
     )
     comparer = Comparer(house.store, book, pictures)  # type: ignore[arg-type]
     front = Gateway(outside, book)
-    shown = Sources(front, reader, comparer, book, house.store, index, pictures)  # type: ignore[arg-type]
+    shown = PageSources(front, reader, comparer, book, house.store, index, pictures)  # type: ignore[arg-type]
     server = WebServer(Address("127.0.0.1", 0), Pages(shown).routes(), trouble)
     running = asyncio.create_task(server.run())
     await server.started.wait()

@@ -11,9 +11,9 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.backoff import Backoff
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message, bytes_of
-from caliper.pipeline.work.worker import Attempt, Limits, Worker
+from caliper.pipeline.work.worker import Attempt, Worker, WorkerLimits
 
-LIMITS = Limits(in_flight=4, budget=60.0, backoff=Backoff(1.0, 8.0))
+LIMITS = WorkerLimits(in_flight=4, budget=60.0, backoff=Backoff(1.0, 8.0))
 
 
 Script = Callable[[str, int, bool], Exception | None]
@@ -23,7 +23,7 @@ Script = Callable[[str, int, bool], Exception | None]
 class Bench:
     """A topic of jobs, a worker on it, and notes of all that happens."""
 
-    def __init__(self, *names: str, limits: Limits = LIMITS) -> None:
+    def __init__(self, *names: str, limits: WorkerLimits = LIMITS) -> None:
         self.stream, self.clock, self.limits = MemoryStream(), FakeClock(), limits
         self.names = names
         self.tries: Counter[str] = Counter()

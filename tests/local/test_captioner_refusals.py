@@ -14,7 +14,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer, Step
 
 from caliper.local.config import checked
-from caliper.local.run import Finished, evaluate
+from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.wiring.clock import SystemClock
@@ -40,7 +40,7 @@ def captioning(trouble: Step) -> Step:
     return step
 
 
-async def run(server: ChatServer, folder: Path, blank: str) -> Finished:
+async def run(server: ChatServer, folder: Path, blank: str) -> RunResult:
     rows = [tiny.element("scene", f"s{number:05}", "a park") for number in range(SAMPLES)]
     tiny.lines(folder / "data" / "scene.jsonl", rows)
     for number, row in enumerate(rows):

@@ -19,7 +19,7 @@ from tests.fakes.numbered import BROKEN, judging
 
 from caliper.core.errors import ModelChanged
 from caliper.local.config import RunConfig, checked
-from caliper.local.run import Finished, evaluate
+from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.wiring.clock import SystemClock
@@ -31,7 +31,7 @@ IMPATIENT = Access(timeout=4.0, retry_budget=8.0)
 PATIENT = Access(timeout=60.0, retry_budget=120.0)
 
 
-async def run(server: ChatServer, folder: Path, out: str, access: Access = PATIENT) -> Finished:
+async def run(server: ChatServer, folder: Path, out: str, access: Access = PATIENT) -> RunResult:
     """The run of all samples, in this process."""
     clock = SystemClock()
     config = configured(server.url, folder, out)

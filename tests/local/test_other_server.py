@@ -14,7 +14,7 @@ from caliper.local.config import RunConfig, checked
 from caliper.local.run import evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access, ModelRoom
 
@@ -92,7 +92,7 @@ async def test_it_obeys_a_schema_and_counts_its_tokens(llama: str) -> None:
     room = ModelRoom(ACCESS, SystemClock())
     try:
         model = await room.chat_model(f"tgi:{llama}#noise")
-        message = Message("user", ("How good is this caption?",))
+        message = ChatMessage("user", ("How good is this caption?",))
         found = await model.complete((message,), Decoding(max_tokens=64), SCORE)
     finally:
         await room.close()

@@ -9,7 +9,7 @@ from tests.fakes import runs
 
 from caliper.benchmarks.registry import BUILT_IN, benchmark, recipe_names
 from caliper.benchmarks.settings import resolved_settings
-from caliper.cli.options import Shared, from_file, from_flags, part_of
+from caliper.cli.options import SharedOptions, from_file, from_flags, part_of
 from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
 from caliper.local.config import BenchmarkConfig, as_asked, checked
@@ -75,12 +75,12 @@ def test_flags_win_over_a_file_and_a_file_over_its_recipe(tmp_path: Path) -> Non
         "    captions: captions.json\n    repeats: 5\n"
         "    set: {weights: text, s_cov: image, reading: bounded}\n"
     )
-    shared = Shared(settings=["s_cov=union", "reading=released"])
+    shared = SharedOptions(settings=["s_cov=union", "reading=released"])
     found = from_file(file, shared).benchmarks["comprecap"]
     assert found.repeats == 5
     assert (found.set["weights"], found.set["s_cov"]) == ("text", "union")
     assert (found.set["reading"], found.set["relations"]) == ("released", "released")
-    assert from_file(file, Shared(repeats=1)).benchmarks["comprecap"].repeats == 1
+    assert from_file(file, SharedOptions(repeats=1)).benchmarks["comprecap"].repeats == 1
 
 
 def test_a_recipe_on_the_command_line_leaves_what_the_file_says(tmp_path: Path) -> None:
@@ -88,10 +88,12 @@ def test_a_recipe_on_the_command_line_leaves_what_the_file_says(tmp_path: Path) 
     file.write_text(
         "benchmarks:\n  comprecap: {data: a.json, captions: c.json, set: {weights: text}}\n"
     )
-    found = from_file(file, Shared(recipe="published")).benchmarks["comprecap"]
+    found = from_file(file, SharedOptions(recipe="published")).benchmarks["comprecap"]
     assert (found.set["weights"], found.set["relations"], found.repeats) == ("text", "released", 3)
     flags = part_of("comprecap")(data=Path("a.json"), captions=Path("c.json"))
-    found = from_flags("comprecap", flags, Shared(recipe="published")).benchmarks["comprecap"]
+    found = from_flags("comprecap", flags, SharedOptions(recipe="published")).benchmarks[
+        "comprecap"
+    ]
     assert (found.set["weights"], found.repeats) == ("table2", 3)
 
 

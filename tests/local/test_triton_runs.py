@@ -22,10 +22,10 @@ from caliper.core.errors import ModelChanged
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.question import Decoding
 from caliper.local.config import checked
-from caliper.local.run import Finished, evaluate
+from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access
 
@@ -98,7 +98,7 @@ async def run(
     meddler: Meddler | None = None,
     access: Access = PATIENT,
     clock: SystemClock | None = None,
-) -> Finished:
+) -> RunResult:
     """The run of all pictures, in this process."""
     part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
     return await run_of({"capability": part}, folder / out, meddler, access, clock)
@@ -110,7 +110,7 @@ async def run_of(
     meddler: Meddler | None = None,
     access: Access = PATIENT,
     clock: SystemClock | None = None,
-) -> Finished:
+) -> RunResult:
     places = {"out": str(out), "store": f"{out}-store"}
     config = checked({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
     prepared = await prepare(config, access, clock or SystemClock())
@@ -221,7 +221,7 @@ async def test_a_full_queue_costs_time_only(lent: Own, tmp_path: Path) -> None:
     _, address = lent
     await run(tmp_path, f"{address}/trouble", "quiet")
     (place,) = parse_chat_addresses(f"{address}/trouble")
-    other, slow = TritonModel(place), [Message("user", ("slow 0.5",))]
+    other, slow = TritonModel(place), [ChatMessage("user", ("slow 0.5",))]
     await other.resolve()
     others: list[asyncio.Task[Completion]] = []
 

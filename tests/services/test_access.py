@@ -26,9 +26,9 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, NotFound
-from caliper.pipeline.comparing.comparison import Wished
-from caliper.pipeline.planning.resolution import Asked
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.comparing.comparison import ComparisonRequest
+from caliper.pipeline.planning.resolution import EvaluationRequest
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.serving.tokens import Role
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,9 +110,12 @@ CALLS: dict[str, tuple[Role, Call]] = {
     "GetEvaluation": (Role.READ, lambda there: there.get(NOBODY)),
     "WatchEvaluation": (Role.READ, watched),
     "GetReport": (Role.READ, lambda there: there.report(NOBODY)),
-    "ListVerdicts": (Role.READ, lambda there: there.verdicts(NOBODY, Wanted())),
-    "CompareEvaluations": (Role.READ, lambda there: there.compare([NOBODY, NOBODY], Wished())),
-    "StartEvaluation": (Role.EVALUATE, lambda there: there.start(Asked("ours", ()))),
+    "ListVerdicts": (Role.READ, lambda there: there.verdicts(NOBODY, VerdictQuery())),
+    "CompareEvaluations": (
+        Role.READ,
+        lambda there: there.compare([NOBODY, NOBODY], ComparisonRequest()),
+    ),
+    "StartEvaluation": (Role.EVALUATE, lambda there: there.start(EvaluationRequest("ours", ()))),
     "UploadCaptions": (Role.EVALUATE, lambda there: there.upload("captionqa", {"1": "A dog."})),
     "CancelEvaluation": (Role.EVALUATE, lambda there: there.cancel(NOBODY)),
 }

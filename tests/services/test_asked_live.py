@@ -24,8 +24,8 @@ from caliper.cli.submission import parcel_of, send
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.local.config import BenchmarkConfig, RunConfig
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
-from caliper.pipeline.reports.run_reader import FILES, Wanted
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
+from caliper.pipeline.reports.run_reader import FILES, VerdictQuery
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
@@ -123,7 +123,7 @@ async def test_a_job_is_one_get_and_one_put_beside_its_media(there: There) -> No
     captioner = there.store
     begun = await send(config, there.gateway, there.ground.store)
     await over(there.gateway, begun.spec.run_id)
-    rows, _ = await there.gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+    rows, _ = await there.gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
     samples = {row.sample for row in rows}
     asked = [row for row in rows if row.item.startswith("qa/")]
     assert {row.sample for row in asked} == samples
@@ -170,7 +170,7 @@ async def test_a_picture_that_was_not_pushed_costs_its_questions_only(
     part = only(asked_live(NAME), "captionqa", media=nothing)
     begun = await send(part, there.gateway, there.ground.store)
     ended = await over(there.gateway, begun.spec.run_id)
-    rows, _ = await there.gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+    rows, _ = await there.gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
     assert ended.state is RunState.FINISHED
     reasons = {(row.item.startswith("qa/"), row.reason) for row in rows}
     assert reasons == {(True, "media_missing"), (False, "media_missing")}
@@ -194,7 +194,7 @@ async def test_trouble_of_the_checkpoint_is_no_wrong_answer(tmp_path: Path) -> N
         config = only(asked_live(NAME, coverage_floor=0.9), "captionqa")
         begun = await send(config, there.gateway, there.ground.store)
         ended = await over(there.gateway, begun.spec.run_id)
-        rows, _ = await there.gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+        rows, _ = await there.gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
         assert ended.state is RunState.FINISHED
         reasons = {row.reason for row in rows if row.item.startswith("qa/")}
         assert reasons == {"backend"}
@@ -216,7 +216,7 @@ async def test_another_model_is_not_asked(there: There) -> None:
         ({"captions": captions, "media": NAME}, "give it as captioner too"),
         ({"captioner": NAME, "media": NAME, "qa_replies": digest}, "one of media and qa_replies"),
     ):
-        part = BenchmarkAsked("captionqa", digest, **given)  # type: ignore[arg-type]
+        part = BenchmarkRequest("captionqa", digest, **given)  # type: ignore[arg-type]
         with pytest.raises(InvalidInput, match=message) as refused:
-            await there.gateway.start(Asked("ours", (part,)))
+            await there.gateway.start(EvaluationRequest("ours", (part,)))
         assert refused.value.field == "benchmarks[0].media"

@@ -15,7 +15,7 @@ from tests.fakes.small_runs import example
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 
 KILL_AT = 12
 
@@ -42,7 +42,7 @@ async def test_a_killed_captioner_is_asked_again_for_nothing_it_answered(
     await asyncio.to_thread(there.services["captioner"].kill)
     await there.again("captioner")
     asked = await there.same_as_alone(run, config)
-    rows, _ = await there.gateway.verdicts(run, Wanted(size=1000))
+    rows, _ = await there.gateway.verdicts(run, VerdictQuery(size=1000))
     jobs = Counter(row.sample for row in rows if row.item.startswith("qa/"))
     assert jobs.total() > KILL_AT
     # What a job was answered is kept when it ends: a kill costs those that were in flight.

@@ -14,7 +14,7 @@ from tests.servers.process import STARTS_WITHIN
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import Parts, Running, run_all
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, run_all
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import captioner_parts, examining_parts
@@ -27,7 +27,7 @@ def ground(tmp_path: Path) -> Ground:
     return memory_ground(DirectoryStore(tmp_path / "store"))
 
 
-async def parts_of(role: str, model: str, ground: Ground) -> Parts:
+async def parts_of(role: str, model: str, ground: Ground) -> ServiceParts:
     if role == "captioner":
         parts, _ = await captioner_parts(CaptionerSettings(model=model), ground)
     elif role == "judge":
@@ -39,8 +39,8 @@ async def parts_of(role: str, model: str, ground: Ground) -> Parts:
 
 
 @asynccontextmanager
-async def watched(parts: Parts) -> AsyncIterator[Readiness]:
-    running, told = Running(OPTIONS, parts), asyncio.Event()
+async def watched(parts: ServiceParts) -> AsyncIterator[Readiness]:
+    running, told = ServiceRun(OPTIONS, parts), asyncio.Event()
     task = asyncio.create_task(run_all([running], told))
     await running.started.wait()
     try:

@@ -16,9 +16,9 @@ from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.pipeline.planning.resolution import LocalStages
-from caliper.pipeline.reports.run_reader import Wanted
-from caliper.ports.stages import Described
-from caliper.serving.lifecycle import Parts, together
+from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.ports.stages import StageDescription
+from caliper.serving.lifecycle import ServiceParts, together
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import (
@@ -47,13 +47,17 @@ class Counted:
         ground = self.ground
         return Ground(self.stores[name], ground.stream, ground.logs, ground.codec, ground.clock)
 
-    async def parts(self) -> Parts:
+    async def parts(self) -> ServiceParts:
         judging, reading = JudgeSettings(model=self._model), QaReaderSettings(model=self._model)
         judge, told = await examining_parts("judge", judging, self.own("judge"), LANGUAGE)
         reader, read = await examining_parts("reader", reading, self.own("reader"))
         captioning = CaptionerSettings(model=self._model)
         captioner, captioned = await captioner_parts(captioning, self.own("captioner"))
-        described: dict[str, Described] = {"judge": told, "reader": read, "captioner": captioned}
+        described: dict[str, StageDescription] = {
+            "judge": told,
+            "reader": read,
+            "captioner": captioned,
+        }
         scores, board = aggregator_parts(self.ground)
         front = gateway_parts(self.ground, LocalStages(described), board)
         return together([judge, reader, captioner, scores, front])
@@ -76,7 +80,7 @@ async def run(counted: Counted, config: RunConfig) -> int:
         begun = await send(config, gateway, counted.ground.store)
         ended = await over(gateway, begun.spec.run_id)
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
-        rows, _ = await gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+        rows, _ = await gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
     return len({row.sample for row in rows})
 
 

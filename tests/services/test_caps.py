@@ -25,7 +25,7 @@ from caliper.core.run import RunState
 from caliper.local.config import RunConfig, checked
 from caliper.pipeline.gateway.dead_letters import kept_letters
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.serving.lifecycle import together
 from caliper.wiring.anchors import anchors_of
@@ -59,7 +59,7 @@ class There:
 
     async def reasons(self, ended: Evaluation) -> list[str]:
         """The reason of every verdict in the plan's order, empty for a score."""
-        rows, _ = await self.gateway.verdicts(ended.spec.run_id, Wanted(size=1000))
+        rows, _ = await self.gateway.verdicts(ended.spec.run_id, VerdictQuery(size=1000))
         return [row.reason for row in rows]
 
 

@@ -11,7 +11,7 @@ from tests.fakes.separate import installation as installed
 
 from caliper.core.run import RunState
 from caliper.local.config import checked
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 
 SAMPLES, CALLS, TOKENS_A_CALL = 120, 40, 10
 
@@ -37,7 +37,7 @@ async def test_two_judges_keep_one_cap_on_tokens(there: Installation, tmp_path: 
     asked = len(there.chats["judge"].requests)
     # What is in flight is not taken back: a few jobs more than calls, at each of the two.
     assert CALLS <= asked <= CALLS + 2 * (IN_FLIGHT + 1)
-    rows, _ = await there.gateway.verdicts(run, Wanted(size=1000))
+    rows, _ = await there.gateway.verdicts(run, VerdictQuery(size=1000))
     reasons = [row.reason for row in rows]
     assert (reasons.count(""), reasons.count("budget")) == (asked, SAMPLES - asked)
     assert await there.letters(run) == []

@@ -25,7 +25,7 @@ from caliper.core.errors import InvalidInput, NotComparable, NotFound
 from caliper.local.config import RunConfig, read_config
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import media_of
-from caliper.pipeline.comparing.comparison import Wished, compare_runs
+from caliper.pipeline.comparing.comparison import ComparisonRequest, compare_runs
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
@@ -106,7 +106,7 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     ground: Ground, there: RemoteGateway, tmp_path: Path
 ) -> None:
     ids, directories = await both(ground, there, tmp_path, *NAMES)
-    wished = Wished(anyway=True, flips=30)
+    wished = ComparisonRequest(anyway=True, flips=30)
     found, sent = await there.compare(ids, wished, pictures=True)
     here = await compare_runs([each.stored for each in directories], wished)
     assert comparison_json(found) == comparison_json(here)
@@ -130,7 +130,7 @@ async def test_signs_of_stuffing_are_told(
     ]
     for run in ids:
         await over(there, run)
-    found, _ = await there.compare(ids, Wished(flips=0))
+    found, _ = await there.compare(ids, ComparisonRequest(flips=0))
     shares = dict.fromkeys(("capability", "captionqa", "comprecap"), 1.0)
     assert [side.stuffed for side in found.sides] == [{}, shares]
 
@@ -140,25 +140,25 @@ async def test_what_differs_is_told_in_a_refusal(
 ) -> None:
     ids, directories = await both(ground, there, tmp_path, "careful", "strict")
     with pytest.raises(NotComparable) as refused:
-        await there.compare(ids, Wished())
+        await there.compare(ids, ComparisonRequest())
     with pytest.raises(NotComparable) as here:
-        await compare_runs([each.stored for each in directories], Wished())
+        await compare_runs([each.stored for each in directories], ComparisonRequest())
     assert refused.value.reasons == here.value.reasons
     assert refused.value.reasons == (
         ("setting", "capability setting reply_reading", "lenient / strict"),
     )
     assert str(refused.value) == str(here.value)
-    found, _ = await there.compare(ids, Wished(anyway=True))
+    found, _ = await there.compare(ids, ComparisonRequest(anyway=True))
     assert [each.name for each in found.candidates[0].differing] == ["reply_reading"]
 
 
 async def test_what_cannot_be_asked_for(there: RemoteGateway) -> None:
     with pytest.raises(InvalidInput) as refused:
-        await there.compare([], Wished())
+        await there.compare([], ComparisonRequest())
     assert refused.value.field == "runs"
     for ids in (["0" * 16] * 2, ["no id", "../x"]):
         with pytest.raises(NotFound):
-            await there.compare(ids, Wished())
+            await there.compare(ids, ComparisonRequest())
 
 
 async def test_the_gateway_goes_on_meanwhile_and_a_deadline_ends_it(
@@ -178,5 +178,5 @@ async def test_the_gateway_goes_on_meanwhile_and_a_deadline_ends_it(
         slow.cancel()
         await asyncio.wait([reading])
         held.held = False
-        found, _ = await there.compare(ids, Wished(flips=0))
+        found, _ = await there.compare(ids, ComparisonRequest(flips=0))
     assert len(found.candidates) == 1

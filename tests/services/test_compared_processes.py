@@ -18,7 +18,7 @@ from caliper.adapters.exports.comparison import comparison_json
 from caliper.cli.progress import WarningWatcher
 from caliper.local.config import RunConfig, read_config
 from caliper.local.directory import RunDirectory
-from caliper.pipeline.comparing.comparison import Wished, compare_runs
+from caliper.pipeline.comparing.comparison import ComparisonRequest, compare_runs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -55,8 +55,10 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
         await there.over(ids[-1])
         await alone(local(judged(name), there.chats), WarningWatcher(), tmp_path / name)
         directories.append(RunDirectory(tmp_path / name / "alone"))
-    found, _ = await there.gateway.compare(ids, Wished(partial=True))
-    here = await compare_runs([each.stored for each in directories], Wished(partial=True))
+    found, _ = await there.gateway.compare(ids, ComparisonRequest(partial=True))
+    here = await compare_runs(
+        [each.stored for each in directories], ComparisonRequest(partial=True)
+    )
     assert comparison_json(found) == comparison_json(here)
     assert found == here
     flips = found.candidates[0].flips

@@ -31,7 +31,7 @@ from caliper.core.dead_letters import DEAD_LETTERS, Letter
 from caliper.core.run import RunState
 from caliper.pipeline.gateway.dead_letters import read_job
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, RUNS, VERDICTS
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 
 MIDDLE = 12
 # How often the model of a stage answers before it fails: for most of a run.
@@ -142,7 +142,7 @@ async def _lost(there: Installation, run: str) -> set[tuple[str, str]]:
     """(benchmark, sample) of all that is unscored because of a backend."""
     lost, token = set(), ""
     while True:
-        rows, token = await there.gateway.verdicts(run, Wanted(size=1000, token=token))
+        rows, token = await there.gateway.verdicts(run, VerdictQuery(size=1000, token=token))
         lost |= {(row.benchmark, row.sample) for row in rows if row.reason == "backend"}
         if not token:
             return lost

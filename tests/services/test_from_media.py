@@ -14,7 +14,7 @@ from caliper.cli.submission import parcels_from_media, send
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec, RunState
 from caliper.local.config import RunConfig, read_config
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.wiring.recordings import Recordings
 
 
@@ -35,7 +35,7 @@ async def test_the_report_is_that_of_one_process(
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")
     report = await gateway.report(begun.spec.run_id)
     assert report == await alone(config, WarningWatcher(), tmp_path)
-    rows, _ = await gateway.verdicts(begun.spec.run_id, Wanted(size=1000))
+    rows, _ = await gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
     asked = [row for row in rows if row.judge.startswith("replay")]
     assert {row.benchmark for row in asked} == set(config.benchmarks)
     assert {row.reason for row in asked} <= {"", "no_reply", "bad_ground_truth"}

@@ -21,7 +21,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 
 CALLS = json.loads((KEPT / "calls.json").read_text())
 
@@ -50,7 +50,7 @@ async def test_an_ended_run_is_shown_and_asks_nothing(config: RunConfig, tmp_pat
         (listed,) = (await gateway.list()).evaluations
         assert listed.state is RunState.COMPLETE
         run = listed.spec.run_id
-        rows, _ = await gateway.verdicts(run, Wanted(size=1000))
+        rows, _ = await gateway.verdicts(run, VerdictQuery(size=1000))
         report = json.loads((KEPT / "judged" / "report.json").read_text())
         planned = sum(part["coverage"]["planned"] for part in report["benchmarks"].values())
         assert len(rows) == planned

@@ -18,7 +18,7 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.exits import Exit
-from caliper.cli.options import Shown
+from caliper.cli.options import OutputOptions
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.remote import report_there
 from caliper.cli.submission import parcel_of, send
@@ -30,7 +30,7 @@ from caliper.core.run import Identity, RunSpec, RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.setup import open_sources
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, RUNS
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.runs import REFUSED
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.wiring.grounds import Ground, memory_ground
@@ -51,13 +51,13 @@ def only(name: str, **changes: Any) -> RunConfig:
     return config.model_copy(update={"benchmarks": {name: part}})
 
 
-async def asked(ground: Ground, name: str = "captionqa", **changes: Any) -> Asked:
+async def asked(ground: Ground, name: str = "captionqa", **changes: Any) -> EvaluationRequest:
     """A request whose data and captions are in the store."""
     part = only(name).benchmarks[name]
     parcel = parcel_of(name, part)
     await push_dataset(ground.store, parcel)
     captions = await put_captions(ground.store, open_sources(name, part).captions or {})
-    return Asked("ours", (BenchmarkAsked(name, parcel.digest, captions),), **changes)
+    return EvaluationRequest("ours", (BenchmarkRequest(name, parcel.digest, captions),), **changes)
 
 
 def serving(
@@ -89,7 +89,7 @@ class Begun(NamedTuple):
 
 
 @asynccontextmanager
-async def begun_and_held(ground: Ground, request: Asked) -> AsyncIterator[Begun]:
+async def begun_and_held(ground: Ground, request: EvaluationRequest) -> AsyncIterator[Begun]:
     """The run of a request, begun in an installation that ends with it."""
     arrived, released = asyncio.Event(), asyncio.Event()
 
@@ -154,7 +154,7 @@ async def test_data_that_cannot_be_planned_fail_the_run(
         begun, _ = await there.start(request)
         ended = await over(there, begun.spec.run_id)
         (listed,) = (await there.list()).evaluations
-        code = await report_there(begun.spec.run_id, address, None, Shown())
+        code = await report_there(begun.spec.run_id, address, None, OutputOptions())
         for partial in (False, True):
             with pytest.raises(NotReady, match=f"the run failed: {re.escape(ended.error)}"):
                 await there.report(begun.spec.run_id, partial=partial)

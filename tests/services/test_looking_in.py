@@ -14,7 +14,7 @@ from tests.fakes.small_runs import example
 from caliper.core.report import VerdictRow
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 
 FIRST = 24
 # A reply that is not understood is asked for once more, so that fewer verdicts are out.
@@ -43,7 +43,7 @@ async def kept(there: Installation, run: str, least: int) -> list[VerdictRow]:
     """All verdicts, once so many can be listed: the aggregator keeps them every 15 seconds."""
     async with asyncio.timeout(ENDS_WITHIN):
         while True:
-            rows, _ = await there.gateway.verdicts(run, Wanted(size=1000))
+            rows, _ = await there.gateway.verdicts(run, VerdictQuery(size=1000))
             if len(rows) >= least:
                 return rows
             await asyncio.sleep(0.5)
@@ -72,7 +72,7 @@ async def test_a_watcher_sees_it_to_its_end_whatever_befalls_the_aggregator(
         await middle.wait()
         rows = await kept(there, run, KNOWN)
         report = json.loads(await there.gateway.report(run, partial=True))
-        first, token = await there.gateway.verdicts(run, Wanted("capability", size=10))
+        first, token = await there.gateway.verdicts(run, VerdictQuery("capability", size=10))
         await asyncio.to_thread(there.services["aggregator"].kill)
         await there.again("aggregator")
         meter.allow()
@@ -84,7 +84,7 @@ async def test_a_watcher_sees_it_to_its_end_whatever_befalls_the_aggregator(
     assert [
         state for state, _ in seen[:-1] if state not in (RunState.PLANNING, RunState.RUNNING)
     ] == []
-    rest, _ = await there.gateway.verdicts(run, Wanted("capability", size=1000, token=token))
+    rest, _ = await there.gateway.verdicts(run, VerdictQuery("capability", size=1000, token=token))
     assert {row.index for row in rest} >= {row.index for row in rows[10:]}
     assert len(rest) > len(rows) - 10
     await there.same_as_alone(run, config)

@@ -13,7 +13,7 @@ from caliper.cli.submission import send
 from caliper.core.errors import InvalidInput, NotFound, NotReady
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.wiring.grounds import memory_ground
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -59,14 +59,14 @@ async def test_verdicts_come_in_pages(
 ) -> None:
     run = (await send(careful, gateway, store)).spec.run_id
     await over(gateway, run)
-    whole, token = await gateway.verdicts(run, Wanted(size=1000))
+    whole, token = await gateway.verdicts(run, VerdictQuery(size=1000))
     assert token == ""
-    rows, token = await gateway.verdicts(run, Wanted(size=7))
+    rows, token = await gateway.verdicts(run, VerdictQuery(size=7))
     while token:
-        page, token = await gateway.verdicts(run, Wanted(size=7, token=token))
+        page, token = await gateway.verdicts(run, VerdictQuery(size=7, token=token))
         rows += page
     assert rows == whole
-    chosen, _ = await gateway.verdicts(run, Wanted(benchmark="captionqa", outcome="correct"))
+    chosen, _ = await gateway.verdicts(run, VerdictQuery(benchmark="captionqa", outcome="correct"))
     expected = [r for r in whole if (r.benchmark, r.outcome) == ("captionqa", "correct")]
     assert chosen == expected[:100]
     assert chosen

@@ -24,7 +24,7 @@ from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
 from caliper.local.config import read_config
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
@@ -62,7 +62,7 @@ class Running:
             while True:
                 # Snapshots are taken by the clock, and nobody tells of them.
                 self.clock.ahead += 30
-                rows, token = await self.gateway.verdicts(self.run, Wanted(size=1000))
+                rows, token = await self.gateway.verdicts(self.run, VerdictQuery(size=1000))
                 assert token == ""
                 if len(rows) >= least:
                     return rows
@@ -95,7 +95,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
             await over(gateway, found.run)
 
 
-async def pages(gateway: RemoteGateway, run: str, wanted: Wanted) -> list[VerdictRow]:
+async def pages(gateway: RemoteGateway, run: str, wanted: VerdictQuery) -> list[VerdictRow]:
     rows, token = await gateway.verdicts(run, wanted)
     while token:
         assert len(rows) > 0
@@ -119,34 +119,34 @@ async def test_verdicts_of_a_running_run_are_filtered(going: Running) -> None:
     assert {row.reply for row in rows if row.reply} == {"1"}
     dimension = rows[-1].dimension
     assert {row.dimension for row in rows} > {dimension}
-    found = await pages(gateway, run, Wanted(dimension=dimension, size=2))
+    found = await pages(gateway, run, VerdictQuery(dimension=dimension, size=2))
     assert found == [row for row in rows if row.dimension == dimension]
     assert {row.outcome for row in rows} <= set(benchmark("capability").labels)
     for outcome in {row.outcome for row in rows}:
-        found = await pages(gateway, run, Wanted("capability", outcome=outcome, size=3))
+        found = await pages(gateway, run, VerdictQuery("capability", outcome=outcome, size=3))
         assert found == [row for row in rows if row.outcome == outcome]
     with pytest.raises(InvalidInput, match=r"outcome: unknown outcome 'right'; known: correct, "):
-        await gateway.verdicts(run, Wanted(outcome="right"))
+        await gateway.verdicts(run, VerdictQuery(outcome="right"))
     # A word of another benchmark.
     with pytest.raises(InvalidInput, match="unknown outcome 'cannot answer'"):
-        await gateway.verdicts(run, Wanted("capability", outcome="cannot answer"))
+        await gateway.verdicts(run, VerdictQuery("capability", outcome="cannot answer"))
 
 
 async def test_pages_stay_where_they_were_while_the_run_goes_on(going: Running) -> None:
     before = await going.kept(FIRST)
-    first, token = await going.gateway.verdicts(going.run, Wanted(size=7))
+    first, token = await going.gateway.verdicts(going.run, VerdictQuery(size=7))
     assert first == before[:7]
     going.meter.allow(SECOND)
     await going.known(FIRST + SECOND)
     after = await going.kept(FIRST + SECOND)
-    rest = await pages(going.gateway, going.run, Wanted(size=7, token=token))
+    rest = await pages(going.gateway, going.run, VerdictQuery(size=7, token=token))
     assert rest == [row for row in after if row.index > first[-1].index]
     assert len(rest) > len(before) - 7
     going.meter.allow()
     await over(going.gateway, going.run)
-    ended = await pages(going.gateway, going.run, Wanted(size=50, token=token))
+    ended = await pages(going.gateway, going.run, VerdictQuery(size=50, token=token))
     # At once: who waited for the end finds all of it.
-    whole = await pages(going.gateway, going.run, Wanted(size=1000))
+    whole = await pages(going.gateway, going.run, VerdictQuery(size=1000))
     assert len(whole) > len(after)
     assert ended == [row for row in whole if row.index > first[-1].index]
 

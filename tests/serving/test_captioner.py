@@ -16,7 +16,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.frames import MediaFolder
-from caliper.adapters.media.inline_media import LooseMedia
+from caliper.adapters.media.inline_media import InlineMedia
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
@@ -25,7 +25,7 @@ from caliper.core.errors import BackendUnavailable
 from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 from caliper.ports.models import Image as Shown
 from caliper.serving.captioner import CaptionerServicer, service
 
@@ -40,7 +40,7 @@ class Seeing:
 
     def __init__(self) -> None:
         self.completion: Completion | Exception = Completion(" A red square. \n")
-        self.messages: tuple[Message, ...] = ()
+        self.messages: tuple[ChatMessage, ...] = ()
         self.decoding = Decoding()
 
     async def complete(
@@ -86,7 +86,7 @@ def store() -> MemoryStore:
 @pytest.fixture
 async def captioner(model: Seeing, store: MemoryStore) -> AsyncIterator[Any]:
     servicer = CaptionerServicer(
-        model, shipped_pack(), store, LooseMedia(Decoders(), Preparation())
+        model, shipped_pack(), store, InlineMedia(Decoders(), Preparation())
     )
     async with calling(service(servicer)) as channel:
         yield captioner_pb2_grpc.CaptionerServiceStub(channel)

@@ -16,7 +16,7 @@ from caliper.pipeline.planning.publisher import QA_JOBS, VERDICTS
 from caliper.pipeline.reports.judge_check import read_sittings
 from caliper.pipeline.store.runs import SPEC, run_store, write_json
 from caliper.wiring.grounds import Ground
-from caliper.wiring.roles import Answering
+from caliper.wiring.roles import RoleModels
 from caliper.wiring.service_settings import QaReaderSettings
 from caliper.wiring.services import answering_parts
 
@@ -37,7 +37,7 @@ async def test_verdicts_are_published_after_the_anchors_were_judged() -> None:
     spec = replace(runs.spec(part), pack=PACK.digest)
     await write_json(run_store(store, spec.run_id), SPEC, **spec.to_json())
     ground = Ground(store, stream, stream, codec, FakeClock())
-    parts = answering_parts(Answering("reader", model, PACK), QaReaderSettings(), ground)
+    parts = answering_parts(RoleModels("reader", model, PACK), QaReaderSettings(), ground)
     await stream.publish(Message(QA_JOBS, "job", codec.write(await a_job(spec))))
     told = asyncio.ensure_future(stream.consumer(VERDICTS, "test").receive())
     running = asyncio.ensure_future(parts.working[0].run())

@@ -12,11 +12,11 @@ from tests.servers.process import free_ports
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.question import Decoding, Source
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access, ModelRoom, split_recording, split_spec
 
-HELLO = (Message("user", ("hello",)),)
+HELLO = (ChatMessage("user", ("hello",)),)
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ async def test_taggers_and_embedders_by_name(room: ModelRoom) -> None:
 async def test_models_and_embedders_behind_a_triton_server(room: ModelRoom, triton: str) -> None:
     captioner = await room.chat_model(f"triton:{triton}/captioner")
     assert await room.chat_model(f"triton:{triton}/captioner") is captioner
-    completion = await captioner.complete([Message("user", ("Describe it.",))], Decoding())
+    completion = await captioner.complete([ChatMessage("user", ("Describe it.",))], Decoding())
     assert completion.text
     assert room.costs[captioner.identity.label].calls == 1
     embedder = await room.embedder(f"triton:{triton}/sentences")

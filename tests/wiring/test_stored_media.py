@@ -6,9 +6,9 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.media.bounds import DecoderOptions, Limits
+from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.inline_media import LooseMedia
+from caliper.adapters.media.inline_media import InlineMedia
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 from caliper.pipeline.store.runs import write_json
@@ -26,24 +26,24 @@ class Strict(MemoryStore):
         return await super().get(key, most)
 
 
-async def stored(data: bytes, limits: Limits) -> StoredMedia:
+async def stored(data: bytes, limits: MediaLimits) -> StoredMedia:
     """A medium that the dataset calls x/a.png, and one that is not there."""
     store, digest = Strict(), hashlib.sha256(data).hexdigest()
     await store.put(f"media/{digest}", data)
     known = {"x/a.png": digest, "x/lost.png": "0" * 64}
     await write_json(store, f"datasets/{DATA}/media.json", media=known)
-    loose = LooseMedia(Decoders(DecoderOptions(limits)), Preparation())
+    loose = InlineMedia(Decoders(DecoderOptions(limits)), Preparation())
     return StoredMedia(store, MediaIndex(store, FakeClock()), DATA, loose)
 
 
 async def test_a_medium_that_is_too_long_is_not_fetched() -> None:
-    media = await stored(b"x" * 11, Limits(picture_bytes=10))
+    media = await stored(b"x" * 11, MediaLimits(picture_bytes=10))
     with pytest.raises(InvalidInput, match=r"^x/a\.png: larger than 10 bytes$"):
         await media.images(["x/a.png"])
 
 
 @pytest.mark.parametrize("path", ["x/lost.png", "x/unknown.png"])
 async def test_a_medium_that_is_not_there(path: str) -> None:
-    media = await stored(b"x", Limits())
+    media = await stored(b"x", MediaLimits())
     with pytest.raises(MediaMissing, match=f"{path} was not pushed"):
         await media.images([path])

@@ -40,7 +40,7 @@ _NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class RatedQuestion:
     """One question: whose media it is about, and each rater's label, None for no verdict."""
 
     cluster: str
@@ -77,7 +77,7 @@ class Agreement:
     confusion: tuple[tuple[int, ...], ...] = ()
 
 
-def agree(rated: Sequence[Rated]) -> Agreement:
+def agree(rated: Sequence[RatedQuestion]) -> Agreement:
     """The agreement of all raters.
 
     Questions with fewer than two verdicts tell nothing and are left out. Raises ValueError when
@@ -106,7 +106,7 @@ def agree(rated: Sequence[Rated]) -> Agreement:
     )
 
 
-def _codes(told: Sequence[Rated], labels: tuple[str, ...], raters: int) -> Places:
+def _codes(told: Sequence[RatedQuestion], labels: tuple[str, ...], raters: int) -> Places:
     """A row a question and a column a rater: the place of the label, _NOBODY for none."""
     places: dict[str | None, int] = {label: place for place, label in enumerate(labels)}
     places[None] = _NOBODY
@@ -114,7 +114,7 @@ def _codes(told: Sequence[Rated], labels: tuple[str, ...], raters: int) -> Place
     return np.array(rows, dtype=int).reshape(len(told), raters)
 
 
-def _clusters(told: Sequence[Rated]) -> Places:
+def _clusters(told: Sequence[RatedQuestion]) -> Places:
     """The place of each question's cluster among all, by name."""
     places = {name: place for place, name in enumerate(sorted({q.cluster for q in told}))}
     return np.array([places[question.cluster] for question in told], dtype=int)

@@ -17,7 +17,7 @@ _STD = "std_"
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Throughput:
     """Throughput: replies a second of the run, and tokens a reply (None where the server counts
     none). It is that of a whole run on whatever machine it ran.
     """
@@ -41,7 +41,7 @@ class Candidate:
     part: BenchmarkReport
     differences: Mapping[Path, Difference] = field(default_factory=dict)
     agreement: Agreement | None = None
-    pace: Pace | None = None
+    pace: Throughput | None = None
     blank: Estimate | None = None
 
     def estimate(self, path: Path) -> Estimate:
@@ -50,7 +50,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """The candidates of one benchmark, the first being what the others are set against.
 
     `paths` are the figures beside the headline, that one first: those of its row, and where
@@ -63,13 +63,13 @@ class Choice:
     candidates: tuple[Candidate, ...]
 
 
-def choice(candidates: Sequence[Candidate]) -> Choice:
+def choice(candidates: Sequence[Candidate]) -> ModelChoice:
     """The candidates of one benchmark, at least one, in their order."""
     first = candidates[0].part
     paths: dict[Path, None] = {first.headline: None}
     for candidate in candidates:
         paths.update(dict.fromkeys(_beside(candidate.part)))
-    return Choice(first.name, first.title, tuple(paths), tuple(candidates))
+    return ModelChoice(first.name, first.title, tuple(paths), tuple(candidates))
 
 
 def _beside(part: BenchmarkReport) -> list[Path]:

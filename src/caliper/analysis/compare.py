@@ -28,7 +28,7 @@ from typing import NamedTuple
 from caliper.analysis.constant_part import error_left_open, fewer_observations, subtract
 from caliper.analysis.exact import Cells, alike_bounds, sign_test
 from caliper.analysis.intervals import clipped, flat
-from caliper.analysis.jackknife import Jackknifed, jackknife, student
+from caliper.analysis.jackknife import JackknifeEstimate, jackknife, student
 from caliper.analysis.observations import contributors, value_of
 from caliper.analysis.significance import (
     detectable,
@@ -194,7 +194,7 @@ def _valued(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
 
 
 def _bounded(
-    found: Difference, by: Jackknifed, degrees: int, figure: Figure, cells: Cells
+    found: Difference, by: JackknifeEstimate, degrees: int, figure: Figure, cells: Cells
 ) -> Difference:
     """With its standard error and interval; without where leaving one cluster out leaves no data,
     and where a figure without bounds has no spread.

@@ -14,9 +14,9 @@ from functools import partial
 
 from caliper.analysis.exact import Cells, Place, alike_width
 from caliper.analysis.intervals import bound_of, flat, wilson_width
-from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife
+from caliper.analysis.jackknife import NORMAL, JackknifeEstimate, jackknife
 from caliper.analysis.observations import (
-    Unmoved,
+    ConstantPart,
     contributors,
     left_open,
     observations,
@@ -43,7 +43,7 @@ def _sides(figure: Figure, cells: Cells) -> list[list[Mapping[str, Sums]]]:
     return [[cells[run, cell] for cell in figure.cells] for run in (0, 1)]
 
 
-def error_left_open(figure: Figure, by: Jackknifed, cells: Cells) -> float:
+def error_left_open(figure: Figure, by: JackknifeEstimate, cells: Cells) -> float:
     """The standard error of what the jackknife of the whole knows nothing of: parts, or runs, that
     no cluster moves.
     """
@@ -51,8 +51,8 @@ def error_left_open(figure: Figure, by: Jackknifed, cells: Cells) -> float:
     if figure.weights:
         sums = {cell: add_up(clusters.values()) for (run, cell), clusters in cells.items() if run}
         parts = taking_part(figure, sums)
-    alike: list[Unmoved] = []
-    alone: tuple[list[Unmoved], list[Unmoved]] = ([], [])
+    alike: list[ConstantPart] = []
+    alone: tuple[list[ConstantPart], list[ConstantPart]] = ([], [])
     for part, weight in parts:
         held = {(run, cell): cells[run, cell] for run in (0, 1) for cell in part.cells}
         found = by if part is figure else jackknife(held, partial(subtract, part))
@@ -60,10 +60,10 @@ def error_left_open(figure: Figure, by: Jackknifed, cells: Cells) -> float:
         if found is None or found.error is None or not math.isfinite(width):
             continue
         if flat(found):
-            alike.append(Unmoved(width, fewer_observations(part, held)))
+            alike.append(ConstantPart(width, fewer_observations(part, held)))
             continue
         for run, seen in _at_bounds(part, held):
-            alone[run].append(Unmoved(width, seen))
+            alone[run].append(ConstantPart(width, seen))
     margins = (left_open(alike, alike_width), *(left_open(run, wilson_width) for run in alone))
     return math.hypot(*margins) / NORMAL
 

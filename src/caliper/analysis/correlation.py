@@ -50,7 +50,7 @@ class Correlation:
 
 
 @dataclass(frozen=True, slots=True)
-class Correlated:
+class CorrelationEstimate:
     """The same over so many models with their intervals; None where nothing can be said, and
     `remark` says why.
     """
@@ -81,25 +81,25 @@ def correlation(metric: Sequence[float], human: Sequence[float]) -> Correlation:
     )
 
 
-def correlated(metric: Sequence[float], human: Sequence[float]) -> Correlated:
+def correlated(metric: Sequence[float], human: Sequence[float]) -> CorrelationEstimate:
     """`correlation` with intervals, as far as so many models tell anything.
 
     Raises ValueError for lengths that differ.
     """
     models = len(metric)
     if models == len(human) and models < LEAST:
-        return Correlated(models, remark=_FEW)
+        return CorrelationEstimate(models, remark=_FEW)
     if models == len(human) and _told_apart(metric, human) < 2:
-        return Correlated(models, remark=_ALIKE)
+        return CorrelationEstimate(models, remark=_ALIKE)
     found = correlation(metric, human)
     pearson, kendall, spearman = found.pearson, found.kendall, found.spearman
     if _told_apart(metric, human) < LEAST_BOUNDED:
         bare = [Coefficient(round(value, _DECIMALS)) for value in (pearson, kendall, spearman)]
-        return Correlated(models, bare[0], bare[1], bare[2], _UNBOUNDED)
+        return CorrelationEstimate(models, bare[0], bare[1], bare[2], _UNBOUNDED)
     # One pair of neighbours that changes places, of n (n - 1) / 2 pairs.
     swapped, pairs = 12 / (models**3 - models), 4 / (models**2 - models)
     line = abs(pearson) > 1 - _ROUNDING
-    return Correlated(
+    return CorrelationEstimate(
         models,
         _bounded(pearson, 1 / math.sqrt(models - 3), swapped if line else 0.0),
         _bounded(kendall, math.sqrt(0.437 / (models - 4)), pairs),

@@ -15,7 +15,7 @@ from caliper.analysis.significance import mcnemar
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class AnchorVerdict:
     """One anchor: the verdict that it deserves, and the one that it got; None for no verdict."""
 
     expected: str
@@ -32,7 +32,7 @@ class Sitting:
 
     judge: str
     anchors: str
-    verdicts: Mapping[str, Judged]
+    verdicts: Mapping[str, AnchorVerdict]
 
     @property
     def scored(self) -> int:
@@ -70,7 +70,7 @@ class Sitting:
         """The sitting that `to_json` wrote. Raises ValueError for anything else."""
         try:
             verdicts = {
-                str(name): Judged(judged["expected"], judged["given"])
+                str(name): AnchorVerdict(judged["expected"], judged["given"])
                 for name, judged in written["verdicts"].items()
             }
             return cls(written["judge"], written["anchors"], verdicts)

@@ -80,7 +80,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GateFinding:
     """What one check says of one figure, `better` when more or when less; `reason` tells why it
     is inconclusive.
     """
@@ -95,7 +95,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class GateSide:
     """One run as a gate sees it: whether it is complete, the coverage by benchmark, and the share
     of captions with signs of stuffing of the benchmarks where it is too large to go by figures.
     """
@@ -106,18 +106,20 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
+class GateResult:
     """The gate's decision, and every finding it is made of."""
 
     decision: Decision
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
 
 
 _ANY = "(any figure)"
 Differences = Mapping[str, Mapping[Path, Difference]]
 
 
-def gate(policy: Policy, differences: Differences, base: Side, candidate: Side) -> Gated:
+def gate(
+    policy: Policy, differences: Differences, base: GateSide, candidate: GateSide
+) -> GateResult:
     """Apply a policy to the differences, candidate minus base, of every figure.
 
     A benchmark of the base that the candidate lacks is told, whether a check names it or not.
@@ -134,10 +136,10 @@ def gate(policy: Policy, differences: Differences, base: Side, candidate: Side) 
     judged = [finding if finding.reason else _judged(finding, policy.level) for finding in found]
     judged = _adjusted(judged, policy.level)
     open_ = any(_keeps_open(finding, unfit[finding.check], base, candidate) for finding in judged)
-    return Gated(_decision(judged, something_missing=open_), tuple(judged))
+    return GateResult(_decision(judged, something_missing=open_), tuple(judged))
 
 
-def _keeps_open(finding: Finding, unfit: str, base: Side, candidate: Side) -> bool:
+def _keeps_open(finding: GateFinding, unfit: str, base: GateSide, candidate: GateSide) -> bool:
     """Whether something is missing that no gate may pass over: a benchmark, whatever the tier
     of its check; a figure or the coverage of a check that stops.
     """
@@ -147,7 +149,7 @@ def _keeps_open(finding: Finding, unfit: str, base: Side, candidate: Side) -> bo
     return finding.check.tier is not Tier.ADVISORY and bool(unfit or figureless)
 
 
-def _matching(check: Check, figures: Mapping[Path, Difference]) -> Iterator[Finding]:
+def _matching(check: Check, figures: Mapping[Path, Difference]) -> Iterator[GateFinding]:
     """What is to be found of the figures that a check is about; of the check itself, without a
     figure, where there is none.
     """
@@ -158,12 +160,12 @@ def _matching(check: Check, figures: Mapping[Path, Difference]) -> Iterator[Find
         meant = better is not Better.NEITHER and fnmatchcase(name, check.figure)
         if meant or name == check.figure:
             found = True
-            yield Finding(check, name, Decision.INCONCLUSIVE, difference, better=better)
+            yield GateFinding(check, name, Decision.INCONCLUSIVE, difference, better=better)
     if not found:
-        yield Finding(check, check.figure, Decision.INCONCLUSIVE)
+        yield GateFinding(check, check.figure, Decision.INCONCLUSIVE)
 
 
-def _unfit(policy: Policy, check: Check, base: Side, candidate: Side) -> str:
+def _unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> str:
     """Why nothing of a benchmark can be gated on; empty when it can."""
     for side, name in ((base, "base"), (candidate, "candidate")):
         if check.benchmark not in side.coverage:
@@ -187,7 +189,7 @@ def _margin(check: Check, difference: Difference) -> float:
     return min(margins, default=0.0)
 
 
-def _judged(finding: Finding, level: float) -> Finding:
+def _judged(finding: GateFinding, level: float) -> GateFinding:
     """A finding by itself: whether more than the margin can be ruled out."""
     check, difference = finding.check, finding.difference
     if difference is None or difference.value is None:
@@ -216,7 +218,7 @@ class _Chances(NamedTuple):
     passed: float
 
 
-def _chances(finding: Finding) -> _Chances | None:
+def _chances(finding: GateFinding) -> _Chances | None:
     """None where there is no difference, and where nothing tells how sure it is."""
     found, margin = finding.difference, finding.margin
     if found is None or found.value is None or margin is None:
@@ -234,7 +236,7 @@ def _chances(finding: Finding) -> _Chances | None:
     )
 
 
-def _adjusted(findings: list[Finding], level: float) -> list[Finding]:
+def _adjusted(findings: list[GateFinding], level: float) -> list[GateFinding]:
     """The findings, with those that are regressions after all of them are looked at together.
 
     Advisory checks stop nothing: they are a family of their own and cost the others no power.
@@ -254,15 +256,15 @@ def _adjusted(findings: list[Finding], level: float) -> list[Finding]:
     return found
 
 
-def _decided(finding: Finding, decision: Decision) -> Finding:
+def _decided(finding: GateFinding, decision: Decision) -> GateFinding:
     return replace(finding, decision=decision, reason="")
 
 
-def _open(finding: Finding, reason: str) -> Finding:
+def _open(finding: GateFinding, reason: str) -> GateFinding:
     return replace(finding, reason=reason)
 
 
-def _decision(findings: list[Finding], *, something_missing: bool) -> Decision:
+def _decision(findings: list[GateFinding], *, something_missing: bool) -> Decision:
     stopping = [finding for finding in findings if finding.check.tier is not Tier.ADVISORY]
     if any(finding.decision is Decision.REGRESSION for finding in stopping):
         return Decision.REGRESSION

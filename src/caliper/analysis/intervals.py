@@ -37,9 +37,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
-from caliper.analysis.jackknife import NORMAL, Jackknifed, jackknife, student
+from caliper.analysis.jackknife import NORMAL, JackknifeEstimate, jackknife, student
 from caliper.analysis.observations import (
-    Unmoved,
+    ConstantPart,
     contributing,
     left_open,
     observations,
@@ -195,15 +195,15 @@ def _left_open(figure: Figure, cells: Clusters) -> tuple[float, float]:
     if not figure.weights:
         return 0.0, 0.0
     sums = _totals(cells)
-    least: list[Unmoved] = []
-    greatest: list[Unmoved] = []
+    least: list[ConstantPart] = []
+    greatest: list[ConstantPart] = []
     for part, weight in taking_part(figure, sums):
         value = part.statistic({cell: sums[cell] for cell in part.cells}) or 0.0
         bound = bound_of(value, part.bounds)
         if bound is not None:
             width = weight * (part.bounds[1] - part.bounds[0])
             seen = observations([cells[cell] for cell in part.cells], part.divisor)
-            (greatest if bound else least).append(Unmoved(width, seen))
+            (greatest if bound else least).append(ConstantPart(width, seen))
     return left_open(greatest, wilson_width), left_open(least, wilson_width)
 
 
@@ -223,7 +223,7 @@ def _between(
     return low + least * width, low + most * width
 
 
-def flat(found: Jackknifed) -> bool:
+def flat(found: JackknifeEstimate) -> bool:
     """Tell whether no cluster's absence moves the figure, but for rounding."""
     return (found.error or 0.0) <= _ROUNDING * max(1.0, abs(found.value))
 

@@ -44,7 +44,7 @@ def student(degrees: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Jackknifed:
+class JackknifeEstimate:
     """A statistic of all clusters, its standard error, and how many clusters there are.
 
     `error` is None when it cannot be had: there is one cluster, or leaving one out leaves
@@ -67,7 +67,7 @@ class Jackknifed:
 def jackknife(
     cells: Mapping[Cell, Mapping[str, Sums]],
     statistic: Callable[[Mapping[Cell, Sums]], float | None],
-) -> Jackknifed | None:
+) -> JackknifeEstimate | None:
     """Jackknife `statistic` over the clusters of all `cells`; None when it has no data.
 
     `cells` holds the sums per cluster of each cell; a cluster is left out of all cells at
@@ -81,18 +81,18 @@ def jackknife(
     alike = contributions(cells)
     count = alike.total()
     if count < 2:
-        return Jackknifed(value, None, count)
+        return JackknifeEstimate(value, None, count)
     replicates: list[tuple[int, float]] = []
     for parts, times in alike.items():
         without = statistic({**totals, **{cell: less(totals[cell], part) for cell, part in parts}})
         if without is None:
-            return Jackknifed(value, None, count)
+            return JackknifeEstimate(value, None, count)
         replicates.append((times, without))
     mean = math.fsum(times * without for times, without in replicates) / count
     squares = math.fsum(times * (without - mean) ** 2 for times, without in replicates)
     cubes = math.fsum(times * (mean - without) ** 3 for times, without in replicates)
     skew = cubes / (6 * squares**1.5) if squares else 0.0
-    return Jackknifed(value, math.sqrt(squares * (count - 1) / count), count, skew)
+    return JackknifeEstimate(value, math.sqrt(squares * (count - 1) / count), count, skew)
 
 
 def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cell]]:

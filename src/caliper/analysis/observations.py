@@ -55,7 +55,7 @@ def taking_part(figure: Figure, sums: Mapping[str, Sums]) -> Iterator[tuple[Figu
     yield from ((part, weight * left) for part, weight in known)
 
 
-class Unmoved(NamedTuple):
+class ConstantPart(NamedTuple):
     """A part that no cluster moves: `width` is how far it could move the whole, by how many
     `observations` it is known.
     """
@@ -64,7 +64,7 @@ class Unmoved(NamedTuple):
     observations: float
 
 
-def left_open(parts: Sequence[Unmoved], share: Callable[[float], float]) -> float:
+def left_open(parts: Sequence[ConstantPart], share: Callable[[float], float]) -> float:
     """How far these parts together may move the whole: `share` says how much of the width so many
     observations leave open. Those of a weighted sum are W^2 / sum(w^2 / n).
     """

@@ -16,7 +16,7 @@ from caliper.adapters.exports.choice import choice_csv, choice_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.wording import NO_DATA, number
 from caliper.analysis.agreement import Agreement, Coefficient
-from caliper.analysis.choice import Choice
+from caliper.analysis.choice import ModelChoice
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, also_written
@@ -109,7 +109,7 @@ async def _opinions(directories: Sequence[RunDirectory]) -> Opinions:
     return Opinions([await read_verdicts(directory) for directory in directories], possible)
 
 
-def _write(choices: Sequence[Choice], csv: Path | None, markdown: Path | None) -> None:
+def _write(choices: Sequence[ModelChoice], csv: Path | None, markdown: Path | None) -> None:
     if csv is not None:
         write_text(csv, choice_csv(choices))
     if markdown is not None:

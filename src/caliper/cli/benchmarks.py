@@ -9,7 +9,15 @@ import typer
 
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.cli.exits import Exit
-from caliper.cli.options import FromFile, How, Shared, from_file, from_flags, part_of, taking
+from caliper.cli.options import (
+    ConfigOption,
+    How,
+    SharedOptions,
+    from_file,
+    from_flags,
+    part_of,
+    taking,
+)
 from caliper.core.errors import InvalidInput
 from caliper.local.config import RunConfig
 
@@ -22,9 +30,11 @@ def benchmark_commands(
     """
     app = typer.Typer(help=help_text)
 
-    def several(context: typer.Context, given: FromFile, shared: Shared, how: How) -> int:
+    def several(
+        context: typer.Context, given: ConfigOption, shared: SharedOptions, how: How
+    ) -> int:
         if context.invoked_subcommand is not None:
-            if (given, shared, how) != (FromFile(), Shared(), shown()):
+            if (given, shared, how) != (ConfigOption(), SharedOptions(), shown()):
                 raise InvalidInput(
                     f"options of {context.invoked_subcommand} go behind its name, and --config "
                     "goes without one"
@@ -37,16 +47,18 @@ def benchmark_commands(
         return act(from_file(given.config, shared), how)
 
     app.callback(invoke_without_command=True)(
-        taking(several, FromFile, Shared, shown, with_context=True)
+        taking(several, ConfigOption, SharedOptions, shown, with_context=True)
     )
     for name in benchmark_names():
-        command = taking(_one(name, act), part_of(name), Shared, shown)
+        command = taking(_one(name, act), part_of(name), SharedOptions, shown)
         app.command(name, help=benchmark(name).about)(command)
     return app
 
 
-def _one(name: str, act: Callable[[RunConfig, How], int]) -> Callable[[Any, Shared, How], int]:
-    def one(part: Any, shared: Shared, how: How) -> int:
+def _one(
+    name: str, act: Callable[[RunConfig, How], int]
+) -> Callable[[Any, SharedOptions, How], int]:
+    def one(part: Any, shared: SharedOptions, how: How) -> int:
         return act(from_flags(name, part, shared), how)
 
     return one

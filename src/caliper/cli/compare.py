@@ -23,7 +23,13 @@ from caliper.cli.flags import Json, Quiet, also_written
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import taking
 from caliper.core.run import RunState
-from caliper.pipeline.comparing.comparison import FLIPS, MOST_FLIPS, Against, Comparison, Wished
+from caliper.pipeline.comparing.comparison import (
+    FLIPS,
+    MOST_FLIPS,
+    Against,
+    Comparison,
+    ComparisonRequest,
+)
 
 HELP = """Compare runs with BASE, metric by metric.
 
@@ -49,7 +55,7 @@ Listed = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CompareOptions:
     """What can be said of a comparison."""
 
     base: Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
@@ -63,12 +69,12 @@ class Wanted:
     quiet: Quiet = False
 
 
-def compare(wanted: Wanted) -> int:
+def compare(wanted: CompareOptions) -> int:
     """Compare, and show or write what was found."""
     pictures = wanted.html is not None
     # Flips are listed where they are shown.
     flips = wanted.flips if pictures or wanted.json else 0
-    wished = Wished(wanted.anyway, wanted.partial, flips)
+    wished = ComparisonRequest(wanted.anyway, wanted.partial, flips)
     runs = (wanted.base, *wanted.candidates)
     found, thumbnail = compared(runs, wanted.server, wished, pictures=pictures)
     if wanted.html is not None:
@@ -135,4 +141,4 @@ def _table(section: Section, names: tuple[str, str]) -> Table:
     return table
 
 
-command = taking(compare, Wanted, help_text=HELP)
+command = taking(compare, CompareOptions, help_text=HELP)

@@ -19,7 +19,7 @@ from caliper.cli.installation import open_gateway
 from caliper.core.report import Report
 from caliper.local.directory import find_run
 from caliper.local.reports import media_of
-from caliper.pipeline.comparing.comparison import Comparison, Wished, compare_runs
+from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, compare_runs
 from caliper.wiring.sinks import thumbnails_below
 
 Anyway = Annotated[
@@ -39,7 +39,7 @@ Partial = Annotated[
 
 
 def compared(
-    runs: Sequence[str], server: str | None, wished: Wished, *, pictures: bool = False
+    runs: Sequence[str], server: str | None, wished: ComparisonRequest, *, pictures: bool = False
 ) -> tuple[Comparison, Thumbnail]:
     """The first run and the others against it, here or on an installation, and their pictures.
 
@@ -64,7 +64,7 @@ def compared(
 
 
 async def _compared_there(
-    runs: Sequence[str], server: str, wished: Wished, *, pictures: bool
+    runs: Sequence[str], server: str, wished: ComparisonRequest, *, pictures: bool
 ) -> tuple[Comparison, Thumbnail]:
     async with open_gateway(server) as gateway:
         found, sent = await gateway.compare(runs, wished, pictures=pictures)

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from caliper.analysis.correlation import Correlated, correlated
+from caliper.analysis.correlation import CorrelationEstimate, correlated
 from caliper.analysis.leaderboard import Column, headline_columns, metric_columns
 from caliper.cli.agreement import coefficient
 from caliper.cli.comparison import Anyway, refuse_unlike
@@ -108,7 +108,9 @@ def _columns(reports: Sequence[Report], metric: str | None) -> tuple[Column, ...
     return tuple(columns)
 
 
-def _over(column: Column, reports: Sequence[Report], scores: Mapping[str, float]) -> Correlated:
+def _over(
+    column: Column, reports: Sequence[Report], scores: Mapping[str, float]
+) -> CorrelationEstimate:
     values = {
         report.name: part.estimates[column.path].value
         for report in reports
@@ -119,14 +121,14 @@ def _over(column: Column, reports: Sequence[Report], scores: Mapping[str, float]
     return correlated(list(known.values()), [scores[name] for name in known])
 
 
-def _told(found: Mapping[Column, Correlated]) -> dict[str, dict[str, object]]:
+def _told(found: Mapping[Column, CorrelationEstimate]) -> dict[str, dict[str, object]]:
     told: dict[str, dict[str, object]] = {}
     for column, one in found.items():
         told.setdefault(column.benchmark, {})[".".join(column.path)] = asdict(one)
     return told
 
 
-def _table(found: Mapping[Column, Correlated]) -> Table:
+def _table(found: Mapping[Column, CorrelationEstimate]) -> Table:
     grid = Table(box=None, pad_edge=False)
     for heading in ("", "figure"):
         grid.add_column(heading)

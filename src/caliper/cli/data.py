@@ -17,7 +17,7 @@ from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
-from caliper.cli.options import Shown, taking
+from caliper.cli.options import OutputOptions, taking
 from caliper.cli.submission import parcel_of, parcels_from_media
 from caliper.local.config import checked
 from caliper.pipeline.store.supplies import Parcel, push_dataset
@@ -75,7 +75,7 @@ def _group() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PushOptions:
     """What is to be pushed, and where to."""
 
     benchmark: Benchmark
@@ -100,7 +100,7 @@ class Wanted:
         return open_store(settings)
 
 
-def push(wanted: Wanted, shown: Shown) -> int:
+def push(wanted: PushOptions, shown: OutputOptions) -> int:
     """Put a dataset into the store."""
     parcels, there = wanted.parcels(), wanted.there()
     size = sum(one.size for one in parcels.values())
@@ -135,7 +135,7 @@ def push(wanted: Wanted, shown: Shown) -> int:
     return Exit.DONE
 
 
-app.command("push", help=HELP)(taking(push, Wanted, Shown))
+app.command("push", help=HELP)(taking(push, PushOptions, OutputOptions))
 
 
 async def _push(store: ObjectStore, parcels: Iterable[Parcel], told: Callable[[int], None]) -> None:

@@ -21,7 +21,7 @@ from caliper.core.envelopes import bytes_of
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.deferred import deferred
-from caliper.pipeline.gateway.dead_letters import Kept, Which, kept_letters, read_job, replay
+from caliper.pipeline.gateway.dead_letters import KeptLetter, Which, kept_letters, read_job, replay
 from caliper.ports.stream import JobStream, LogReader
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def replay_letters(
         raise InvalidInput("--all stands alone: letters, --run and --error choose some of them")
     which = Which(tuple(letters or ()), run, error)
 
-    async def replaying(logs: LogReader, stream: JobStream) -> tuple[list[Kept], list[Kept]]:
+    async def replaying(
+        logs: LogReader, stream: JobStream
+    ) -> tuple[list[KeptLetter], list[KeptLetter]]:
         found = await kept_letters(logs, which)
         return await replay(stream, found), [kept for kept in found if kept.replayed]
 
@@ -141,7 +143,7 @@ async def _on(kafka: str, work: Callable[[LogReader, JobStream], Awaitable[_Resu
         await stream.close()
 
 
-def _told(kept: Kept) -> dict[str, Any]:
+def _told(kept: KeptLetter) -> dict[str, Any]:
     letter, headers = kept.letter, kept.letter.headers
     places = (letter.job.topic, headers.get("origin-partition"), headers.get("origin-offset"))
     put_aside = datetime.fromtimestamp(letter.timestamp / 1000, UTC)

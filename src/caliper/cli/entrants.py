@@ -16,8 +16,8 @@ from caliper.local.directory import find_run, finished_runs
 from caliper.local.reports import read_figures
 from caliper.pipeline.comparing.comparison import (
     MOST_CANDIDATES,
+    ComparisonRequest,
     Differences,
-    Wished,
     differences,
     refuse_partial,
 )
@@ -36,7 +36,7 @@ class Entrants:
     apart: Callable[[int], Mapping[int, Differences]]
 
 
-def entrants(runs: Sequence[str], server: str | None, wished: Wished) -> Entrants:
+def entrants(runs: Sequence[str], server: str | None, wished: ComparisonRequest) -> Entrants:
     """The runs of these names; without any those below runs/ that have a report.
 
     Raises InvalidInput where there are none or one is no run, NotComparable for runs that are not
@@ -50,7 +50,7 @@ def entrants(runs: Sequence[str], server: str | None, wished: Wished) -> Entrant
     return _there(runs, server, wished)
 
 
-def _here(runs: Sequence[str], wished: Wished) -> Entrants:
+def _here(runs: Sequence[str], wished: ComparisonRequest) -> Entrants:
     directories = [find_run(name) for name in runs] or finished_runs()
     if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
@@ -74,22 +74,24 @@ def _here(runs: Sequence[str], wished: Wished) -> Entrants:
     return Entrants(_named(reports, [spec.run_id for spec in specs]), differing, apart)
 
 
-def _alike(reports: Sequence[Report], wished: Wished) -> tuple[tuple[Distinction, ...], ...]:
+def _alike(
+    reports: Sequence[Report], wished: ComparisonRequest
+) -> tuple[tuple[Distinction, ...], ...]:
     first, *others = reports
     return ((), *(refuse_unlike(first, other, anyway=wished.anyway) for other in others))
 
 
-def _refuse_partial(report: Report, run: str, wished: Wished) -> None:
+def _refuse_partial(report: Report, run: str, wished: ComparisonRequest) -> None:
     if not wished.partial:
         refuse_partial(f"run {run} ({report.name})", report.state, report.share)
 
 
-def _there(runs: Sequence[str], server: str, wished: Wished) -> Entrants:
+def _there(runs: Sequence[str], server: str, wished: ComparisonRequest) -> Entrants:
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
         found: dict[int, Differences] = {}
         # Whether they are alike and complete was looked at before, in their reports.
-        anything = Wished(anyway=True, partial=True, flips=0)
+        anything = ComparisonRequest(anyway=True, partial=True, flips=0)
         async with open_gateway(server) as gateway:
             for start in range(0, len(others), MOST_CANDIDATES):
                 some = others[start : start + MOST_CANDIDATES]

@@ -8,11 +8,11 @@ from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Embed, Item, Nouns, Reply, Source
-from caliper.local.setup import Prepared
+from caliper.local.setup import RunSetup
 from caliper.pipeline.asking.request import render_ask
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.store.plan import plan_items
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 from caliper.wiring.anchors import anchors_of
 
 _CHARACTERS_A_TOKEN = 4
@@ -22,7 +22,7 @@ _BYTES_A_VERDICT = 600
 
 
 @dataclass(slots=True)
-class Estimated:
+class BenchmarkEstimate:
     """What one benchmark would take. `calls` go to a chat model, `anchors` of them about anchors;
     lexical and replay make none. Tokens are estimates from characters, without those of
     pictures; `output_tokens` is the upper bound.
@@ -43,7 +43,7 @@ class Estimated:
         return asdict(self)
 
 
-async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
+async def estimate(prepared: RunSetup) -> AsyncIterator[BenchmarkEstimate]:
     """One estimate a benchmark. Plans in memory, writes nothing and calls no chat model.
 
     Raises InvalidInput for rows that cannot be planned, BackendError for an embedder that
@@ -51,7 +51,7 @@ async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
     """
     for part in prepared.spec.benchmarks:
         items = plan_items(prepared.spec, part, prepared.supplies.opened[part.name])
-        found = Estimated(part.name, len(items), len({item.sample for item in items}))
+        found = BenchmarkEstimate(part.name, len(items), len({item.sample for item in items}))
         captions = prepared.supplies.opened[part.name].captions
         if captions is None:
             found.captions_to_write = found.samples
@@ -74,7 +74,7 @@ async def estimate(prepared: Prepared) -> AsyncIterator[Estimated]:
 
 
 async def _add_calls(
-    found: Estimated, prepared: Prepared, item: Item, captions: Mapping[str, str] | None
+    found: BenchmarkEstimate, prepared: RunSetup, item: Item, captions: Mapping[str, str] | None
 ) -> None:
     """Walk the item's examination with empty-handed models, and count what it asks."""
     caption = _caption(item, captions)
@@ -107,7 +107,7 @@ def _caption(item: Item, captions: Mapping[str, str] | None) -> str | None:
     return _TYPICAL_CAPTION if captions is None else captions.get(item.sample)
 
 
-def _tokens(messages: tuple[Message, ...]) -> int:
+def _tokens(messages: tuple[ChatMessage, ...]) -> int:
     characters = sum(
         len(part) for message in messages for part in message.content if isinstance(part, str)
     )

@@ -18,7 +18,7 @@ from caliper.adapters.wording import state, unasked
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
-from caliper.cli.options import Evaluated, Shown
+from caliper.cli.options import EvaluateOptions, OutputOptions
 from caliper.cli.progress import ProgressLog, ProgressWatcher, WarningWatcher
 from caliper.cli.recipes import show_gaps
 from caliper.cli.show import (
@@ -32,8 +32,8 @@ from caliper.core.errors import BackendError
 from caliper.deferred import deferred
 from caliper.local.config import RunConfig
 from caliper.local.reports import find_kept, read_report
-from caliper.local.run import Finished, already, evaluate
-from caliper.local.setup import Prepared, prepare
+from caliper.local.run import RunResult, already, evaluate
+from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
 from caliper.wiring.clock import SystemClock
@@ -45,7 +45,7 @@ else:
     remote = deferred("caliper.cli.remote")
 
 
-def _evaluate(config: RunConfig, shown: Evaluated) -> int:
+def _evaluate(config: RunConfig, shown: EvaluateOptions) -> int:
     # Few objects of a run are in cycles: looking for them as often as Python does takes a tenth of
     # the time of re-scoring, and saves no memory.
     gc.set_threshold(20_000, 50, 100)
@@ -64,7 +64,7 @@ def _evaluate(config: RunConfig, shown: Evaluated) -> int:
     return Exit.DONE if not finished.report.partial else Exit.NO
 
 
-async def _run(config: RunConfig, shown: Shown) -> Finished:
+async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
     """The run, ended by SIGTERM as by Ctrl-C: what is done is kept."""
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
@@ -80,7 +80,9 @@ async def _run(config: RunConfig, shown: Shown) -> Finished:
         await prepared.room.close()
 
 
-def _watcher(prepared: Prepared, shown: Shown, clock: Clock) -> AbstractContextManager[Watcher]:
+def _watcher(
+    prepared: RunSetup, shown: OutputOptions, clock: Clock
+) -> AbstractContextManager[Watcher]:
     captioning = bool(prepared.captioners)
     if shown.quiet:
         return nullcontext(WarningWatcher())
@@ -89,7 +91,7 @@ def _watcher(prepared: Prepared, shown: Shown, clock: Clock) -> AbstractContextM
     return ProgressWatcher(prepared.spec, captioning=captioning)
 
 
-def _tell(finished: Finished, shown: Shown) -> None:
+def _tell(finished: RunResult, shown: OutputOptions) -> None:
     if shown.json:
         told = report_text(finished.report)
         write_out(with_execution(told, finished.since, finished.report.reuse))
@@ -116,6 +118,6 @@ def _cost(model: str, spent: Cost) -> str:
 
 app = benchmark_commands(
     _evaluate,
-    Evaluated,
+    EvaluateOptions,
     "Evaluate captions or a checkpoint on one benchmark, or on several from a file.",
 )

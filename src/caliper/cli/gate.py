@@ -13,7 +13,7 @@ from rich.table import Table
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.wording import dimensions, number
-from caliper.analysis.gate import Decision, Finding, Gated, Side, gate
+from caliper.analysis.gate import Decision, GateFinding, GateResult, GateSide, gate
 from caliper.cli.comparison import Anyway, compared
 from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
@@ -22,8 +22,8 @@ from caliper.cli.gate_policy import read_policy
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import taking
 from caliper.core.run import RunState
+from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.comparing.comparison import Side as ComparedRun
-from caliper.pipeline.comparing.comparison import Wished
 
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
@@ -55,7 +55,7 @@ media, a run is not complete, a benchmark is missing, or captions show signs of 
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GateOptions:
     """What can be said of a gate."""
 
     base: Base
@@ -68,11 +68,11 @@ class Wanted:
     quiet: Quiet = False
 
 
-def decide(wanted: Wanted) -> int:
+def decide(wanted: GateOptions) -> int:
     """Apply the policy; the exit code is the decision."""
     policy = read_policy(wanted.policy)
     # A run that goes on is no reason to refuse: nothing is decided by it.
-    wished = Wished(wanted.anyway, partial=True, flips=0)
+    wished = ComparisonRequest(wanted.anyway, partial=True, flips=0)
     told, _ = compared((wanted.base, wanted.candidate), wanted.server, wished)
     (against,) = told.candidates
     differences = {part.name: part.figures for part in against.parts}
@@ -92,12 +92,12 @@ def decide(wanted: Wanted) -> int:
     return _EXITS[found.decision]
 
 
-def _bare(run: ComparedRun) -> Side:
+def _bare(run: ComparedRun) -> GateSide:
     coverage = {name: coverage.share for name, coverage in run.coverage.items()}
-    return Side(run.state is RunState.COMPLETE, coverage, run.stuffed)
+    return GateSide(run.state is RunState.COMPLETE, coverage, run.stuffed)
 
 
-def _show(before: str, after: str, found: Gated) -> None:
+def _show(before: str, after: str, found: GateResult) -> None:
     grid = Table(title_justify="left", box=None, pad_edge=False)
     for column in ("check", "tier", "", before, after, "difference", "allowed drop"):
         right = column not in ("check", "tier", "")
@@ -109,7 +109,7 @@ def _show(before: str, after: str, found: Gated) -> None:
     OUT.print(f"\n[{colour}]{found.decision}[/{colour}]")
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: GateFinding) -> tuple[str, ...]:
     colour, difference = _COLOURS[finding.decision], finding.difference
     told = f"[{colour}]{finding.decision}[/{colour}]"
     over = "" if difference is None else dimensions(difference)
@@ -124,7 +124,7 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return (escape(name), str(finding.check.tier), told, *figures, margin)
 
 
-def _told(before: str, after: str, found: Gated) -> dict[str, object]:
+def _told(before: str, after: str, found: GateResult) -> dict[str, object]:
     return {
         "base": before,
         "candidate": after,
@@ -133,4 +133,4 @@ def _told(before: str, after: str, found: Gated) -> dict[str, object]:
     }
 
 
-command = taking(decide, Wanted, help_text=HELP)
+command = taking(decide, GateOptions, help_text=HELP)

@@ -41,7 +41,7 @@ from caliper.cli.options import taking
 from caliper.cli.show import shown
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
-from caliper.pipeline.comparing.comparison import Differences, Wished
+from caliper.pipeline.comparing.comparison import ComparisonRequest, Differences
 
 HELP = """Rank checkpoints: one table per benchmark, best first.
 
@@ -69,7 +69,7 @@ Metric = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LeaderboardOptions:
     """What can be said of a leaderboard."""
 
     runs: Runs = None
@@ -85,13 +85,15 @@ class Wanted:
     quiet: Quiet = False
 
 
-def leaderboard(wanted: Wanted) -> int:
+def leaderboard(wanted: LeaderboardOptions) -> int:
     """Read the runs, rank them, and show or write the boards."""
     if wanted.benchmark is not None and wanted.benchmark not in benchmark_names():
         raise UnknownName("benchmark", wanted.benchmark, benchmark_names())
     if wanted.metric is not None and wanted.benchmark is None:
         raise InvalidInput("needs --benchmark", field="--metric")
-    entered = entrants(wanted.runs or (), wanted.server, Wished(wanted.anyway, wanted.partial))
+    entered = entrants(
+        wanted.runs or (), wanted.server, ComparisonRequest(wanted.anyway, wanted.partial)
+    )
     remarks = [tuple(map(said, differing)) for differing in entered.differing]
     boards = _filled(_boards(wanted, entered.reports), entered, remarks)
     _write(wanted, boards)
@@ -104,7 +106,7 @@ def leaderboard(wanted: Wanted) -> int:
     return Exit.DONE if boards else Exit.INCONCLUSIVE
 
 
-def _boards(wanted: Wanted, reports: Sequence[Report]) -> list[Board]:
+def _boards(wanted: LeaderboardOptions, reports: Sequence[Report]) -> list[Board]:
     """The headlines when there are several benchmarks, then a board a benchmark."""
     headlines = headline_columns(reports)
     names = [column.benchmark for column in headlines]
@@ -167,7 +169,7 @@ def _filled(
     return found
 
 
-def _write(wanted: Wanted, boards: Sequence[Board]) -> None:
+def _write(wanted: LeaderboardOptions, boards: Sequence[Board]) -> None:
     if wanted.csv is not None:
         write_text(wanted.csv, "\n".join(map(leaderboard_csv, boards)))
     if wanted.markdown is not None:
@@ -205,4 +207,4 @@ def _cells(board: Board, row: Standing) -> list[str]:
     return [*figures, wording.behind(row)]
 
 
-command = taking(leaderboard, Wanted, help_text=HELP)
+command = taking(leaderboard, LeaderboardOptions, help_text=HELP)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from caliper.analysis.agreement import Agreement, Rated, agree
-from caliper.analysis.choice import Candidate, Choice, Pace, choice
+from caliper.analysis.agreement import Agreement, RatedQuestion, agree
+from caliper.analysis.choice import Candidate, ModelChoice, Throughput, choice
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.labels import Labels, Possible, label_of
 from caliper.core.errors import InvalidInput
@@ -36,12 +36,12 @@ class Opinions:
             for run in self.verdicts
         ]
         known = {(row.question_id, row.repeat): row for run in self.verdicts for row in run}
-        rated: dict[str, dict[str, list[Rated]]] = {}
+        rated: dict[str, dict[str, list[RatedQuestion]]] = {}
         for key, row in known.items():
             if not self.possible[row.question_id]:
                 continue
             labels = tuple(run.get(key) for run in (*told, *people))
-            question = Rated(row.cluster, labels)
+            question = RatedQuestion(row.cluster, labels)
             parts = rated.setdefault(row.benchmark, {ALL: []})
             parts[ALL].append(question)
             parts.setdefault(row.dimension, []).append(question)
@@ -57,7 +57,7 @@ class Opinions:
 
 async def choices(
     directories: Sequence[RunDirectory], opinions: Opinions, blank: Sequence[RunDirectory]
-) -> list[Choice]:
+) -> list[ModelChoice]:
     """The judges or readers of each benchmark of the first run, beside that one's; `blank` are
     runs of some of them over captions that tell nothing.
     """
@@ -87,7 +87,7 @@ async def choices(
     return [choice(candidates) for candidates in found.values()]
 
 
-def _pace(directory: RunDirectory, who: str) -> Pace | None:
+def _pace(directory: RunDirectory, who: str) -> Throughput | None:
     """How fast a model answered, as execution.json tells; None for what was not asked by us, such
     as rules and recorded replies, and where every reply was in the store.
     """
@@ -100,7 +100,7 @@ def _pace(directory: RunDirectory, who: str) -> Pace | None:
         return None
     if replies <= 0 or seconds <= 0:
         return None
-    return Pace(replies / seconds, tokens / replies if tokens else None)
+    return Throughput(replies / seconds, tokens / replies if tokens else None)
 
 
 async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str], Estimate]:

@@ -17,7 +17,7 @@ from caliper.local.config import RunConfig, checked, read_config
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedOptions:
     """The options that every run has; over `--config` they win. None: not given."""
 
     name: flags.Name = None
@@ -50,7 +50,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class FromFile:
+class ConfigOption:
     """The option of a run over several benchmarks."""
 
     config: flags.ConfigFile = None
@@ -78,7 +78,7 @@ def part_of(name: str) -> type:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class OutputOptions:
     """How a command shows its result."""
 
     json: flags.Json = False
@@ -86,13 +86,13 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated(Shown):
+class EvaluateOptions(OutputOptions):
     """How `evaluate` goes: where it runs, and how it shows its result."""
 
     server: flags.Server = None
 
 
-How = TypeVar("How", bound=Shown)
+How = TypeVar("How", bound=OutputOptions)
 
 
 def taking(
@@ -129,7 +129,7 @@ def _hints(group: type) -> dict[str, Any]:
     return get_type_hints(group, include_extras=True)
 
 
-def from_flags(name: str, part: Any, shared: Shared) -> RunConfig:
+def from_flags(name: str, part: Any, shared: SharedOptions) -> RunConfig:
     """The configuration of a run over one benchmark. Raises InvalidInput."""
     values = {key: value for key, value in asdict(part).items() if value is not None}
     values["set"] = split_settings(shared.settings or (), (name,))[name]
@@ -140,7 +140,7 @@ def from_flags(name: str, part: Any, shared: Shared) -> RunConfig:
     return checked({"benchmarks": {name: values}, **shared.run_values()}, file="command line")
 
 
-def from_file(path: Path, shared: Shared) -> RunConfig:
+def from_file(path: Path, shared: SharedOptions) -> RunConfig:
     """The configuration in a file, with the flags over it. Raises InvalidInput."""
     config = read_config(path)
     names = tuple(config.benchmarks)

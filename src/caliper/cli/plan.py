@@ -10,9 +10,9 @@ from rich.table import Table
 
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_json
-from caliper.cli.estimate import Estimated, estimate
+from caliper.cli.estimate import BenchmarkEstimate, estimate
 from caliper.cli.exits import Exit
-from caliper.cli.options import Shown
+from caliper.cli.options import OutputOptions
 from caliper.cli.recipes import show_gaps
 from caliper.local.config import RunConfig
 from caliper.local.run import run_directory
@@ -21,7 +21,7 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access
 
 
-def _plan(config: RunConfig, shown: Shown) -> int:
+def _plan(config: RunConfig, shown: OutputOptions) -> int:
     run, directory, found = asyncio.run(_estimated(config, shown))
     if shown.json:
         told = {"run": run, "directory": directory, "benchmarks": [one.to_json() for one in found]}
@@ -34,7 +34,9 @@ def _plan(config: RunConfig, shown: Shown) -> int:
     return Exit.DONE
 
 
-async def _estimated(config: RunConfig, shown: Shown) -> tuple[str, str, list[Estimated]]:
+async def _estimated(
+    config: RunConfig, shown: OutputOptions
+) -> tuple[str, str, list[BenchmarkEstimate]]:
     prepared = await prepare(config, access(config.concurrency), SystemClock())
     show_gaps(config, prepared.spec, shown)
     try:
@@ -45,7 +47,7 @@ async def _estimated(config: RunConfig, shown: Shown) -> tuple[str, str, list[Es
         await prepared.room.close()
 
 
-def _table(found: list[Estimated]) -> Table:
+def _table(found: list[BenchmarkEstimate]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("benchmark", "samples", "questions", "captions to write", "calls", "for anchors"):
         table.add_column(name, justify="left" if name == "benchmark" else "right")
@@ -67,5 +69,7 @@ def _table(found: list[Estimated]) -> Table:
 
 
 app = benchmark_commands(
-    _plan, Shown, "Estimate what a run would take: samples, questions, calls, tokens, storage."
+    _plan,
+    OutputOptions,
+    "Estimate what a run would take: samples, questions, calls, tokens, storage.",
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.markup import escape
 
 from caliper.cli.console import ERR
-from caliper.cli.options import Shown
+from caliper.cli.options import OutputOptions
 from caliper.core.run import RunSpec
 from caliper.local.config import RunConfig
 from caliper.local.recipes import recipe_gaps
 
 
-def show_gaps(config: RunConfig, spec: RunSpec, shown: Shown) -> None:
+def show_gaps(config: RunConfig, spec: RunSpec, shown: OutputOptions) -> None:
     """Print on standard error in what a run differs from its recipe, unless it is quiet."""
     if config.recipe is None or shown.quiet:
         return

@@ -15,7 +15,7 @@ from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_re
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import Server, open_gateway, open_store
-from caliper.cli.options import Shown
+from caliper.cli.options import OutputOptions
 from caliper.cli.recipes import show_gaps
 from caliper.cli.show import show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
@@ -39,7 +39,7 @@ Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint w
 _INTERVAL = 1.0
 
 
-async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
+async def evaluate_there(config: RunConfig, server: str, shown: OutputOptions) -> int:
     """Push data and captions, start the run, and wait for its end. With --out its report files
     are written there. Raises what `send` and `RemoteGateway.watch` raise.
     """
@@ -71,7 +71,7 @@ async def evaluate_there(config: RunConfig, server: str, shown: Shown) -> int:
     return _code(ended)
 
 
-async def report_there(run: str, server: str, out: Path | None, shown: Shown) -> int:
+async def report_there(run: str, server: str, out: Path | None, shown: OutputOptions) -> int:
     """Show the report of a run of an installation, and write its files to `out` if that is
     given. Raises what `RemoteGateway.report` raises.
     """
@@ -100,7 +100,7 @@ async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
         await asyncio.to_thread(write_atomically, folder / file, data)
 
 
-async def _watch(gateway: RemoteGateway, run: str, shown: Shown) -> Evaluation:
+async def _watch(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Evaluation:
     """Print every change until the run is over."""
     last = await gateway.get(run)
     async for found in gateway.watch(run, _INTERVAL):
@@ -120,7 +120,7 @@ def _line(found: Evaluation) -> str:
     return "  ".join([*parts, f"[red]{plain(found.error)}[/red]"] if found.error else parts)
 
 
-def _tell_failure(found: Evaluation, shown: Shown) -> None:
+def _tell_failure(found: Evaluation, shown: OutputOptions) -> None:
     """Say why a run failed, however little else is shown; and where nothing is, what else keeps
     it from being complete.
     """
@@ -146,7 +146,7 @@ def _code(found: Evaluation) -> Exit:
 
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
     """Watch a run of an installation until it ends. Exit code 1 if it is not complete."""
-    shown = Shown(json=json, quiet=quiet)
+    shown = OutputOptions(json=json, quiet=quiet)
 
     async def watching() -> Evaluation:
         async with open_gateway(server) as gateway:

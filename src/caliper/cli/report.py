@@ -14,7 +14,7 @@ from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import InstalledServer
-from caliper.cli.options import Shown
+from caliper.cli.options import OutputOptions
 from caliper.cli.show import show_place, show_report
 from caliper.core.errors import InvalidInput
 from caliper.deferred import deferred
@@ -52,7 +52,9 @@ def report(
     the run is one of an installation; --out names the folder for its files.
     """
     if server is not None:
-        return asyncio.run(remote.report_there(run, server, out, Shown(json=json, quiet=quiet)))
+        return asyncio.run(
+            remote.report_there(run, server, out, OutputOptions(json=json, quiet=quiet))
+        )
     if out is not None:
         raise InvalidInput("a local run's files stay in its directory", field="--out")
     directory = find_run(run)

@@ -12,7 +12,7 @@ import uvloop
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.cli.options import taking
-from caliper.serving.lifecycle import Running
+from caliper.serving.lifecycle import ServiceRun
 from caliper.wiring.grounds import kafka_access, kafka_ground, memory_ground, open_store
 from caliper.wiring.memory import give_back
 from caliper.wiring.service_settings import (
@@ -74,7 +74,7 @@ TLS, tokens, health port and metrics port are set by the environment, as for the
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServeOptions:
     """What is served where."""
 
     listen: Listen = "127.0.0.1:50051"
@@ -95,7 +95,7 @@ class Served:
         return read_settings(GatewaySettings, **told)
 
 
-def serve(served: Served) -> int:
+def serve(served: ServeOptions) -> int:
     """Run it."""
     log("%(levelname)s %(name)s %(message)s")
     give_back()
@@ -104,7 +104,7 @@ def serve(served: Served) -> int:
     return Exit.DONE
 
 
-async def _serve(served: Served) -> None:
+async def _serve(served: ServeOptions) -> None:
     settings = served.gateway()
     client = read_settings(ClientSettings, store=served.store)
     kept = open_store(client)
@@ -125,8 +125,8 @@ async def _serve(served: Served) -> None:
     await serve_parts(settings.server(), measured(parts, ground, settings), _tell)
 
 
-def _tell(running: Running) -> None:
+def _tell(running: ServiceRun) -> None:
     ERR.print(f"Serving on {running.server.address}", highlight=False)
 
 
-command = taking(serve, Served, help_text=HELP)
+command = taking(serve, ServeOptions, help_text=HELP)

@@ -20,7 +20,7 @@ from caliper.core.run import check_name
 from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources
-from caliper.pipeline.planning.resolution import BenchmarkAsked
+from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.plan import qa_layout
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.supplies import Parcel, push_dataset
@@ -179,7 +179,7 @@ def _media(
 
 async def _asked(
     name: str, part: BenchmarkConfig, supplies: _Supplies, gateway: RemoteGateway
-) -> BenchmarkAsked:
+) -> BenchmarkRequest:
     captions = None
     if supplies.captions is not None:
         captions = await gateway.upload(name, supplies.captions)

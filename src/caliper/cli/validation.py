@@ -25,7 +25,7 @@ from caliper.wiring.models import split_spec
 
 
 @dataclass(frozen=True, slots=True)
-class Valid:
+class ValidationResult:
     """What was found in a path. `problems`: rows that would end Unscored, blank captions, or what
     a run lacks.
     """
@@ -35,7 +35,7 @@ class Valid:
     problems: tuple[str, ...] = ()
 
 
-def validate(path: Path, name: str | None = None) -> Valid:
+def validate(path: Path, name: str | None = None) -> ValidationResult:
     """Tell what a path holds, and everything that is wrong with its rows or its run.
 
     `name` is the benchmark; without it the content decides. Raises InvalidInput naming
@@ -51,7 +51,7 @@ def validate(path: Path, name: str | None = None) -> Valid:
     return _captions(path, name) if kind == "captions" else _data(path, name)
 
 
-def _config(path: Path) -> Valid:
+def _config(path: Path) -> ValidationResult:
     """Everything that the configuration names is checked, but for endpoints."""
     config = read_config(path)
     problems: list[str] = []
@@ -60,16 +60,16 @@ def _config(path: Path) -> Valid:
         problems += _data(part.data, name, part.set).problems
         if part.captions is not None:
             problems += _captions(part.captions, name).problems
-    return Valid("config", f"a run over {', '.join(config.benchmarks)}", tuple(problems))
+    return ValidationResult("config", f"a run over {', '.join(config.benchmarks)}", tuple(problems))
 
 
-def _run(directory: RunDirectory) -> Valid:
+def _run(directory: RunDirectory) -> ValidationResult:
     """Reads the plan and every outcome: what is wrong with them is raised."""
     found, spec = asyncio.run(read_report(directory)), directory.read_spec()
     parts = ", ".join(part.name for part in spec.benchmarks)
     problems = (f"the run is {found.state}, not complete",) if found.partial else ()
     summary = f"run {spec.run_id} ({spec.name}) over {parts}: {found.state}"
-    return Valid("run", summary, problems)
+    return ValidationResult("run", summary, problems)
 
 
 def _recognised(path: Path, name: str | None) -> tuple[str, str]:
@@ -105,13 +105,17 @@ def _first_value(path: Path) -> Any:
     return next(iter(whole), None) if isinstance(whole, list | dict) else None
 
 
-def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})) -> Valid:
+def _data(
+    path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})
+) -> ValidationResult:
     chosen = benchmark(name)
     request = PlanRequest(settings=resolved_settings(name, settings))
     items = list(chosen.plan(open_dataset(path).rows(chosen.data), request))
     questions = sum(item.size for item in items)
     problems = tuple(problem for item in items for problem in _problems(item))
-    return Valid("data", f"{name} data: {len(items):,} items, {questions:,} questions", problems)
+    return ValidationResult(
+        "data", f"{name} data: {len(items):,} items, {questions:,} questions", problems
+    )
 
 
 def _problems(item: Item) -> Iterator[str]:
@@ -120,7 +124,7 @@ def _problems(item: Item) -> Iterator[str]:
             yield f"{item.key}: {question.note or question.unscored}"
 
 
-def _captions(path: Path, name: str) -> Valid:
+def _captions(path: Path, name: str) -> ValidationResult:
     chosen = benchmark(name)
     captions = dict(chosen.read_captions(open_dataset(path).rows(chosen.captions)))
     problems = tuple(
@@ -128,4 +132,4 @@ def _captions(path: Path, name: str) -> Valid:
         for key, text in captions.items()
         if not (text or "").strip()
     )
-    return Valid("captions", f"{name} captions: {len(captions):,}", problems)
+    return ValidationResult("captions", f"{name} captions: {len(captions):,}", problems)

@@ -57,7 +57,7 @@ _BEFORE_VERBS = word_set("""
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class DeedStatement:
     """An annotated action or event: what is wanted, and its first doing ("" if it has none)."""
 
     wanted: WeighedText
@@ -90,7 +90,7 @@ def _deeds(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=2048)
-def telling(text: str, *, verb_first: bool) -> Telling:
+def telling(text: str, *, verb_first: bool) -> DeedStatement:
     """Weigh an annotated sentence, or with `verb_first` an annotated action ("slices bread")."""
     deeds = list(_deeds(words_of(text)))
     meanings = content(text)
@@ -111,7 +111,9 @@ def telling(text: str, *, verb_first: bool) -> Telling:
     if main:
         weights[main] = _MAIN
     total = sum(weights.values())
-    return Telling(WeighedText(MappingProxyType(weights), MappingProxyType(accepted), total), main)
+    return DeedStatement(
+        WeighedText(MappingProxyType(weights), MappingProxyType(accepted), total), main
+    )
 
 
 def _weight(meaning: str) -> float:
@@ -143,7 +145,7 @@ def told_action(parsed: CaptionText, text: str) -> float:
     return held if _together(parsed, asked) else held * _APART
 
 
-def _together(parsed: CaptionText, asked: Telling) -> bool:
+def _together(parsed: CaptionText, asked: DeedStatement) -> bool:
     """Whether a thing of the annotation stands within eight words of its first doing.
 
     True where there is no such thing or no word for the doing.
@@ -161,5 +163,5 @@ def _together(parsed: CaptionText, asked: Telling) -> bool:
     return False
 
 
-def _places(parsed: CaptionText, asked: Telling, meaning: str) -> list[int]:
+def _places(parsed: CaptionText, asked: DeedStatement, meaning: str) -> list[int]:
     return sorted(at for stated in asked.wanted.accepted[meaning] for at in parsed.stated(stated))

@@ -27,7 +27,7 @@ from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.ledger.run_ledger import StoredRun, TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
 from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED
 from caliper.pipeline.store.supplies import read_written
 
@@ -60,7 +60,7 @@ class RunDirectory:
         spec = self.read_spec()
         return StoredRun(spec, self.store(spec), self.captions)
 
-    async def captions(self, run: TrackedRun) -> dict[str, dict[str, str]]:
+    async def captions(self, run: RunLedger) -> dict[str, dict[str, str]]:
         """Caption texts by benchmark and sample, as far as they are known.
 
         Raises InvalidInput when they cannot be read, StoreUnavailable.

@@ -20,17 +20,17 @@ from caliper.local.checks import warnings
 from caliper.local.config import as_asked
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import kept_report, kept_sittings
-from caliper.local.setup import Prepared
+from caliper.local.setup import RunSetup
 from caliper.local.stages import Stages
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.aggregation.follower import Follower, Pace
+from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Models
-from caliper.pipeline.asking.memory_limit import HeldMedia, Holding
+from caliper.pipeline.asking.memory_limit import LimitedMedia, MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances, capped
 from caliper.pipeline.gateway.gateway import Gateway, Outside
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS, before, jobs
 from caliper.pipeline.reports.judge_check import Sittings, with_checks
@@ -38,7 +38,7 @@ from caliper.pipeline.reports.report_files import ReportFiles, planned_captions
 from caliper.pipeline.store.plan import Captions, read_summary
 from caliper.pipeline.store.runs import RunBook, run_store
 from caliper.pipeline.store.supplies import keep_written
-from caliper.pipeline.work.worker import Limits
+from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT, Watcher
@@ -48,7 +48,7 @@ from caliper.wiring.sinks import sinks, thumbnails_below
 from caliper.wiring.standing_anchors import StandingAnchors
 
 _MOST_WAITING = Bounds(verdicts=500)
-_PACE = Pace(conclude=0.05, keep=2.0, patience=None, snapshots=False)
+_PACE = FollowerTiming(conclude=0.05, keep=2.0, patience=None, snapshots=False)
 """Verdicts wait two seconds at most until they are on the disk, and a disk that fails ends it."""
 
 
@@ -60,7 +60,7 @@ class LocalRun:
     """
 
     def __init__(
-        self, prepared: Prepared, directory: RunDirectory, watcher: Watcher, clock: Clock
+        self, prepared: RunSetup, directory: RunDirectory, watcher: Watcher, clock: Clock
     ) -> None:
         self._prepared, self._directory = prepared, directory
         self._watcher, self._clock = watcher, clock
@@ -109,7 +109,7 @@ class LocalRun:
             return False
         return tracked.ended is None or tracked.reported == tracked.ledger.changes
 
-    async def _tracked(self, run: str) -> TrackedRun:
+    async def _tracked(self, run: str) -> RunLedger:
         found = await self._board.find(run)
         if found is None:
             raise InvalidInput("the run cannot be read", file=str(self._directory.path))
@@ -146,15 +146,15 @@ class LocalRun:
     async def _work(self, planner: Planner) -> None:
         options = self._prepared.decoders
         decoders, anchors = Decoders(options), self._anchors()
-        holding = Holding(options.held_bytes, options.workers)
-        media = HeldMedia(self._media(decoders), holding)
+        holding = MemoryLimit(options.held_bytes, options.workers)
+        media = LimitedMedia(self._media(decoders), holding)
         try:
             await self._stages(planner, media, anchors).work()
         finally:
             await anchors.close()
             await decoders.close()
 
-    def _stages(self, planner: Planner, media: HeldMedia, anchors: StandingAnchors) -> Stages:
+    def _stages(self, planner: Planner, media: LimitedMedia, anchors: StandingAnchors) -> Stages:
         prepared, spec = self._prepared, self._prepared.spec
 
         def warn(text: str) -> None:
@@ -183,7 +183,7 @@ class LocalRun:
             codec=self._codec,
             watcher=self._watcher,
             clock=self._clock,
-            limits=Limits(prepared.config.concurrency, prepared.room.access.retry_budget),
+            limits=WorkerLimits(prepared.config.concurrency, prepared.room.access.retry_budget),
             keep_caption=self._keep_caption,
             over=self._over,
         )
@@ -218,7 +218,7 @@ class LocalRun:
             self._report = with_checks(report, self._sittings)
         return self._report
 
-    async def _planned(self, run: TrackedRun) -> Captions:
+    async def _planned(self, run: RunLedger) -> Captions:
         known = {part.name: self._captions.get(part.name, {}) for part in run.spec.benchmarks}
         return await planned_captions(known, run.plan)
 

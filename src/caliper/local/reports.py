@@ -18,7 +18,7 @@ from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.setup import digests, open_pack, open_sources
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.ledger.report import id_of, report, tallies, verdict_rows
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import Sittings, read_sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles
@@ -39,7 +39,7 @@ async def read_report(directory: RunDirectory) -> Report:
     return await kept_report(directory, run, await directory.captions(run))
 
 
-async def kept_report(directory: RunDirectory, run: TrackedRun, captions: Captions) -> Report:
+async def kept_report(directory: RunDirectory, run: RunLedger, captions: Captions) -> Report:
     """The report of a run that is open. Raises InvalidInput when its plan is lost."""
     found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
     return with_checks(found, await kept_sittings(directory, run.spec))

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.local.taxonomy import taxonomy_of
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 
 
-def run_request(config: RunConfig, name: str, parts: Sequence[BenchmarkAsked]) -> Asked:
+def run_request(
+    config: RunConfig, name: str, parts: Sequence[BenchmarkRequest]
+) -> EvaluationRequest:
     """The evaluation of the checkpoint of that name over `parts`."""
-    return Asked(
+    return EvaluationRequest(
         name=name,
         benchmarks=tuple(parts),
         seed=config.seed,
@@ -29,7 +31,7 @@ def part_request(
     digests: Mapping[str, str | None],
     captioner: str | None,
     answerers: Mapping[str, str],
-) -> BenchmarkAsked:
+) -> BenchmarkRequest:
     """One benchmark of it. `digests` stand for its data, captions, qa_data and qa_replies;
     `captioner` and `answerers` are named as whoever resolves it knows them.
 
@@ -37,7 +39,7 @@ def part_request(
     """
     # Recorded replies spare the captioner the questions.
     from_media = part.qa is not None and part.qa_replies is None
-    return BenchmarkAsked(
+    return BenchmarkRequest(
         name=name,
         data=digests["data"] or "",
         captions=digests.get("captions"),

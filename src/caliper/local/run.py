@@ -18,13 +18,13 @@ from caliper.core.report import Report
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
 from caliper.local.reports import kept_sittings
-from caliper.local.setup import Prepared
+from caliper.local.setup import RunSetup
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class RunResult:
     """How a run ended: its report, where it is kept, and what its calls cost by model. `since` is
     when an earlier process ended it, None where this one had something to do.
     """
@@ -35,7 +35,7 @@ class Finished:
     spent: Mapping[str, Cost] = field(default_factory=dict)
 
 
-async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finished:
+async def evaluate(prepared: RunSetup, watcher: Watcher, clock: Clock) -> RunResult:
     """Run to the end, or take up where an earlier process left off.
 
     Raises InvalidInput for rows that cannot be planned, ModelChanged, StoreUnavailable and
@@ -66,17 +66,17 @@ async def evaluate(prepared: Prepared, watcher: Watcher, clock: Clock) -> Finish
                 **_surroundings(),
             }
         )
-    return Finished(found, directory.path, None, prepared.room.costs)
+    return RunResult(found, directory.path, None, prepared.room.costs)
 
 
-def already(directory: RunDirectory, found: Report) -> Finished:
+def already(directory: RunDirectory, found: Report) -> RunResult:
     """A run that an earlier process ended, with its report. Raises NewerSchema or InvalidInput."""
     told = directory.read_execution().get("finished")
     since = None if told is None else datetime.fromisoformat(told)
-    return Finished(replace(found, reuse=directory.reuse), directory.path, since)
+    return RunResult(replace(found, reuse=directory.reuse), directory.path, since)
 
 
-def _take_up(prepared: Prepared) -> None:
+def _take_up(prepared: RunSetup) -> None:
     """Go on with a run that an earlier commit began, under the spec that it has."""
     before = replace(prepared, spec=prepared.spec.by_origin)
     with suppress(InvalidInput):
@@ -84,7 +84,7 @@ def _take_up(prepared: Prepared) -> None:
             prepared.spec = before.spec
 
 
-def run_directory(prepared: Prepared) -> RunDirectory:
+def run_directory(prepared: RunSetup) -> RunDirectory:
     """Where the run is kept: `--out`, else below `runs/`."""
     if prepared.config.out is not None:
         return RunDirectory(prepared.config.out)

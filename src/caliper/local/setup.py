@@ -20,24 +20,29 @@ from caliper.local.request import part_request, run_request
 from caliper.local.supplies import FileSupplies
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.asking.examiner import Models
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked, LocalStages, resolve
+from caliper.pipeline.planning.resolution import (
+    BenchmarkRequest,
+    EvaluationRequest,
+    LocalStages,
+    resolve,
+)
 from caliper.pipeline.store.plan import qa_layout
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
-from caliper.ports.stages import Described
+from caliper.ports.stages import StageDescription
 from caliper.ports.storage import Sources
 from caliper.wiring.models import Access, ModelRoom
 
 
 @dataclass(slots=True)
-class Prepared:
+class RunSetup:
     """A run that is ready to be planned. `captioners` by benchmark, where one writes;
     `decoders` says how media are decoded for them.
     """
 
     config: RunConfig
-    asked: Asked
+    asked: EvaluationRequest
     supplies: FileSupplies
     stages: LocalStages
     spec: RunSpec
@@ -52,7 +57,7 @@ class Prepared:
 class _Parts:
     """What preparing gathers, benchmark by benchmark; `identities` by benchmark and role."""
 
-    asked: list[BenchmarkAsked] = field(default_factory=list)
+    asked: list[BenchmarkRequest] = field(default_factory=list)
     supplies: FileSupplies = field(default_factory=FileSupplies)
     identities: dict[str, Identity] = field(default_factory=dict)
     answerers: dict[str, Answerer] = field(default_factory=dict)
@@ -61,7 +66,7 @@ class _Parts:
     embedder: Embedder | None = None
 
 
-async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
+async def prepare(config: RunConfig, access: Access, clock: Clock) -> RunSetup:
     """Open, read and resolve everything that a run depends on.
 
     Raises InvalidInput naming file, line and field; BackendError when an endpoint that a
@@ -76,14 +81,14 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> Prepared:
             await _prepare_part(name, config, parts, pack, room)
         _refuse_nameless(config, parts)
         asked = run_request(config, config.label or _model_name(parts), parts.asked)
-        everybody = Described(parts.identities, pack.digest)
+        everybody = StageDescription(parts.identities, pack.digest)
         stages = LocalStages(dict.fromkeys(("captioner", "judge", "reader"), everybody))
         spec = await resolve(asked, parts.supplies, stages)
     except BaseException:
         await room.close()
         raise
     models = Models(parts.answerers, parts.tagger, parts.embedder)
-    return Prepared(
+    return RunSetup(
         config=config,
         asked=asked,
         supplies=parts.supplies,

@@ -19,8 +19,21 @@ from caliper.pipeline.planning.publisher import (
     RUNS,
     VERDICTS,
 )
-from caliper.pipeline.work.handlers import CaptionerOf, Captioning, ExaminerOf, Examining, Used
-from caliper.pipeline.work.worker import Attempt, GiveUp, Handle, Limits, Worker, first_failure
+from caliper.pipeline.work.handlers import (
+    CaptionerOf,
+    CaptionHandler,
+    ExamineHandler,
+    ExaminerOf,
+    Used,
+)
+from caliper.pipeline.work.worker import (
+    Attempt,
+    GiveUp,
+    Handle,
+    Worker,
+    WorkerLimits,
+    first_failure,
+)
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.telemetry import Watcher
@@ -46,7 +59,7 @@ class Stages:
     codec: Codec
     watcher: Watcher
     clock: Clock
-    limits: Limits
+    limits: WorkerLimits
     keep_caption: Callable[[str, Caption], Awaitable[None]]
     over: asyncio.Event
 
@@ -62,7 +75,7 @@ class Stages:
                 stage = self._examining()
                 for topic in (JUDGE_JOBS, QA_JOBS):
                     group.create_task(self._worker(topic, stage.handle, stage.give_up))
-                captioning = Captioning(stage, self.captioner_of, self._keep)
+                captioning = CaptionHandler(stage, self.captioner_of, self._keep)
                 group.create_task(self._worker(CAPTION_JOBS, captioning.handle, captioning.give_up))
                 group.create_task(self.follow())
                 await self.over.wait()
@@ -90,9 +103,9 @@ class Stages:
         consumer = self.stream.consumer(topic, group=topic)
         await Worker(consumer, handle, give_up, self.clock, self.limits).run()
 
-    def _examining(self) -> Examining:
+    def _examining(self) -> ExamineHandler:
         examined = self.watcher.examined
-        return Examining(self.stream, self.codec, self.examiner_of, self.used, examined)
+        return ExamineHandler(self.stream, self.codec, self.examiner_of, self.used, examined)
 
     async def _keep(self, job: CaptionJob, caption: Caption) -> None:
         await self.keep_caption(job.benchmark, caption)

@@ -36,7 +36,7 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One chat message. `role` is system or user; `content` its parts in order."""
 
     role: str
@@ -70,7 +70,7 @@ class ChatModel(Protocol):
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",

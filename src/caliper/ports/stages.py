@@ -11,7 +11,7 @@ from caliper.core.run import Identity, RunState
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class StageDescription:
     """What a stage tells of itself: identities by role (judge, tagger ...), or by benchmark and
     role (captionqa/reader) where each benchmark has its own, and the SHA-256 of its prompts.
     """
@@ -23,7 +23,7 @@ class Described:
 class StageDirectory(Protocol):
     """The stages that an installation has."""
 
-    async def describe(self, role: str) -> Described:
+    async def describe(self, role: str) -> StageDescription:
         """The stage of a role: captioner, judge or reader.
 
         Raises InvalidInput when there is none, BackendError when it does not answer.

@@ -31,7 +31,7 @@ _MOST_REPEATS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AdhocRequest:
     """What a caller wants examined. `field` is the request's that holds the rows.
 
     `rows` are JSON objects in the benchmark's official layout, all about one sample.
@@ -59,7 +59,7 @@ def answered_here(name: str, role: str, models: Models) -> str:
     return name
 
 
-async def verdicts_on(asked: Asked, models: Models) -> tuple[Verdict, ...]:
+async def verdicts_on(asked: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
     """One verdict a (question, repeat), in the order of the rows, indices from 0.
 
     Nothing is kept. Raises InvalidInput naming the request's field; BackendError when a model
@@ -80,7 +80,7 @@ async def verdicts_on(asked: Asked, models: Models) -> tuple[Verdict, ...]:
     return examined.verdicts
 
 
-def _spec(asked: Asked) -> RunSpec:
+def _spec(asked: AdhocRequest) -> RunSpec:
     try:
         settings = resolved_settings(asked.benchmark, asked.settings)
     except InvalidInput as error:
@@ -96,7 +96,7 @@ def _spec(asked: Asked) -> RunSpec:
     return RunSpec("", __version__, pack="", benchmarks=(part,), seed=asked.seed)
 
 
-def _planned(spec: RunSpec, asked: Asked) -> tuple[Item, ...]:
+def _planned(spec: RunSpec, asked: AdhocRequest) -> tuple[Item, ...]:
     (part,) = spec.benchmarks
     try:
         items = plan_items(spec, part, Sources(_Rows(asked), captions=None))
@@ -111,7 +111,7 @@ def _planned(spec: RunSpec, asked: Asked) -> tuple[Item, ...]:
     return tuple(numbered)
 
 
-def _in_request(error: InvalidInput, asked: Asked) -> InvalidInput:
+def _in_request(error: InvalidInput, asked: AdhocRequest) -> InvalidInput:
     """The error with its place told as a field of the request."""
     if error.line is None:
         return InvalidInput(str(error), field=asked.field)
@@ -125,7 +125,7 @@ def _in_request(error: InvalidInput, asked: Asked) -> InvalidInput:
 class _Rows:
     """ports.storage.Dataset over the rows of a request."""
 
-    asked: Asked
+    asked: AdhocRequest
 
     def rows(self, layout: Layout) -> Iterator[Row]:
         for line, text in enumerate(self.asked.rows, start=1):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from caliper.adapters.media.inline_media import LooseMedia
+from caliper.adapters.media.inline_media import InlineMedia
 from caliper.adapters.wire.enums import encode_reason
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire
@@ -18,7 +18,7 @@ from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.question import Decoding, Failure
 from caliper.pipeline.asking.captioner import read_caption
 from caliper.pipeline.asking.request import render, with_images
-from caliper.ports.models import ChatModel, Image, Message
+from caliper.ports.models import ChatMessage, ChatModel, Image
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.serving.calls import Context
@@ -40,7 +40,7 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
     """
 
     def __init__(
-        self, model: ChatModel, pack: PromptPack, store: ObjectStore, loose: LooseMedia
+        self, model: ChatModel, pack: PromptPack, store: ObjectStore, loose: InlineMedia
     ) -> None:
         self._model = model
         self._pack = pack
@@ -73,7 +73,7 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         identity = encode_identity(self._model.identity)
         return captioner_pb2.DescribeResponse(identity=identity, pack=self._pack.digest)
 
-    def _words(self, request: captioner_pb2.CaptionRequest) -> tuple[Message, ...]:
+    def _words(self, request: captioner_pb2.CaptionRequest) -> tuple[ChatMessage, ...]:
         try:
             chosen = benchmark(request.benchmark)
         except InvalidInput as error:

@@ -16,7 +16,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
-from caliper.pipeline.reports.run_reader import RunReader, Wanted
+from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
 from caliper.serving.grpc_server import Service
@@ -97,7 +97,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request: pb.ListVerdictsRequest, _: _Context
     ) -> pb.ListVerdictsResponse:
         """A page of verdicts, in plan order."""
-        wanted = Wanted(
+        wanted = VerdictQuery(
             benchmark=request.benchmark,
             dimension=from_wire(request.dimension),
             outcome=from_wire(request.outcome),

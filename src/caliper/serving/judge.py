@@ -7,7 +7,7 @@ from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import from_wire
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.core.run import Identity
-from caliper.serving.adhoc import Asked, ModelsOfSeed, answered_here, verdicts_on
+from caliper.serving.adhoc import AdhocRequest, ModelsOfSeed, answered_here, verdicts_on
 from caliper.serving.calls import Context
 from caliper.serving.grpc_server import Service
 
@@ -28,7 +28,7 @@ class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
         models = self._models(request.seed)
-        asked = Asked(
+        asked = AdhocRequest(
             benchmark=answered_here(request.benchmark, "judge", models),
             field="rows",
             rows=[from_wire(row) for row in request.rows],

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from caliper.pipeline.work.worker import GiveUp, Handle, Limits, Worker, first_failure
+from caliper.pipeline.work.worker import GiveUp, Handle, Worker, WorkerLimits, first_failure
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import Consumer
@@ -20,7 +20,7 @@ from caliper.serving.health import Check
 _PATIENCE = 1.0
 
 
-class Working:
+class TopicWork:
     """Works on one topic for as long as the service lives, and pauses while store or stream are
     down. `check` fails while that is so.
     """
@@ -30,7 +30,7 @@ class Working:
         consumer: Callable[[], Consumer],
         handlers: tuple[Handle, GiveUp],
         clock: Clock,
-        limits: Limits,
+        limits: WorkerLimits,
         telemetry: Telemetry = SILENT,
     ) -> None:
         self._consumer, self._clock, self._telemetry = consumer, clock, telemetry
@@ -60,24 +60,24 @@ class Working:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ServiceParts:
     """What a service is made of: `working` drains when it stops, `tasks` are cancelled then,
     `close` is called at the very end.
     """
 
     services: tuple[Service, ...]
-    working: tuple[Working, ...] = ()
+    working: tuple[TopicWork, ...] = ()
     tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
     checks: Mapping[str, Check] | None = None
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 
-def together(parts: Sequence[Parts]) -> Parts:
+def together(parts: Sequence[ServiceParts]) -> ServiceParts:
     """Several services as one, for one process and one port."""
     checks: dict[str, Check] = {}
     for one in parts:
         checks |= one.checks or {}
-    return Parts(
+    return ServiceParts(
         services=tuple(service for one in parts for service in one.services),
         working=tuple(working for one in parts for working in one.working),
         tasks=tuple(task for one in parts for task in one.tasks),
@@ -95,10 +95,10 @@ def store_check(store: ObjectStore) -> Check:
     return check
 
 
-class Running:
+class ServiceRun:
     """Serves and works. `stopping` ends it; so does a failure that nobody has a row for."""
 
-    def __init__(self, options: ServerOptions, parts: Parts) -> None:
+    def __init__(self, options: ServerOptions, parts: ServiceParts) -> None:
         checks = dict(parts.checks or {})
         checks |= {f"work-{place}": one.check for place, one in enumerate(parts.working)}
         self._options, self._parts = options, parts
@@ -143,7 +143,7 @@ async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
             raise failure
 
 
-async def until_told(running: Iterable[Running]) -> None:
+async def until_told(running: Iterable[ServiceRun]) -> None:
     """Run services, in this order, until SIGTERM or SIGINT; they stop in the opposite one."""
     everything = list(running)
     told = asyncio.Event()
@@ -153,7 +153,7 @@ async def until_told(running: Iterable[Running]) -> None:
     await run_all(everything, told)
 
 
-async def run_all(everything: Sequence[Running], told: asyncio.Event) -> None:
+async def run_all(everything: Sequence[ServiceRun], told: asyncio.Event) -> None:
     """Run services until `told` is set or one of them fails. Raises its failure."""
     tasks: list[asyncio.Task[None]] = []
     waiting = asyncio.ensure_future(told.wait())

@@ -13,7 +13,7 @@ from caliper.core.errors import InvalidInput
 from caliper.deferred import deferred
 from caliper.ports.telemetry import Telemetry
 from caliper.serving.addresses import Address
-from caliper.serving.lifecycle import Parts
+from caliper.serving.lifecycle import ServiceParts
 
 if TYPE_CHECKING:
     import prometheus_client
@@ -38,14 +38,14 @@ def process_telemetry() -> Telemetry:
 
 def metrics_parts(
     telemetry: Telemetry, address: Address | None, certificate: Path | None = None
-) -> Parts:
+) -> ServiceParts:
     """Serves the metrics of a process at an address; nothing where there is none, or where
     nobody keeps metrics. `certificate` is what the process serves, as PEM.
 
     Raises InvalidInput for a certificate that cannot be read.
     """
     if address is None or not isinstance(telemetry, prometheus.PrometheusTelemetry):
-        return Parts(())
+        return ServiceParts(())
     if certificate is not None:
         # The one of the start is served until the end, whatever is in the file by then.
         ends = _end_of(certificate).timestamp()
@@ -65,7 +65,7 @@ def metrics_parts(
         finally:
             await page.stop()
 
-    return Parts((), tasks=(serve,))
+    return ServiceParts((), tasks=(serve,))
 
 
 def _end_of(certificate: Path) -> datetime:

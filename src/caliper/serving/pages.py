@@ -19,16 +19,16 @@ from caliper.core.errors import InvalidInput, NotComparable, NotFound
 from caliper.core.report import Estimate, VerdictRow
 from caliper.core.run import OVER, RunSpec
 from caliper.pipeline.comparing.comparer import Comparer, PicturesOf
-from caliper.pipeline.comparing.comparison import Wished
+from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.headlines import headlines
-from caliper.pipeline.reports.run_reader import RunReader, Wanted
+from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.runs import RunBook
 from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.storage import ObjectStore
 from caliper.serving.addresses import Address
-from caliper.serving.lifecycle import Parts
+from caliper.serving.lifecycle import ServiceParts
 from caliper.serving.web import WebServer
 
 _RUNS, _SAMPLES, _FLIPS = 50, 50, 40
@@ -50,7 +50,7 @@ _Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class PageSources:
     """Where pages take what they show from."""
 
     gateway: Gateway
@@ -62,16 +62,16 @@ class Sources:
     pictures: PicturesOf
 
 
-def page_parts(address: Address, sources: Sources) -> Parts:
+def page_parts(address: Address, sources: PageSources) -> ServiceParts:
     """Serves pages at an address. Raises InvalidInput for one that other machines can reach."""
     server = WebServer(address, Pages(sources).routes(), trouble)
-    return Parts((), tasks=(server.run,))
+    return ServiceParts((), tasks=(server.run,))
 
 
 class Pages:
     """Converts, asks the gateway's use cases, and renders; failures are the server's to tell."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: PageSources) -> None:
         self._from = sources
         self._captions = CaptionBook(sources.store)
         self._pictures: LRUCache[tuple[str, str, str], bytes] = LRUCache(_PICTURES_HELD)
@@ -116,11 +116,11 @@ class Pages:
         benchmark, dimension, outcome, token = (
             request.query.get(field, "") for field in _SAMPLES_BY
         )
-        wanted = Wanted(benchmark, dimension, outcome, _SAMPLES, token)
+        wanted = VerdictQuery(benchmark, dimension, outcome, _SAMPLES, token)
         spec = await self._from.runs.spec(run)
         counted = await self._from.reader.facets(run)
         rows, following = await self._from.reader.verdicts(run, wanted)
-        found = live.Found(
+        found = live.VerdictPage(
             rows,
             await self._captions.captions(spec, ((row.benchmark, row.sample) for row in rows)),
             await self._there(spec, rows),
@@ -180,7 +180,7 @@ class Pages:
         if not base or not others:
             raise InvalidInput("choose a base, and at least one run to set beside it")
         anyway = request.query.get("anyway") == "on"
-        wished = Wished(anyway=anyway, partial=True, flips=_FLIPS)
+        wished = ComparisonRequest(anyway=anyway, partial=True, flips=_FLIPS)
         try:
             found, pictures = await self._from.comparer.compare(
                 [base, *others], wished, pictures=True

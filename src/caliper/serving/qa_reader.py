@@ -7,7 +7,7 @@ from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import from_wire
 from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
 from caliper.core.run import Identity
-from caliper.serving.adhoc import Asked, ModelsOfSeed, answered_here, verdicts_on
+from caliper.serving.adhoc import AdhocRequest, ModelsOfSeed, answered_here, verdicts_on
 from caliper.serving.calls import Context
 from caliper.serving.grpc_server import Service
 
@@ -30,7 +30,7 @@ class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
         models = self._models(request.seed)
-        asked = Asked(
+        asked = AdhocRequest(
             benchmark=answered_here(request.benchmark or _FIRST, "reader", models),
             field="row",
             rows=[from_wire(request.row)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from caliper.analysis.drift import Judged, Sitting
+from caliper.analysis.drift import AnchorVerdict, Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
@@ -38,9 +38,9 @@ async def judge_anchors(spec: RunSpec, models: Models, name: str) -> Sitting:
     return Sitting(answerer.identity.label, digest_of(name), verdicts)
 
 
-async def _judge(anchor: Anchor, run: str, examiner: Examiner) -> Judged:
+async def _judge(anchor: Anchor, run: str, examiner: Examiner) -> AnchorVerdict:
     caption = Caption(anchor.item.sample, anchor.caption)
     job = ExamineJob(run, anchor.item.benchmark, anchor.item.sample, caption, (anchor.item,))
     # What went wrong stands in the verdicts; a run is not held up for its telemetry.
     found, _ = await examiner.conclude(job)
-    return Judged(anchor.expected, anchor.given(found.verdicts[-1].outcome))
+    return AnchorVerdict(anchor.expected, anchor.given(found.verdicts[-1].outcome))

@@ -12,8 +12,8 @@ from pydantic_settings import SettingsConfigDict
 
 from caliper.adapters.cluster.folder import FolderSecrets
 from caliper.adapters.cluster.kubernetes import ClusterAccess, ClusterSecrets
-from caliper.adapters.cluster.recipes import Plan, recipes
-from caliper.adapters.cluster.secrets import Keeper, complete
+from caliper.adapters.cluster.recipes import SecretPlan, recipes
+from caliper.adapters.cluster.secrets import SecretStore, complete
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import PREFIX, Settings, read_settings, variable
@@ -41,7 +41,7 @@ class BootstrapSettings(Settings):
     certificate_days: int = Field(default=365, ge=1, le=36500)
     patience: float = Field(default=120.0, ge=0, le=3600)
 
-    def keeper(self) -> Keeper:
+    def keeper(self) -> SecretStore:
         """Where Secrets are kept. Raises InvalidInput naming what is wrong."""
         if self.directory is not None:
             return FolderSecrets(self.directory)
@@ -51,9 +51,9 @@ class BootstrapSettings(Settings):
         url = self.api.rstrip("/")
         return ClusterSecrets(ClusterAccess(url, self.namespace, self.account, self.patience))
 
-    def plan(self) -> Plan:
+    def plan(self) -> SecretPlan:
         """What is made when it is made now."""
-        return Plan(
+        return SecretPlan(
             self.namespace,
             SystemClock().now(),
             timedelta(days=self.authority_days),

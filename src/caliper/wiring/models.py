@@ -14,7 +14,7 @@ from caliper.adapters.models.cost import Cost
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
-from caliper.adapters.models.replica import Endpoint, Resolving
+from caliper.adapters.models.replica import ChatEndpoint, ResolvableEndpoint
 from caliper.adapters.models.replicas import Replicas
 from caliper.adapters.models.retries import Budget
 from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
@@ -130,7 +130,9 @@ class ModelRoom:
             self._chat_models[spec] = await self._resolved(Pool, self._endpoints(kind, rest))
         return self._chat_models[spec]
 
-    async def _resolved(self, of: type[_Pool], endpoints: Sequence[tuple[str, Resolving]]) -> _Pool:
+    async def _resolved(
+        self, of: type[_Pool], endpoints: Sequence[tuple[str, ResolvableEndpoint]]
+    ) -> _Pool:
         """The model of that kind behind those endpoints."""
         access = self.access
         pool = of(
@@ -148,7 +150,7 @@ class ModelRoom:
         self._pools.append(pool)
         return pool
 
-    def _endpoints(self, kind: str, rest: str) -> list[tuple[str, Endpoint]]:
+    def _endpoints(self, kind: str, rest: str) -> list[tuple[str, ChatEndpoint]]:
         """The adapters of the servers behind a kind's colon, each under its host."""
         access = self.access
         if kind == "triton":

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from caliper.adapters.media.bounds import CLIPS, Limits
+from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
@@ -26,7 +26,7 @@ class StoredPictures:
 
     def __init__(self, store: ObjectStore, index: MediaIndex, spec: RunSpec) -> None:
         self._store, self._index, self._spec = store, index, spec
-        self._limits = Limits()
+        self._limits = MediaLimits()
         self._loop = asyncio.get_running_loop()
 
     def __call__(self, benchmark: str, path: str) -> bytes | None:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.inline_media import LooseMedia
+from caliper.adapters.media.inline_media import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
@@ -21,7 +21,7 @@ from caliper.deferred import deferred
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.memory_limit import HeldMedia, Holding
+from caliper.pipeline.asking.memory_limit import LimitedMedia, MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances, capped
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.store.runs import RunBook
@@ -42,7 +42,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class RoleModels:
     """Who answers in one role: `chat` behind its prompts, or rules where there is none."""
 
     role: str
@@ -59,7 +59,7 @@ class Answering:
         pack: PromptPack,
         room: ModelRoom,
         language: tuple[str, str] | None = None,
-    ) -> Answering:
+    ) -> RoleModels:
         """Who answers behind a SPEC; `language` names tagger and embedder.
 
         Raises what `ModelRoom.chat_model` raises; recordings belong to single runs.
@@ -94,7 +94,7 @@ class Answering:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class JobFilter:
     """Lets jobs of runs pass that are stored, not cancelled, and resolved with what is here.
 
     A run that was resolved with other models has failed: the aggregator is told.
@@ -179,23 +179,23 @@ class Captioners:
 
     model: ChatModel
     pack: PromptPack
-    gate: Gate
+    gate: JobFilter
     store: ObjectStore
     index: MediaIndex
     decoders: Decoders
-    holding: Holding
+    holding: MemoryLimit
     allowances: SharedAllowances
     telemetry: Telemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
-        """None when the job is to be acknowledged without work. Raises what `Gate` raises."""
+        """None when the job is to be acknowledged without work. Raises what `JobFilter` raises."""
         spec = await self.gate.spec(job.run, job.benchmark)
         if spec is None:
             return None
         part = spec.benchmark(job.benchmark)
-        loose = LooseMedia(self.decoders, part.preparation or Preparation())
+        loose = InlineMedia(self.decoders, part.preparation or Preparation())
         media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        held = HeldMedia(media, self.holding)
+        held = LimitedMedia(media, self.holding)
         model = capped(self.model, await self.allowances.of(job))
         return Captioner(spec, model, self.pack, held, self.store, self.telemetry)
 
@@ -207,7 +207,7 @@ class StoredMedia:
     store: ObjectStore
     index: MediaIndex
     data: str
-    loose: LooseMedia
+    loose: InlineMedia
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""

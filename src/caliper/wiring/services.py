@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.inline_media import LooseMedia
+from caliper.adapters.media.inline_media import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
@@ -24,10 +24,10 @@ from caliper.core.run import RunSpec
 from caliper.deferred import deferred
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
-from caliper.pipeline.aggregation.lag import Lagging
+from caliper.pipeline.aggregation.lag import LagMeter
 from caliper.pipeline.aggregation.outlets import Outlets
 from caliper.pipeline.asking.examiner import Models
-from caliper.pipeline.asking.memory_limit import Holding
+from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway, Outside
@@ -39,23 +39,23 @@ from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import MediaIndex, keep_written
-from caliper.pipeline.store.write_back import Unwritten
-from caliper.pipeline.work.handlers import Captioning, Examining
-from caliper.pipeline.work.worker import Attempt, Limits
+from caliper.pipeline.store.write_back import WriteBackBuffer
+from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler
+from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.ports.prompts import PromptPack
-from caliper.ports.stages import Described, ScoreBoard, StageDirectory
+from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
 from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
-from caliper.serving.lifecycle import Parts, Working, store_check, together
+from caliper.serving.lifecycle import ServiceParts, TopicWork, store_check, together
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.recordings import Recordings
-from caliper.wiring.roles import Answering, Captioners, Examiners, Gate
+from caliper.wiring.roles import Captioners, Examiners, JobFilter, RoleModels
 from caliper.wiring.service_settings import CaptionerSettings
 from caliper.wiring.sinks import sink_of, sinks
 from caliper.wiring.standing_anchors import StandingAnchors
@@ -73,28 +73,30 @@ _STAGES = {"judge": "judge", "reader": "qa_reader"}
 
 async def examining_parts(
     role: str, settings: ExaminingSettings, ground: Ground, language: tuple[str, str] | None = None
-) -> tuple[Parts, Described]:
+) -> tuple[ServiceParts, StageDescription]:
     """A judge (role judge) or a QA reader (role reader), and what it tells of itself;
     `language` names tagger and embedder.
 
-    Raises what `Answering.open` raises.
+    Raises what `RoleModels.open` raises.
     """
     pack = _pack(settings)
     telemetry = ground.telemetry.stage(_STAGES[role])
     room = ModelRoom(settings.access(), ground.clock, telemetry)
-    answering = await Answering.open(role, settings.model, pack, room, language)
+    answering = await RoleModels.open(role, settings.model, pack, room, language)
     parts = answering_parts(answering, settings, ground)
     checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
-    return together([parts, Parts((), checks=checks, close=(room.close,))]), Described(
-        answering.identities, pack.digest
-    )
+    return together(
+        [parts, ServiceParts((), checks=checks, close=(room.close,))]
+    ), StageDescription(answering.identities, pack.digest)
 
 
-def answering_parts(answering: Answering, settings: ExaminingSettings, ground: Ground) -> Parts:
+def answering_parts(
+    answering: RoleModels, settings: ExaminingSettings, ground: Ground
+) -> ServiceParts:
     """A judge or a QA reader around those who answer; who opened them closes them."""
     role, pack = answering.role, answering.pack
-    gate = Gate(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
-    held = Unwritten(ground.store)
+    gate = JobFilter(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
+    held = WriteBackBuffer(ground.store)
     telemetry = ground.telemetry.stage(_STAGES[role])
     # As long as a job may take.
     patience = settings.timeout + settings.retry_budget
@@ -110,7 +112,7 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
         return replace(models, answerers={f"{job.benchmark}/media": media})
 
     examiners = Examiners(gate.spec, models_of, held, _allowances(ground), anchors, telemetry)
-    stage = Examining(
+    stage = ExamineHandler(
         ground.stream,
         ground.codec,
         examiners,
@@ -118,14 +120,14 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
         used=examiners.before_publishing,
     )
     topic = _TOPICS[role]
-    working = Working(
+    working = TopicWork(
         ground.consumer(topic, telemetry),
         (stage.handle, stage.give_up),
         ground.clock,
         _limits(settings),
         telemetry,
     )
-    return Parts(
+    return ServiceParts(
         services=(_examining_service(role, answering, pack),),
         working=(working,),
         checks={"store": store_check(ground.store)},
@@ -133,23 +135,25 @@ def answering_parts(answering: Answering, settings: ExaminingSettings, ground: G
     )
 
 
-def _examining_service(role: str, answering: Answering, pack: PromptPack) -> Service:
+def _examining_service(role: str, answering: RoleModels, pack: PromptPack) -> Service:
     identity = answering.identities[role]
     if role == "judge":
         return judge.service(judge.JudgeServicer(answering, identity, pack.digest))
     return qa_reader.service(qa_reader.QaReaderServicer(answering, identity, pack.digest))
 
 
-async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[Parts, Described]:
+async def captioner_parts(
+    settings: CaptionerSettings, ground: Ground
+) -> tuple[ServiceParts, StageDescription]:
     """The captioner, and what it tells of itself. Raises what `ModelRoom.chat_model` raises."""
     pack = _pack(settings)
     telemetry = ground.telemetry.stage("captioner")
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     model = await room.chat_model(settings.model)
     options = settings.decoders()
-    decoders, holding = Decoders(options), Holding(options.held_bytes, options.workers)
+    decoders, holding = Decoders(options), MemoryLimit(options.held_bytes, options.workers)
     identities = {"captioner": model.identity}
-    gate = Gate(identities, pack.digest, ground.runs, ground.stream, ground.codec)
+    gate = JobFilter(identities, pack.digest, ground.runs, ground.stream, ground.codec)
 
     async def keep(job: CaptionJob, caption: Caption) -> None:
         await keep_written(ground.store, job.run, job.benchmark, caption)
@@ -157,36 +161,36 @@ async def captioner_parts(settings: CaptionerSettings, ground: Ground) -> tuple[
     async def no_examiner(_: object) -> None:
         return None
 
-    allowances, store = _allowances(ground), Unwritten(ground.store)
+    allowances, store = _allowances(ground), WriteBackBuffer(ground.store)
     index = MediaIndex(ground.store, ground.clock)
     captioners = Captioners(
         model, pack, gate, store, index, decoders, holding, allowances, telemetry
     )
-    examining = Examining(
+    examining = ExamineHandler(
         ground.stream, ground.codec, no_examiner, changed=gate.fail, used=allowances.tell
     )
-    stage = Captioning(examining, captioners, keep)
-    working = Working(
+    stage = CaptionHandler(examining, captioners, keep)
+    working = TopicWork(
         ground.consumer(CAPTION_JOBS, telemetry),
         (stage.handle, stage.give_up),
         ground.clock,
         _limits(settings),
         telemetry,
     )
-    loose = LooseMedia(decoders, Preparation())
+    loose = InlineMedia(decoders, Preparation())
     servicer = captioner.CaptionerServicer(model, pack, ground.store, loose)
-    parts = Parts(
+    parts = ServiceParts(
         services=(captioner.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
-    return parts, Described(identities, pack.digest)
+    return parts, StageDescription(identities, pack.digest)
 
 
 def gateway_parts(
     ground: Ground, stages: StageDirectory, scores: ScoreBoard, page: Address | None = None
-) -> Parts:
+) -> ServiceParts:
     """The gateway, with the planner, and with pages for people where an address is given."""
     runs = ground.runs
     supplies = StoredSupplies(ground.store, open_dataset)
@@ -204,11 +208,11 @@ def gateway_parts(
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
     telemetry = ground.telemetry.stage("gateway")
-    working = Working(
+    working = TopicWork(
         ground.consumer(PLAN_JOBS, telemetry),
         (plan, give_up),
         ground.clock,
-        Limits(in_flight=_PLANS_AT_ONCE),
+        WorkerLimits(in_flight=_PLANS_AT_ONCE),
         telemetry,
     )
 
@@ -222,7 +226,7 @@ def gateway_parts(
     comparer = Comparer(ground.store, runs, pictures)
     front = Gateway(outside, runs)
     servicer = gateway.GatewayServicer(front, reader, comparer, ground.store)
-    parts = Parts(
+    parts = ServiceParts(
         services=(gateway.service(servicer),),
         working=(working,),
         checks={"store": store_check(ground.store)},
@@ -230,11 +234,11 @@ def gateway_parts(
     )
     if page is None:
         return parts
-    sources = pages.Sources(front, reader, comparer, runs, ground.store, index, pictures)
+    sources = pages.PageSources(front, reader, comparer, runs, ground.store, index, pictures)
     return together([parts, pages.page_parts(page, sources)])
 
 
-def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
+def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
     """The aggregator, of which there is one, and what it shows."""
 
     async def announce(event: RunEnded) -> None:
@@ -253,8 +257,8 @@ def aggregator_parts(ground: Ground) -> tuple[Parts, ScoreBoard]:
     tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
     if telemetry is not SILENT:
         gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)
-        tasks += [gauges.run, Lagging(board, ground.logs, ground.clock, telemetry).run]
-    parts = Parts(
+        tasks += [gauges.run, LagMeter(board, ground.logs, ground.clock, telemetry).run]
+    parts = ServiceParts(
         services=(aggregator.service(aggregator.AggregatorServicer(board)),),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store), "topics": follower.check},
@@ -272,8 +276,8 @@ def _pack(settings: EndpointSettings) -> PromptPack:
     return folder_pack(settings.pack) if settings.pack else shipped_pack()
 
 
-def _limits(settings: EndpointSettings) -> Limits:
+def _limits(settings: EndpointSettings) -> WorkerLimits:
     # A fifth more jobs than calls: while some are read, saved and published, the model is not
     # kept waiting. Its own limit stays that of calls.
     jobs = settings.in_flight + settings.in_flight // 5
-    return Limits(in_flight=jobs, budget=settings.retry_budget)
+    return WorkerLimits(in_flight=jobs, budget=settings.retry_budget)

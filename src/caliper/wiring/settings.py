@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from caliper.adapters.media.bounds import DecoderOptions, Limits
+from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.wiring.models import Access
 
@@ -65,7 +65,7 @@ class MediaSettings(Settings):
 
     def decoders(self) -> DecoderOptions:
         """How media are decoded."""
-        limits = Limits(
+        limits = MediaLimits(
             picture_bytes=self.media_picture_bytes,
             clip_bytes=self.media_clip_bytes,
             pixels=self.media_pixels,

@@ -19,7 +19,7 @@ from caliper.ports.stages import StageDirectory
 from caliper.serving.addresses import Address
 from caliper.serving.calls import remaining_of_call
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import Parts, Running, together, until_told
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, together, until_told
 from caliper.serving.metrics import metrics_parts
 from caliper.wiring.grounds import Ground, ground_of
 from caliper.wiring.memory import give_back
@@ -46,7 +46,7 @@ _AWAKE = 30.0
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
 
-async def judge(settings: JudgeSettings) -> Parts:
+async def judge(settings: JudgeSettings) -> ServiceParts:
     """A judge in a process of its own."""
     ground = ground_of(settings, settings)
     language = (settings.tagger, settings.embedder)
@@ -54,28 +54,28 @@ async def judge(settings: JudgeSettings) -> Parts:
     return measured(parts, ground, settings)
 
 
-async def qa_reader(settings: QaReaderSettings) -> Parts:
+async def qa_reader(settings: QaReaderSettings) -> ServiceParts:
     """A QA reader in a process of its own."""
     ground = ground_of(settings, settings)
     parts, _ = await examining_parts("reader", settings, ground)
     return measured(parts, ground, settings)
 
 
-async def captioner(settings: CaptionerSettings) -> Parts:
+async def captioner(settings: CaptionerSettings) -> ServiceParts:
     """A captioner in a process of its own."""
     ground = ground_of(settings, settings)
     parts, _ = await captioner_parts(settings, ground)
     return measured(parts, ground, settings)
 
 
-async def aggregator(settings: AggregatorSettings) -> Parts:
+async def aggregator(settings: AggregatorSettings) -> ServiceParts:
     """The aggregator in a process of its own."""
     ground = ground_of(settings, settings)
     parts, _ = aggregator_parts(ground)
     return measured(parts, ground, settings)
 
 
-async def gateway(settings: GatewaySettings) -> Parts:
+async def gateway(settings: GatewaySettings) -> ServiceParts:
     """The gateway in a process of its own."""
     given = {
         "captioner": ("captioner", settings.captioner),
@@ -90,7 +90,7 @@ async def gateway(settings: GatewaySettings) -> Parts:
     stages = RemoteStages(targets, remaining_of_call)
     scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
     ground = ground_of(settings, settings)
-    closing = Parts((), close=(stages.close, scores.close))
+    closing = ServiceParts((), close=(stages.close, scores.close))
     directory: StageDirectory = stages
     if settings.stages_sleep:
         directory = sleeping = SleepingStages(stages, ground.store)
@@ -99,13 +99,13 @@ async def gateway(settings: GatewaySettings) -> Parts:
     return measured(together([parts, closing]), ground, settings)
 
 
-def measured(parts: Parts, ground: Ground, settings: ServerSettings) -> Parts:
+def measured(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:
     """A service that serves its metrics too, where its settings say."""
     metrics = metrics_parts(ground.telemetry, settings.metrics(), settings.tls_certificate)
     return together([parts, metrics])
 
 
-def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> int:
+def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
     log("%(asctime)s %(levelname)s %(name)s %(message)s")
     give_back()
@@ -124,7 +124,7 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[Parts]]) -> in
     return 0
 
 
-def _tell(running: Running) -> None:
+def _tell(running: ServiceRun) -> None:
     _LOG.info("serving on %s", running.server.address)
 
 
@@ -148,7 +148,7 @@ async def everything(
     reading: QaReaderSettings,
     captioning: CaptionerSettings | None,
     page: Address | None = None,
-) -> Parts:
+) -> ServiceParts:
     """All services in one process, behind one port, and their pages at `page`, if anywhere.
 
     Raises what opening their models raises.
@@ -166,9 +166,11 @@ async def everything(
     return together([*parts, scores_parts, front])
 
 
-async def serve(options: ServerOptions, parts: Parts, started: Callable[[Running], None]) -> None:
+async def serve(
+    options: ServerOptions, parts: ServiceParts, started: Callable[[ServiceRun], None]
+) -> None:
     """Run services of one process until SIGTERM or Ctrl-C; `started` is told once they listen."""
-    running = Running(options, parts)
+    running = ServiceRun(options, parts)
 
     async def tell() -> None:
         await running.started.wait()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from caliper.adapters.cluster.certificates import Authority, Signed
+from caliper.adapters.cluster.certificates import Authority, SignedCertificate
 from caliper.adapters.cluster.recipes import host_names
 from caliper.core.errors import InvalidInput
 
@@ -18,7 +18,7 @@ AUTHORITY = Authority.make("Caliper", NOW, 10 * YEAR)
 SIGNED = AUTHORITY.certify(NAMES, NOW, YEAR)
 
 
-def agreed(signed: Signed, trusted: Authority, name: str, folder: Path) -> str | None:
+def agreed(signed: SignedCertificate, trusted: Authority, name: str, folder: Path) -> str | None:
     """The version of TLS that a client who wants `name` and a server agree on, in memory."""
     chain, key = folder / "tls.crt", folder / "tls.key"
     chain.write_bytes(signed.chain)
@@ -76,7 +76,7 @@ def test_who_was_signed_signs_nobody(tmp_path: Path) -> None:
     limits = between.certificate.extensions.get_extension_for_class(x509.BasicConstraints)
     assert not limits.value.ca
     made = between.certify(("kafka",), NOW, YEAR)
-    whole = Signed(made.chain + AUTHORITY.text, made.key)
+    whole = SignedCertificate(made.chain + AUTHORITY.text, made.key)
     with pytest.raises(ssl.SSLCertVerificationError, match="invalid CA"):
         agreed(whole, AUTHORITY, "kafka", tmp_path)
 
@@ -111,7 +111,9 @@ def test_an_authority_that_is_none(certificate: bytes, key: bytes, message: str)
     assert "BEGIN" not in str(refused.value)
 
 
-def faults(given: Signed, *, authority: Authority = AUTHORITY, now: datetime = NOW) -> list[str]:
+def faults(
+    given: SignedCertificate, *, authority: Authority = AUTHORITY, now: datetime = NOW
+) -> list[str]:
     return list(authority.faults(given, NAMES, now))
 
 
@@ -121,9 +123,11 @@ def test_nothing_is_wrong_with_what_it_signed() -> None:
 
 def test_what_is_wrong_is_said() -> None:
     strange = AUTHORITY.certify(("localhost",), NOW, YEAR)
-    assert faults(Signed(b"", SIGNED.key)) == ["certificate or key cannot be read"]
-    assert faults(Signed(SIGNED.chain, b"x")) == ["certificate or key cannot be read"]
-    assert faults(Signed(SIGNED.chain, strange.key)) == ["the key is not that of the certificate"]
+    assert faults(SignedCertificate(b"", SIGNED.key)) == ["certificate or key cannot be read"]
+    assert faults(SignedCertificate(SIGNED.chain, b"x")) == ["certificate or key cannot be read"]
+    assert faults(SignedCertificate(SIGNED.chain, strange.key)) == [
+        "the key is not that of the certificate"
+    ]
     assert faults(SIGNED, authority=Authority.make("Caliper", NOW, YEAR)) == [
         "the authority did not sign the certificate"
     ]

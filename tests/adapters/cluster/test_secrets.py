@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from caliper.adapters.cluster.folder import FolderSecrets
-from caliper.adapters.cluster.recipes import CALLERS, SERVING, Data, Plan, recipes
-from caliper.adapters.cluster.secrets import Keeper, complete
+from caliper.adapters.cluster.recipes import CALLERS, SERVING, Data, SecretPlan, recipes
+from caliper.adapters.cluster.secrets import SecretStore, complete
 from caliper.core.errors import StoreUnavailable
 from caliper.serving.tokens import Caller, Role, TokenFile
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 YEAR = timedelta(days=365)
-RECIPES = recipes(Plan("caliper", NOW, 10 * YEAR, YEAR))
+RECIPES = recipes(SecretPlan("caliper", NOW, 10 * YEAR, YEAR))
 Held = dict[str, bytes]
 
 
@@ -33,7 +33,7 @@ def held(folder: Path) -> Held:
 class Interrupted:
     """A keeper that `happens` upon when it is asked for the `at`th Secret, counted from 0."""
 
-    inner: Keeper
+    inner: SecretStore
     at: int
     happens: Callable[[], None]
     made: int = 0
@@ -65,7 +65,7 @@ def test_everything_is_made_and_then_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_namespace_may_have_the_longest_name_there_is(tmp_path: Path) -> None:
-    long = recipes(Plan("n" * 63, NOW, YEAR, YEAR))
+    long = recipes(SecretPlan("n" * 63, NOW, YEAR, YEAR))
     assert complete(FolderSecrets(tmp_path), long) == []
     assert complete(FolderSecrets(tmp_path), long) == []
 
@@ -220,11 +220,11 @@ def test_what_is_broken_is_named_once(
 def test_certificates_and_authority_that_expired(tmp_path: Path) -> None:
     keeper = FolderSecrets(tmp_path)
     complete(keeper, RECIPES)
-    later = complete(keeper, recipes(Plan("caliper", NOW + YEAR, YEAR, YEAR)))
+    later = complete(keeper, recipes(SecretPlan("caliper", NOW + YEAR, YEAR, YEAR)))
     assert later == [
         f"Secret caliper-tls-{each}: the certificate expired on 2027-11-21" for each in SERVING
     ]
-    much_later = complete(keeper, recipes(Plan("caliper", NOW + 10 * YEAR, YEAR, YEAR)))
+    much_later = complete(keeper, recipes(SecretPlan("caliper", NOW + 10 * YEAR, YEAR, YEAR)))
     assert much_later == ["Secret caliper-ca: the authority expired on 2036-11-18"]
 
 

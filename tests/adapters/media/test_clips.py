@@ -6,11 +6,11 @@ import av
 import numpy as np
 import pytest
 
-from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.clips import Moment, open_frame
 from caliper.core.errors import InvalidInput, MediaMissing
 
-LIMITS = Limits()
+LIMITS = MediaLimits()
 
 
 def clip(
@@ -71,7 +71,7 @@ def test_a_truncated_clip(tmp_path: Path) -> None:
 def test_too_many_pixels(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mp4", [0] * 3)
     with pytest.raises(InvalidInput, match="64 x 48 is more than 3071 pixels"):
-        open_frame(path, Moment.FIRST, Limits(frame_pixels=64 * 48 - 1))
+        open_frame(path, Moment.FIRST, MediaLimits(frame_pixels=64 * 48 - 1))
 
 
 def test_a_small_file_whose_pixels_are_said_to_be_wide(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from PIL import Image as Picture
 
-from caliper.adapters.media.bounds import DecoderOptions, Limits
+from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.frames import MediaFolder
-from caliper.adapters.media.inline_media import LooseMedia
+from caliper.adapters.media.inline_media import InlineMedia
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 from caliper.ports.models import Image
@@ -142,7 +142,7 @@ async def test_bytes_are_fetched_once_and_only_when_needed(tmp_path: Path) -> No
         return (tmp_path / "a.png").read_bytes()
 
     decoders, preparation = Decoders(), Preparation()
-    loose = LooseMedia(decoders, preparation)
+    loose = InlineMedia(decoders, preparation)
     found = [await loose.images("0" * 64, "x/a.png", fetch) for _ in range(3)]
     assert fetched == 1
     assert list(found[0]) == await MediaFolder(tmp_path, decoders, preparation).images(["a.png"])
@@ -158,8 +158,8 @@ async def test_no_more_bytes_are_fetched_than_may_be_decoded() -> None:
         wanted.append(most)
         raise InvalidInput(f"larger than {most} bytes", file="media/0")
 
-    limits = Limits(picture_bytes=10, clip_bytes=20)
-    loose = LooseMedia(Decoders(DecoderOptions(limits)), Preparation())
+    limits = MediaLimits(picture_bytes=10, clip_bytes=20)
+    loose = InlineMedia(Decoders(DecoderOptions(limits)), Preparation())
     for name in ("x/a.png", "x/a.MP4"):
         with pytest.raises(InvalidInput, match=f"^{name}: larger than"):
             await loose.images("0" * 64, name, fetch)

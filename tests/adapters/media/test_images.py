@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.images import encode, open_image
 from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 
-LIMITS = Limits()
+LIMITS = MediaLimits()
 RED, WHITE = (255, 0, 0), (255, 255, 255)
 
 
@@ -161,11 +161,11 @@ def test_a_decompression_bomb_is_not_decoded(tmp_path: Path, width: int, height:
 def test_the_bounds_are_parameters(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.png", Image.new("RGB", (40, 25), RED))
     size = path.stat().st_size
-    assert open_image(path, Limits(picture_bytes=size, pixels=1000)).size == (40, 25)
+    assert open_image(path, MediaLimits(picture_bytes=size, pixels=1000)).size == (40, 25)
     with pytest.raises(InvalidInput, match="40 x 25 is more than 999 pixels"):
-        open_image(path, Limits(pixels=999))
+        open_image(path, MediaLimits(pixels=999))
     with pytest.raises(InvalidInput, match=f"larger than {size - 1} bytes"):
-        open_image(path, Limits(picture_bytes=size - 1))
+        open_image(path, MediaLimits(picture_bytes=size - 1))
 
 
 def test_a_large_picture_within_the_bounds_is_no_warning(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_broken_bytes_are_refused_or_read(
     path = tmp_path / "a"
     path.write_bytes(data)
     try:
-        image = open_image(path, Limits(pixels=1_000_000), 32)
+        image = open_image(path, MediaLimits(pixels=1_000_000), 32)
     except InvalidInput:
         return
     assert image.mode == "RGB"

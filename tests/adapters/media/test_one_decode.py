@@ -15,7 +15,7 @@ from caliper.core.messages import CaptionJob
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.pipeline.asking.captioner import Captioner
-from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.pipeline.planning.publisher import jobs
 
 Result = TypeVar("Result")
@@ -41,7 +41,7 @@ async def test_a_caption_and_the_answers_share_a_decode(tmp_path: Path) -> None:
     found = {"captionqa": runs.sources(runs.choice_rows(2, 2), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
     decoders = CountingDecoders()
-    media = HeldMedia({"captionqa": MediaFolder(tmp_path, decoders, preparation)})
+    media = LimitedMedia({"captionqa": MediaFolder(tmp_path, decoders, preparation)})
     captioner, answerer = (
         Captioner(spec, model, pack, media, MemoryStore())
         for pack in (OpenPack(), OpenPack("question", "options"))

@@ -12,17 +12,17 @@ import pytest
 from PIL import Image
 from tests.fakes.footage import HEIGHT, WIDTH, Clip, index_of, write_clip
 
-from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.clips import Moment, open_frame, shown_frames
 from caliper.adapters.media.images import encode
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 
-LIMITS = Limits()
+LIMITS = MediaLimits()
 NTSC = Fraction(30000, 1001)
 
 
-def shown(path: Path, limits: Limits = LIMITS, **asked: object) -> list[int]:
+def shown(path: Path, limits: MediaLimits = LIMITS, **asked: object) -> list[int]:
     preparation = Preparation(**asked)  # type: ignore[arg-type]
     found = shown_frames(path, preparation, limits, partial(encode, preparation=preparation))
     return [index_of(jpeg) for jpeg in found]
@@ -193,16 +193,16 @@ def test_each_bound_is_named_with_the_file(tmp_path: Path) -> None:
     path = write_clip(tmp_path / "a.mp4", Clip(50))
     size = path.stat().st_size
     bounds = {
-        f"larger than {size - 1} bytes": Limits(clip_bytes=size - 1),
-        "64 x 64 is more than 4095 pixels": Limits(frame_pixels=WIDTH * HEIGHT - 1),
-        "more than 49 frames": Limits(frames=49),
-        "lasts 2 s, more than 1 s": Limits(seconds=1.0),
+        f"larger than {size - 1} bytes": MediaLimits(clip_bytes=size - 1),
+        "64 x 64 is more than 4095 pixels": MediaLimits(frame_pixels=WIDTH * HEIGHT - 1),
+        "more than 49 frames": MediaLimits(frames=49),
+        "lasts 2 s, more than 1 s": MediaLimits(seconds=1.0),
     }
     for message, limits in bounds.items():
         with pytest.raises(InvalidInput, match=message) as caught:
             shown(path, limits)
         assert caught.value.file == str(path)
-    exact = Limits(clip_bytes=size, frame_pixels=WIDTH * HEIGHT, frames=50, seconds=2.0)
+    exact = MediaLimits(clip_bytes=size, frame_pixels=WIDTH * HEIGHT, frames=50, seconds=2.0)
     assert len(shown(path, exact)) == 8
 
 
@@ -250,17 +250,17 @@ def test_the_limit_of_pixels_is_that_of_the_frame_as_it_is_seen(
     tmp_path: Path, ending: str
 ) -> None:
     path = write_clip(tmp_path / f"a.{ending}", Clip(8, options={"aspect": "2:1"}))
-    assert shown(path, Limits(frame_pixels=128 * 64)) == list(range(8))
+    assert shown(path, MediaLimits(frame_pixels=128 * 64)) == list(range(8))
     with pytest.raises(InvalidInput, match="128 x 64 is more than 8191 pixels") as caught:
-        shown(path, Limits(frame_pixels=128 * 64 - 1))
+        shown(path, MediaLimits(frame_pixels=128 * 64 - 1))
     assert caught.value.file == str(path)
     with pytest.raises(InvalidInput, match="128 x 64 is more than 8191 pixels"):
-        open_frame(path, Moment.FIRST, Limits(frame_pixels=128 * 64 - 1))
+        open_frame(path, Moment.FIRST, MediaLimits(frame_pixels=128 * 64 - 1))
 
 
 def test_a_frame_that_is_turned_askew_takes_more_room(tmp_path: Path) -> None:
     path = write_clip(tmp_path / "a.mp4", Clip(8, rotation=45))
     with pytest.raises(InvalidInput, match="91 x 91 is more than 8192 pixels"):
-        shown(path, Limits(frame_pixels=8192))
+        shown(path, MediaLimits(frame_pixels=8192))
     upright = write_clip(tmp_path / "b.mp4", Clip(8, rotation=90))
-    assert open_frame(upright, Moment.FIRST, Limits(frame_pixels=64 * 64)).size == (64, 64)
+    assert open_frame(upright, Moment.FIRST, MediaLimits(frame_pixels=64 * 64)).size == (64, 64)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from caliper.adapters.media.bounds import Limits
+from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput, MediaMissing
 
@@ -46,7 +46,7 @@ def test_a_picture_that_cannot_be_used(root: Path) -> None:
     assert Thumbnails(root).jpeg("b.png") is None
     with pytest.raises(InvalidInput):
         Thumbnails(root).load("b.png")
-    assert Thumbnails(root, Limits(pixels=100)).jpeg("images/a.png") is None
+    assert Thumbnails(root, MediaLimits(pixels=100)).jpeg("images/a.png") is None
 
 
 @pytest.mark.parametrize(

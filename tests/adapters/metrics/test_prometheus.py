@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.servers.absent import leave_out
 
-from caliper.adapters.metrics.catalogue import METRICS, Type
+from caliper.adapters.metrics.catalogue import METRICS, MetricType
 from caliper.adapters.metrics.labels import LABELS
 from caliper.adapters.metrics.page import MetricsPage
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
@@ -119,7 +119,7 @@ def test_there_are_the_metrics_of_the_catalogue_and_no_others(
     telemetry.metrics.refresh()
     expected = set()
     for metric in METRICS:
-        parts = ("_bucket", "_sum", "_count") if metric.type is Type.HISTOGRAM else ("",)
+        parts = ("_bucket", "_sum", "_count") if metric.type is MetricType.HISTOGRAM else ("",)
         expected |= {metric.name + part for part in parts}
     assert names(generate_latest(telemetry.metrics.registry)) == expected
 

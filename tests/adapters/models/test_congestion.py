@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.models.congestion import Gate, Pace
+from caliper.adapters.models.congestion import CongestionLimits, CongestionWindow
 
-PACE = Pace(most=64, start=8, patience=60.0)
+PACE = CongestionLimits(most=64, start=8, patience=60.0)
 LONGEST = PACE.longest_asked * 1.1
 
 
@@ -21,13 +21,13 @@ def steady() -> float:
 class Endpoint:
     """Drives a gate: the calls in flight, by whether each is a probe, and the time."""
 
-    gate: Gate
+    gate: CongestionWindow
     now: float = 0.0
     calls: list[bool] = field(default_factory=list)
 
     @classmethod
-    def fresh(cls, pace: Pace = PACE) -> "Endpoint":
-        return cls(Gate(pace, steady))
+    def fresh(cls, pace: CongestionLimits = PACE) -> "Endpoint":
+        return cls(CongestionWindow(pace, steady))
 
     def fill(self) -> int:
         """Begin as many calls as are admitted; says how many."""
@@ -64,11 +64,11 @@ def test_good_answers_double_the_limit_up_to_the_configured_most() -> None:
 
 
 def test_the_start_is_never_more_than_the_most() -> None:
-    assert Endpoint.fresh(Pace(most=3)).fill() == 3
+    assert Endpoint.fresh(CongestionLimits(most=3)).fill() == 3
 
 
 def test_a_storm_of_refusals_cuts_once_a_debounce() -> None:
-    endpoint = Endpoint.fresh(Pace(most=64, start=64))
+    endpoint = Endpoint.fresh(CongestionLimits(most=64, start=64))
     assert endpoint.fill() == 64
     for _ in range(64):
         endpoint.end("overloaded")
@@ -83,7 +83,7 @@ def test_a_storm_of_refusals_cuts_once_a_debounce() -> None:
 
 
 def test_after_a_cut_the_limit_doubles_to_the_half_and_then_grows_by_one() -> None:
-    endpoint = Endpoint.fresh(Pace(most=64, start=64))
+    endpoint = Endpoint.fresh(CongestionLimits(most=64, start=64))
     endpoint.calls.append(endpoint.gate.enter())
     endpoint.end("overloaded")
     # Only one call was in flight: that is what was too much.
@@ -187,7 +187,7 @@ def test_a_probe_that_was_cancelled_leaves_its_place_to_another() -> None:
 
 
 def test_a_few_failures_of_many_calls_do_not_shut_it() -> None:
-    endpoint = Endpoint.fresh(Pace(most=64, start=64))
+    endpoint = Endpoint.fresh(CongestionLimits(most=64, start=64))
     for what in (*["failed"] * 31, "succeeded", *["failed"] * 31):
         endpoint.fill()
         endpoint.end(what)

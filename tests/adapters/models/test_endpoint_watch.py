@@ -7,15 +7,15 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint
 
-from caliper.adapters.models.congestion import Pace
+from caliper.adapters.models.congestion import CongestionLimits
 from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.retries import Budget
 from caliper.core.errors import BackendError, BackendOverloaded, BackendUnavailable
 from caliper.core.question import Decoding
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 
 DOWN = BackendUnavailable("refused")
-HELLO = (Message("user", ("hello",)),)
+HELLO = (ChatMessage("user", ("hello",)),)
 
 
 class Bed:
@@ -25,7 +25,7 @@ class Bed:
         self.clock = FakeClock()
         named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
         budget = Budget(tries=tries, seconds=1e6)
-        self.pool = Pool(named, self.clock, budget=budget, pace=Pace(failures=3))
+        self.pool = Pool(named, self.clock, budget=budget, pace=CongestionLimits(failures=3))
 
     async def there(self) -> bool:
         self.clock.seconds += 5

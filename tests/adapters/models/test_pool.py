@@ -20,7 +20,7 @@ from caliper.core.errors import (
     BackendUnavailable,
 )
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Message, Usage
+from caliper.ports.models import ChatMessage, Completion, Usage
 
 PASSING = (BackendOverloaded("busy"), BackendUnavailable("down"), BackendTimeout("late"))
 
@@ -197,7 +197,7 @@ async def test_calls_are_told_by_the_name_of_the_model() -> None:
     await pool.resolve()
     assert told.gates.keys() == {"model/1", "model/2"}
     for text in ("1", "2"):
-        await pool.complete((Message("user", (text,)),), Decoding(), affinity="a")
+        await pool.complete((ChatMessage("user", (text,)),), Decoding(), affinity="a")
     await pool.close()
     assert ("model/1", "backend_unavailable") in told.calls
     assert told.calls.count(("model/2", "ok")) >= 1
@@ -211,7 +211,7 @@ async def test_a_call_that_is_cancelled_says_nothing() -> None:
     endpoint = hold(FakeEndpoint())
     pool = Pool([("host", endpoint)], FakeClock(), telemetry=told)
     await pool.resolve()
-    calling = asyncio.create_task(pool.complete((Message("user", ("1",)),), Decoding()))
+    calling = asyncio.create_task(pool.complete((ChatMessage("user", ("1",)),), Decoding()))
     await settle()
     assert told.gates["model"].in_flight == 1
     calling.cancel()

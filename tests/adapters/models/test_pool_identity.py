@@ -7,7 +7,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint, hold
 from tests.fakes.pools import AT_ONCE, bench, script, settle
 
-from caliper.adapters.models.identity_lease import Proof
+from caliper.adapters.models.identity_lease import IdentityLease
 from caliper.adapters.models.pool import Pool
 from caliper.core.errors import (
     BackendRejected,
@@ -116,7 +116,7 @@ async def test_a_reply_during_a_proof_needs_the_next_one() -> None:
         return found
 
     async with bench(endpoint) as bed:
-        proof = Proof(slowly, lambda: bed.pool.identity, bed.clock)
+        proof = IdentityLease(slowly, lambda: bed.pool.identity, bed.clock)
         first = asyncio.create_task(proof.after(last=True))
         await asked.wait()
         endpoint.revision = "2"

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from caliper.adapters.models.replay import Recording, ReplayAnswerer, record
+from caliper.adapters.models.replay import RecordedReplies, ReplayAnswerer, record
 from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.benchmark import Benchmark
 from caliper.core.errors import InvalidInput
@@ -41,7 +41,7 @@ def ask(item: str = "scene/1", benchmark: str = "capability", repeat: int = 0) -
     return Ask(found, question, repeat, "capability/scene", {})
 
 
-def recording(digest: str = "d1") -> Recording:
+def recording(digest: str = "d1") -> RecordedReplies:
     return record(BENCHMARK, ROWS, Source.CAPTION, digest)
 
 

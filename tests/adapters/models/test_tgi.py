@@ -19,7 +19,7 @@ from caliper.core.errors import (
 )
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import Image, Message
+from caliper.ports.models import ChatMessage, Image
 
 TOKEN = "hush-8f2a"
 
@@ -55,9 +55,11 @@ async def test_the_users_own_hub_token_stays_at_home(monkeypatch: pytest.MonkeyP
 
 
 async def test_what_is_sent() -> None:
-    picture = Message("user", ("look: ", Image(b"\xff\xd8", "image/jpeg")))
+    picture = ChatMessage("user", ("look: ", Image(b"\xff\xd8", "image/jpeg")))
     async with ChatServer() as server, connected(server) as model:
-        await model.complete((Message("system", ("be \ud800 brief",)), picture), Decoding(seed=3))
+        await model.complete(
+            (ChatMessage("system", ("be \ud800 brief",)), picture), Decoding(seed=3)
+        )
         await model.complete(HELLO, Decoding(0.6, 0.9), SCHEMA)
     first, second = (request.body for request in server.requests)
     assert first == {

@@ -12,9 +12,9 @@ from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput
 from caliper.core.question import Decoding
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 
-HELLO = (Message("user", ("hello",)),)
+HELLO = (ChatMessage("user", ("hello",)),)
 
 
 @pytest.fixture(scope="module")

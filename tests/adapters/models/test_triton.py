@@ -12,7 +12,7 @@ from PIL import Image as Picture
 from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.question import Decoding
-from caliper.ports.models import Image, Message
+from caliper.ports.models import ChatMessage, Image
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
 Opening = Callable[[str], Awaitable[TritonModel]]
@@ -24,8 +24,8 @@ def picture(colour: str = "red") -> Image:
     return Image(file.getvalue(), "image/png")
 
 
-def asked(*content: str | Image) -> list[Message]:
-    return [Message("user", content)]
+def asked(*content: str | Image) -> list[ChatMessage]:
+    return [ChatMessage("user", content)]
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ async def test_no_picture_is_an_empty_one(opened: Opening) -> None:
 async def test_several_pictures_and_messages_in_one_request(opened: Opening) -> None:
     model = await opened("trouble")
     pictures = [picture(colour) for colour in ("red", "green")]
-    messages = [Message("system", ("Be brief.",)), *asked(*pictures, "Describe them.")]
+    messages = [ChatMessage("system", ("Be brief.",)), *asked(*pictures, "Describe them.")]
     decoding = Decoding(temperature=0.5, top_p=0.25, max_tokens=9, seed=2**40)
     told = json.loads((await model.complete(messages, decoding)).text)
     assert told["prompt"] == "Be brief.\n\nDescribe them."

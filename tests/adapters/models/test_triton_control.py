@@ -17,7 +17,7 @@ from caliper.core.errors import (
     ModelChanged,
 )
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 
 Own = tuple[ServerProcess, str]
 
@@ -58,7 +58,7 @@ async def test_other_releases_of_the_vllm_backend_take_schemas_otherwise(
     await control.close()
     schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
     async with model_at(address, VLLM) as model:
-        judged = await model.complete([Message("user", ("Judge.",))], Decoding(), schema)
+        judged = await model.complete([ChatMessage("user", ("Judge.",))], Decoding(), schema)
         assert model.identity != newest
     assert (judged.text == '{"score": 1}') is (form == "guided_decoding")
 

@@ -8,7 +8,7 @@ from tests.servers.process import free_ports
 
 from caliper.adapters.models.triton import TritonModel
 from caliper.adapters.models.triton_client import TritonClient
-from caliper.adapters.models.triton_metadata import Served
+from caliper.adapters.models.triton_metadata import ServedModel
 from caliper.adapters.models.triton_tensors import bytes_input
 from caliper.core.errors import (
     BackendOverloaded,
@@ -36,7 +36,7 @@ class LookedAt(TritonClient):
 
     looks = 0
 
-    async def _described(self) -> Served:
+    async def _described(self) -> ServedModel:
         self.looks += 1
         return await super()._described()
 

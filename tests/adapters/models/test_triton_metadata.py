@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from caliper.adapters.models.triton_metadata import ANY, Expected, Served, read_served
+from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel, read_served
 from caliper.core.errors import InvalidInput
 
 
@@ -18,7 +18,7 @@ def metadata(**changed: Any) -> dict[str, Any]:
     return told | changed
 
 
-def served(config: dict[str, Any] | None = None, version: str = "") -> Served:
+def served(config: dict[str, Any] | None = None, version: str = "") -> ServedModel:
     return read_served(metadata(), {"max_batch_size": 8} if config is None else config, version)
 
 
@@ -44,22 +44,34 @@ def test_the_revision_follows_what_a_model_is_and_not_how_it_is_run() -> None:
 @pytest.mark.parametrize(
     ("expected", "told"),
     [
-        (Expected("image", ("FP32",), ((1,),)), r"input image: expected FP32 \[1\], found BYTES"),
-        (Expected("image", ("BYTES",), ((1, 1),)), r"expected BYTES \[1, 1\], found BYTES \[1\]"),
-        (Expected("image", ("BYTES",), ((3,), (4,))), r"expected BYTES \[3\] or \[4\], found"),
-        (Expected("prompt", ("BYTES",), ((1,),)), "input prompt.* no such tensor among image"),
+        (
+            ExpectedTensor("image", ("FP32",), ((1,),)),
+            r"input image: expected FP32 \[1\], found BYTES",
+        ),
+        (
+            ExpectedTensor("image", ("BYTES",), ((1, 1),)),
+            r"expected BYTES \[1, 1\], found BYTES \[1\]",
+        ),
+        (
+            ExpectedTensor("image", ("BYTES",), ((3,), (4,))),
+            r"expected BYTES \[3\] or \[4\], found",
+        ),
+        (
+            ExpectedTensor("prompt", ("BYTES",), ((1,),)),
+            "input prompt.* no such tensor among image",
+        ),
     ],
 )
 def test_a_wrong_tensor_is_named_with_what_is_expected_and_found(
-    expected: Expected, told: str
+    expected: ExpectedTensor, told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=f"captioner, version 10, .*{told}"):
         served().check([expected], [])
 
 
 def test_a_dimension_of_any_size_takes_every_size() -> None:
-    served().check([Expected("image", ("BYTES",), ((ANY,),))], [])
-    served().check([Expected("prompt", ("BYTES",), ((1,),), optional=True)], [])
+    served().check([ExpectedTensor("image", ("BYTES",), ((ANY,),))], [])
+    served().check([ExpectedTensor("prompt", ("BYTES",), ((1,),), optional=True)], [])
 
 
 @pytest.mark.parametrize("broken", [{"versions": []}, {"versions": ["new"]}, {"inputs": [{}]}])

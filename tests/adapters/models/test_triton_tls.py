@@ -14,13 +14,13 @@ from caliper.adapters.models.triton_address import parse_addresses
 from caliper.adapters.models.triton_client import TritonClient
 from caliper.core.errors import BackendRejected
 from caliper.core.question import Decoding
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access, ModelRoom
 
 pytestmark = pytest.mark.components("Triton")
 
-HELLO = (Message("user", ("Describe it.",)),)
+HELLO = (ChatMessage("user", ("Describe it.",)),)
 
 
 @dataclass(frozen=True)

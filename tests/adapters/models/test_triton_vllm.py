@@ -9,11 +9,11 @@ import pytest
 from tritonclient.grpc import InferInput
 
 from caliper.adapters.models.chat_template import chat_template
-from caliper.adapters.models.triton_metadata import Served, Tensor
+from caliper.adapters.models.triton_metadata import ServedModel, Tensor
 from caliper.adapters.models.triton_vllm import VllmShape
 from caliper.core.errors import BackendOverloaded, BackendUnavailable
 from caliper.core.question import Decoding
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 
 SCHEMA = {"type": "object"}
 INPUTS = {
@@ -59,7 +59,7 @@ class Backend:
 def shape_of(backend: Backend) -> VllmShape:
     tensors = {name: Tensor(name, kind, (1,)) for name, kind in INPUTS.items()}
     output = {"text_output": Tensor("text_output", "BYTES", (-1,))}
-    served = Served("model", "1", "1-a", tensors, output, decoupled=True, batch=0)
+    served = ServedModel("model", "1", "1-a", tensors, output, decoupled=True, batch=0)
     return VllmShape(backend, served, chat_template("plain", None))  # type: ignore[arg-type]  # see above
 
 
@@ -80,7 +80,7 @@ async def test_trouble_that_passes_does_not_turn_schemas_off(
     shape.form = await shape.find_form()
     assert shape.form == form
     for _ in range(2):
-        await shape.complete([Message("user", ("a",))], Decoding(), SCHEMA)
+        await shape.complete([ChatMessage("user", ("a",))], Decoding(), SCHEMA)
     names = [
         set(sampling) & {"structured_outputs", "guided_decoding"} for sampling in backend.sampling
     ]

@@ -7,11 +7,17 @@ from datetime import UTC, datetime
 import pytest
 from tests.fakes import reports, runs
 
-from caliper.adapters.pages.live import Found, choices, render_run, render_samples, render_trouble
+from caliper.adapters.pages.live import (
+    VerdictPage,
+    choices,
+    render_run,
+    render_samples,
+    render_trouble,
+)
 from caliper.adapters.pages.page import live_policy
 from caliper.core.report import Estimate, Reuse
 from caliper.core.run import RunState
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 
 STARTED = datetime(2026, 11, 21, tzinfo=UTC)
@@ -61,7 +67,7 @@ def test_a_filter_offers_what_the_others_leave() -> None:
     counts = {("a", "x", "right"): 3, ("a", "y", "wrong"): 2, ("b", "x", "wrong"): 1}
 
     def offered(place: int, *filters: str) -> list[tuple[str, int, bool]]:
-        found = choices(counts, Wanted(*filters), place)  # type: ignore[arg-type]
+        found = choices(counts, VerdictQuery(*filters), place)  # type: ignore[arg-type]
         return [(one.value, one.count, one.chosen) for one in found]
 
     assert offered(0) == [("a", 5, False), ("b", 1, False)]
@@ -74,8 +80,8 @@ def test_long_texts_are_cut_and_captions_unfold() -> None:
     row = reports.verdict(0, reply="r" * 9000, media=tuple(f"{place}.jpg" for place in range(6)))
     key = (row.benchmark, row.sample)
     pictures = {(row.benchmark, name) for name in row.media}
-    found = Found([row], {key: "word " * 400}, pictures, {}, "")
-    text = render_samples(("0" * 16, "ours"), Wanted(), found)
+    found = VerdictPage([row], {key: "word " * 400}, pictures, {}, "")
+    text = render_samples(("0" * 16, "ours"), VerdictQuery(), found)
     assert "[... 5000 more characters]" in text
     assert text.count("<img ") == 4
     assert "and 2 more" in text

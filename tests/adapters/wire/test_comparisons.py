@@ -21,7 +21,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.report import Coverage
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparer import Pictures
-from caliper.pipeline.comparing.comparison import Against, Comparison, Part, Side, Wished
+from caliper.pipeline.comparing.comparison import Against, Comparison, ComparisonRequest, Part, Side
 
 NUMBERS = st.floats(allow_nan=False) | st.none()
 COUNTS = st.integers(0, 2**40)
@@ -128,6 +128,6 @@ def test_an_older_gateway_counts_all_media() -> None:
 
 
 def test_wishes_and_what_is_taken_where_they_are_silent() -> None:
-    assert decode_wished(pb.CompareEvaluationsRequest()) == Wished()
+    assert decode_wished(pb.CompareEvaluationsRequest()) == ComparisonRequest()
     asked = pb.CompareEvaluationsRequest(anyway=True, partial=True, flips=0)
-    assert decode_wished(asked) == Wished(anyway=True, partial=True, flips=0)
+    assert decode_wished(asked) == ComparisonRequest(anyway=True, partial=True, flips=0)

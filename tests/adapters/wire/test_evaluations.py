@@ -19,7 +19,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.caps import Caps
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
 
@@ -31,8 +31,8 @@ SOURCES = st.one_of(
 
 
 @st.composite
-def parts(draw: st.DrawFn) -> BenchmarkAsked:
-    return BenchmarkAsked(
+def parts(draw: st.DrawFn) -> BenchmarkRequest:
+    return BenchmarkRequest(
         name=draw(WORDS),
         data=draw(WORDS),
         **draw(SOURCES),
@@ -52,7 +52,7 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
 
 @given(
     st.builds(
-        Asked,
+        EvaluationRequest,
         name=TEXTS,
         benchmarks=st.lists(parts(), max_size=2).map(tuple),
         seed=st.integers(0, 2**64 - 1),
@@ -64,7 +64,7 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
         caps=st.builds(Caps, MOST, MOST),
     )
 )
-def test_what_is_asked_for_arrives(asked: Asked) -> None:
+def test_what_is_asked_for_arrives(asked: EvaluationRequest) -> None:
     data = encode_asked(asked).SerializeToString()
     assert decode_asked(evaluate_pb2.StartEvaluationRequest.FromString(data)) == asked
 

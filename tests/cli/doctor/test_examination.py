@@ -6,27 +6,27 @@ from functools import partial
 import pytest
 
 from caliper.cli.doctor.examination import Check, examine
-from caliper.cli.doctor.findings import Finding, State
+from caliper.cli.doctor.findings import ComponentState, Diagnosis
 from caliper.core.errors import CaliperError, StoreUnavailable
 
 SECRET = "open sesame"
 
 
-async def well() -> Finding:
-    return Finding("one", State.WELL, f"said {SECRET}")
+async def well() -> Diagnosis:
+    return Diagnosis("one", ComponentState.WELL, f"said {SECRET}")
 
 
-async def ill(error: Exception) -> Finding:
+async def ill(error: Exception) -> Diagnosis:
     raise error
 
 
-async def endless() -> Finding:
+async def endless() -> Diagnosis:
     await asyncio.Event().wait()
     raise AssertionError("an event that nobody sets was set")
 
 
-async def found(check: Check, seconds: float = 60) -> Finding:
-    heard: list[Finding] = []
+async def found(check: Check, seconds: float = 60) -> Diagnosis:
+    heard: list[Diagnosis] = []
     (finding,) = await examine([("one", check)], [SECRET], seconds, heard.append)
     assert heard == [finding]
     assert SECRET not in finding.said
@@ -37,13 +37,13 @@ async def test_no_finding_holds_a_secret() -> None:
     assert (await found(well)).said == "said ***"
     for error in (StoreUnavailable(SECRET), CaliperError(SECRET), OSError(SECRET)):
         finding = await found(partial(ill, error))
-        assert finding.state is State.ILL
+        assert finding.state is ComponentState.ILL
         assert "***" in finding.said
 
 
 async def test_what_does_not_end_is_not_well() -> None:
     finding = await found(endless, 0.01)
-    assert finding.state is State.ILL
+    assert finding.state is ComponentState.ILL
     assert "--timeout" in finding.advice
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.cli.doctor.findings import Finding, State, of_error
+from caliper.cli.doctor.findings import ComponentState, Diagnosis, of_error
 from caliper.core.errors import HANDLING, CaliperError
 
 SECRET = "open sesame"
@@ -13,7 +13,7 @@ SECRET = "open sesame"
 @given(st.text(), st.text())
 def test_no_secret_is_told(before: str, after: str) -> None:
     text = f"{before}{SECRET}{after}"
-    found = Finding("judge", State.ILL, text, text, {"model": text, "latency_ms": 3})
+    found = Diagnosis("judge", ComponentState.ILL, text, text, {"model": text, "latency_ms": 3})
     hidden = found.without([SECRET])
     assert SECRET not in f"{hidden.said}{hidden.advice}{hidden.facts['model']}"
     assert hidden.facts["latency_ms"] == 3
@@ -29,11 +29,11 @@ def test_no_secret_is_told(before: str, after: str) -> None:
     ],
 )
 def test_what_urls_hold_is_hidden_without_being_known(said: str, becomes: str) -> None:
-    assert Finding("store", State.WELL, said).without([]).said == becomes
+    assert Diagnosis("store", ComponentState.WELL, said).without([]).said == becomes
 
 
 def test_a_short_secret_is_not_looked_for() -> None:
-    assert Finding("a", State.WELL, "a cat").without(["", "a"]).said == "a cat"
+    assert Diagnosis("a", ComponentState.WELL, "a cat").without(["", "a"]).said == "a cat"
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_a_short_secret_is_not_looked_for() -> None:
 )
 def test_every_failure_of_surroundings_has_advice(kind: type[CaliperError]) -> None:
     found = of_error("store", kind("gone"))
-    assert found.state is State.ILL
+    assert found.state is ComponentState.ILL
     assert found.advice

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
-from caliper.cli.doctor.findings import State
+from caliper.cli.doctor.findings import ComponentState
 from caliper.cli.doctor.surroundings import (
     PROBE,
     check_disk,
@@ -37,12 +37,12 @@ def test_media_that_the_examples_have_can_be_read() -> None:
 
 
 def test_a_tagger(room: ModelRoom) -> None:
-    assert check_tagger("tagger", room, "rules").state is State.WELL
+    assert check_tagger("tagger", room, "rules").state is ComponentState.WELL
 
 
 async def test_an_embedder(room: ModelRoom) -> None:
     found = await check_embedder("embedder", room, "ngram")
-    assert found.state is State.WELL
+    assert found.state is ComponentState.WELL
     assert found.facts["dimensions"] > 1
     with pytest.raises(InvalidInput):
         await check_embedder("embedder", room, "minilm:nowhere")
@@ -57,6 +57,6 @@ class Forgetful(MemoryStore):
 
 async def test_a_store_gives_back_what_was_written() -> None:
     store = MemoryStore()
-    assert (await check_store("store", store, "there")).state is State.WELL
+    assert (await check_store("store", store, "there")).state is ComponentState.WELL
     assert [key async for key in store.list("")] == [PROBE]
-    assert (await check_store("store", Forgetful(), "there")).state is State.ILL
+    assert (await check_store("store", Forgetful(), "there")).state is ComponentState.ILL

@@ -12,7 +12,7 @@ from caliper.core.envelopes import Record
 from caliper.core.errors import StoreFull, StoreUnavailable, StreamUnavailable
 from caliper.core.messages import EventKind
 from caliper.core.run import RunState
-from caliper.pipeline.aggregation.follower import Follower, Pace
+from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Trouble
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 
@@ -49,7 +49,9 @@ async def test_a_follower_without_snapshots_writes_the_evidence_at_every_look() 
     run = await stored_run(house.store)
     await publish(stream, [event_of(run, EventKind.PLAN, 0), *scored(run)[:1]])
     written = f"runs/{run.spec.run_id}/verdicts/00000000.jsonl.gz"
-    follower = Follower(await house.aggregator(), stream, house.clock, Pace(snapshots=False))
+    follower = Follower(
+        await house.aggregator(), stream, house.clock, FollowerTiming(snapshots=False)
+    )
     async with asyncio.timeout(PATIENCE):
         following = asyncio.create_task(follower.run())
         while written not in house.store.objects:  # noqa: ASYNC110 - the store tells nobody
@@ -67,7 +69,7 @@ async def test_a_follower_without_patience_ends_with_what_went_wrong() -> None:
     house.store.full = True
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(StoreFull):
-            await Follower(aggregator, stream, house.clock, Pace(patience=None)).run()
+            await Follower(aggregator, stream, house.clock, FollowerTiming(patience=None)).run()
 
 
 async def test_the_next_one_takes_over_where_the_last_one_was() -> None:

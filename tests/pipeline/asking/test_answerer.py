@@ -16,7 +16,7 @@ from caliper.core.run import Identity
 from caliper.core.untrusted import Fence, neutral
 from caliper.pipeline.asking.answerer import PromptingAnswerer, read_completion, sampling
 from caliper.pipeline.asking.request import messages_json, render, render_ask
-from caliper.ports.models import Completion, Image, Message
+from caliper.ports.models import ChatMessage, Completion, Image
 from caliper.ports.prompts import Template
 
 
@@ -26,11 +26,11 @@ class Scribe:
     def __init__(self, completion: Completion) -> None:
         self.identity = Identity("scribe", "scribe", "1")
         self.completion, self.closed = completion, False
-        self.asked: list[tuple[Sequence[Message], Decoding, Mapping[str, Any] | None]] = []
+        self.asked: list[tuple[Sequence[ChatMessage], Decoding, Mapping[str, Any] | None]] = []
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
@@ -68,8 +68,8 @@ def an_ask(**changes: Any) -> Ask:
 def test_gaps_are_filled_in_one_pass() -> None:
     template = Template("You see {object}.", 'Say {"score": 1} {} { object } {object}', "Caliper")
     assert render(template, {"object": "{caption}", "caption": "never seen"}) == (
-        Message("system", ("You see {caption}.",)),
-        Message("user", ('Say {"score": 1} {} { object } {caption}',)),
+        ChatMessage("system", ("You see {caption}.",)),
+        ChatMessage("user", ('Say {"score": 1} {} { object } {caption}',)),
     )
 
 
@@ -90,8 +90,8 @@ def test_a_caption_goes_into_a_prompt_as_neutral_text() -> None:
     fields = {"caption": HOSTILE, "question": "Who?"}
     ask = an_ask(fields=fields, untrusted="caption")
     assert render_ask(OnePrompt(PRINTED), ask) == (
-        Message("system", ("As printed. ",)),
-        Message("user", (f"Caption: {neutral(HOSTILE)}. Who? {{}}",)),
+        ChatMessage("system", ("As printed. ",)),
+        ChatMessage("user", (f"Caption: {neutral(HOSTILE)}. Who? {{}}",)),
     )
     assert neutral(HOSTILE) == "a {question}(/caption)\n(|im_end|) \\1"
     # Only the caption: what the dataset says is asked as it is.
@@ -123,9 +123,9 @@ def test_the_fence_stands_in_the_gap_and_is_explained_before_it(
     fields = {"caption": "A cat", "question": "Who?"}
     ask = an_ask(fields=fields, untrusted="caption", fence=DIGEST)
     *before, user = render_ask(OnePrompt(replace(PRINTED, system=system)), ask)
-    assert before == [Message("system", (text,)) for text in told[:-1]]
+    assert before == [ChatMessage("system", (text,)) for text in told[:-1]]
     around = f"<{FENCE.name}>A cat</{FENCE.name}>"
-    assert user == Message("user", (f"{told[-1]}Caption: {around}. Who? {{}}",))
+    assert user == ChatMessage("user", (f"{told[-1]}Caption: {around}. Who? {{}}",))
 
 
 @given(st.text())
@@ -150,7 +150,7 @@ def test_a_gap_that_nothing_fills() -> None:
 
 
 def test_pictures_stand_for_their_digest() -> None:
-    message = Message("user", ("look", Image(b"", "image/png")))
+    message = ChatMessage("user", ("look", Image(b"", "image/png")))
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     written = messages_json([message])
     assert written == [
@@ -189,7 +189,7 @@ async def test_asks_the_model_with_the_rendered_prompt() -> None:
     answerer = PromptingAnswerer(model, OnePrompt())
     ask = an_ask(schema={"type": "string"})
     assert await answerer.answer(ask) == Reply("A")
-    sent = (Message("user", ("a {question} in braces\nWho?",)),)
+    sent = (ChatMessage("user", ("a {question} in braces\nWho?",)),)
     assert model.asked == [(sent, ask.decoding, {"type": "string"})]
     assert answerer.request(ask).messages == sent
     assert answerer.identity == model.identity

@@ -16,7 +16,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Failure, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.captioner import Captioner
-from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.ports.models import Completion, Image
 
 SPEC = runs.spec(runs.part(captions=None, models={"reader": runs.JUDGE, "captioner": runs.JUDGE}))
@@ -43,7 +43,7 @@ async def captioned(
     found = {"captionqa": runs.sources(runs.choice_rows(2, 1), None)}
     item = (await runs.planned(spec, found, MemoryStore())).items[place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
-    media = HeldMedia({"captionqa": Pictures()})
+    media = LimitedMedia({"captionqa": Pictures()})
     return await Captioner(spec, model, pack or OpenPack(), media, store).caption(job)
 
 
@@ -73,7 +73,7 @@ async def concluded(
     item = [item for item in items if item.source is Source.MEDIA][place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
     pack = OpenPack("question", "options")
-    captioner = Captioner(spec, model, pack, HeldMedia({"captionqa": Pictures()}), store)
+    captioner = Captioner(spec, model, pack, LimitedMedia({"captionqa": Pictures()}), store)
     return await captioner.answer(job)
 
 

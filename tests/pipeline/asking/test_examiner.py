@@ -36,7 +36,8 @@ from caliper.core.keys import sampling_seed
 from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Reason, Unscored
 from caliper.pipeline.asking.answerer import PromptingAnswerer
-from caliper.pipeline.asking.examiner import Examiner, Models, give_up
+from caliper.pipeline.asking.examiner import Examiner, Models
+from caliper.pipeline.asking.unscored import give_up
 from caliper.ports.prompts import Template
 
 

@@ -10,7 +10,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.core.messages import CaptionJob
 from caliper.core.question import Decoding
 from caliper.pipeline.asking.captioner import Captioner
-from caliper.pipeline.asking.memory_limit import HeldMedia, Holding
+from caliper.pipeline.asking.memory_limit import LimitedMedia, MemoryLimit
 from caliper.ports.models import Completion, Image
 
 TEN = Image(b"." * 10, "image/jpeg")
@@ -19,7 +19,7 @@ TEN = Image(b"." * 10, "image/jpeg")
 class Held:
     """Tasks that take a place each, and keep it until they are let go."""
 
-    def __init__(self, holding: Holding) -> None:
+    def __init__(self, holding: MemoryLimit) -> None:
         self.holding = holding
         self.inside: list[int] = []
         self.most = 0
@@ -53,7 +53,7 @@ class Held:
 
 
 async def test_no_more_than_so_many_bytes_and_first_come_first_served() -> None:
-    held = Held(Holding(100, at_once=1))
+    held = Held(MemoryLimit(100, at_once=1))
     held.start(40, 40, 40, 10)
     assert await held.settled() == [0, 1]
     held.go[0].set()
@@ -64,7 +64,7 @@ async def test_no_more_than_so_many_bytes_and_first_come_first_served() -> None:
 
 
 async def test_what_is_larger_than_the_bound_is_held_alone() -> None:
-    held = Held(Holding(100, at_once=4))
+    held = Held(MemoryLimit(100, at_once=4))
     held.start(500)
     assert await held.settled() == [0]
     held.start(500, 10)
@@ -75,7 +75,7 @@ async def test_what_is_larger_than_the_bound_is_held_alone() -> None:
 
 
 async def test_sizes_that_are_not_known_yet_are_bounded_in_number() -> None:
-    holding, preparing = Holding(100, at_once=2), asyncio.Event()
+    holding, preparing = MemoryLimit(100, at_once=2), asyncio.Event()
     inside = 0
 
     async def one() -> None:
@@ -94,7 +94,7 @@ async def test_sizes_that_are_not_known_yet_are_bounded_in_number() -> None:
 
 
 async def test_who_is_cancelled_or_fails_gives_his_place_back() -> None:
-    held = Held(Holding(100, at_once=1))
+    held = Held(MemoryLimit(100, at_once=1))
     held.start(90, 90, 90)
     assert await held.settled() == [0]
     held.tasks[1].cancel()
@@ -142,7 +142,7 @@ async def test_behind_a_slow_endpoint_no_more_is_prepared_than_may_be_held() -> 
     spec = runs.spec(runs.part(captions=None, models=models))
     found = {"captionqa": runs.sources(runs.choice_rows(12, 1), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
-    held = HeldMedia({"captionqa": media}, Holding(100, at_once=1))
+    held = LimitedMedia({"captionqa": media}, MemoryLimit(100, at_once=1))
     captioner = Captioner(spec, model, OpenPack(), held, MemoryStore())
     jobs = [CaptionJob(spec.run_id, "captionqa", item.sample, (item,)) for item in items]
     tasks = [asyncio.create_task(captioner.caption(job)) for job in jobs]

@@ -15,7 +15,7 @@ from caliper.core.outcome import Scored
 from caliper.core.report import BenchmarkReport, Coverage, Report, Reuse
 from caliper.core.run import Identity, RunSpec
 from caliper.pipeline.asking.captioner import Captioner
-from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.pipeline.asking.reuse import with_reuse
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.models import Completion, Image
@@ -134,7 +134,7 @@ async def captioned(captioner: ScriptedModel, store: MemoryStore, name: str) -> 
     found = {"captionqa": runs.sources(runs.choice_rows(1, 1), None)}
     (item,) = (await runs.planned(spec, found, MemoryStore())).items
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
-    media = HeldMedia({"captionqa": Pictures()})
+    media = LimitedMedia({"captionqa": Pictures()})
     await Captioner(spec, captioner, OpenPack(), media, store).caption(job)
     return spec
 

@@ -18,7 +18,7 @@ from caliper.core.messages import EventKind
 from caliper.core.report import Coverage
 from caliper.core.run import BenchmarkSpec, RunState
 from caliper.pipeline.comparing.comparer import Comparer
-from caliper.pipeline.comparing.comparison import MOST_CANDIDATES, Wished
+from caliper.pipeline.comparing.comparison import MOST_CANDIDATES, ComparisonRequest
 from caliper.pipeline.store.runs import STARTED, RunBook, refuse, run_store, write_json
 from caliper.pipeline.store.supplies import put_captions
 
@@ -95,7 +95,7 @@ async def test_questions_are_paired_and_the_largest_changes_are_told(
 ) -> None:
     base = await ran(store, "base", [1, 1, 0, 0, 1, None])
     other = await ran(store, "other", [1, 0, 1, 0, None, 1])
-    wished = Wished(partial=True, flips=10)
+    wished = ComparisonRequest(partial=True, flips=10)
     ids = [base.spec.run_id, other.spec.run_id]
     found, pictures = await comparer.compare(ids, wished, pictures=True)
     assert (found.base.run, found.base.name, found.base.state) == (ids[0], "base", "finished")
@@ -129,7 +129,7 @@ async def test_a_run_whose_captions_list_everything_is_marked(
             ("half", {**honest, "nat_000": stuffed()}),
         )
     ]
-    found, _ = await comparer.compare(ids, Wished(flips=0))
+    found, _ = await comparer.compare(ids, ComparisonRequest(flips=0))
     assert [side.stuffed for side in found.sides] == [{}, {"captionqa": 1.0}, {"captionqa": 0.5}]
 
 
@@ -139,13 +139,13 @@ async def test_captions_are_read_once_a_run(store: Watched, comparer: Comparer) 
         for name, scores in (("base", [0] * 6), ("other", [1, 1, 1, 1, 0, 0]))
     ]
     store.read.clear()
-    found, pictures = await comparer.compare(ids, Wished(flips=0))
+    found, pictures = await comparer.compare(ids, ComparisonRequest(flips=0))
     flips = found.candidates[0].flips
     assert (flips.better, flips.worse, flips.same, flips.listed, pictures) == (4, 0, 2, (), {})
-    found, _ = await comparer.compare(ids, Wished(flips=3))
+    found, _ = await comparer.compare(ids, ComparisonRequest(flips=3))
     assert [flip.after.index for flip in found.candidates[0].flips.listed] == [0, 1, 2]
     store.read.clear()
-    await comparer.compare([*ids, ids[1]], Wished())
+    await comparer.compare([*ids, ids[1]], ComparisonRequest())
     assert sum(key.startswith("supplied/") for key in store.read) == 3
 
 
@@ -154,12 +154,12 @@ async def test_several_candidates_come_in_their_order(store: Watched, comparer: 
         (await ran(store, name, scores)).spec.run_id
         for name, scores in (("base", [0, 1] * 3), ("worse", [0] * 6), ("better", [1] * 6))
     ]
-    found, _ = await comparer.compare(every, Wished())
+    found, _ = await comparer.compare(every, ComparisonRequest())
     assert [candidate.side.name for candidate in found.candidates] == ["worse", "better"]
-    back, _ = await comparer.compare([every[0], *every[:0:-1]], Wished())
+    back, _ = await comparer.compare([every[0], *every[:0:-1]], ComparisonRequest())
     assert back.candidates == found.candidates[::-1]
     # With a second candidate a p-value counts for less, and nothing else is another.
-    alone, _ = await comparer.compare(every[:2], Wished())
+    alone, _ = await comparer.compare(every[:2], ComparisonRequest())
     for path, one in alone.candidates[0].parts[0].figures.items():
         both = found.candidates[0].parts[0].figures[path]
         assert (both.value, both.low, both.p) == (one.value, one.low, one.p)
@@ -172,8 +172,8 @@ async def test_runs_that_go_on_only_as_partial(store: Watched, comparer: Compare
     ids = [ended.spec.run_id, going.spec.run_id]
     for order in (ids, ids[::-1]):
         with pytest.raises(NotReady, match=f"{ids[1]} .going. is running"):
-            await comparer.compare(order, Wished())
-    found, _ = await comparer.compare(ids, Wished(partial=True))
+            await comparer.compare(order, ComparisonRequest())
+    found, _ = await comparer.compare(ids, ComparisonRequest(partial=True))
     (candidate,) = found.candidates
     assert candidate.side.state is RunState.RUNNING
     assert (candidate.flips.worse, candidate.flips.unpaired) == (2, 4)
@@ -183,14 +183,14 @@ async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Co
     ended = await ran(store, "ended", [1] * 6)
     again = await ran(store, "again", [1] * 5 + [None])
     ids = [ended.spec.run_id, again.spec.run_id]
-    found, _ = await comparer.compare(ids, Wished(partial=True))
+    found, _ = await comparer.compare(ids, ComparisonRequest(partial=True))
     assert found.candidates[0].side.state is RunState.FINISHED
     await write_json(run_store(store, ids[1]), STARTED, started="2026-01-01", starts=2)
     with pytest.raises(NotReady, match="is running"):
-        await comparer.compare(ids, Wished())
+        await comparer.compare(ids, ComparisonRequest())
     await refuse(run_store(store, ids[1]), "no rows")
     with pytest.raises(NotReady, match="is failed"):
-        await comparer.compare(ids, Wished())
+        await comparer.compare(ids, ComparisonRequest())
 
 
 async def test_a_complete_run_that_lost_verdicts_is_not_complete(
@@ -201,7 +201,7 @@ async def test_a_complete_run_that_lost_verdicts_is_not_complete(
     lines = gzip.decompress(store.objects[segment]).splitlines(keepends=True)
     store.objects[segment] = gzip.compress(b"".join(lines[:2]))
     with pytest.raises(NotReady, match=r"lost. is running, not complete .coverage 33\.3%"):
-        await comparer.compare(ids, Wished())
+        await comparer.compare(ids, ComparisonRequest())
 
 
 async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: Comparer) -> None:
@@ -216,8 +216,8 @@ async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: C
     await aggregator.conclude()
     ids = [ended.spec.run_id, run.spec.run_id]
     with pytest.raises(NotReady, match=r"is cancelled, not complete .coverage 16\.7%"):
-        await comparer.compare(ids, Wished())
-    found, _ = await comparer.compare(ids, Wished(partial=True))
+        await comparer.compare(ids, ComparisonRequest())
+    found, _ = await comparer.compare(ids, ComparisonRequest(partial=True))
     assert found.candidates[0].side.state is RunState.CANCELLED
 
 
@@ -228,8 +228,8 @@ async def test_a_run_under_the_coverage_floor_only_as_partial(
     finished = (await ran(store, "finished", [1] * 5 + [None])).spec.run_id
     for order in ([complete, finished], [finished, complete]):
         with pytest.raises(NotReady, match=f"{finished} .finished. is finished, not complete"):
-            await comparer.compare(order, Wished())
-        found, _ = await comparer.compare(order, Wished(partial=True))
+            await comparer.compare(order, ComparisonRequest())
+        found, _ = await comparer.compare(order, ComparisonRequest(partial=True))
         assert {side.share for side in found.sides} == {1.0, 5 / 6}
 
 
@@ -239,16 +239,21 @@ async def test_what_cannot_be_compared(store: Watched, comparer: Comparer) -> No
     unplanned = runs.spec(name="unplanned")
     await run_store(store, unplanned.run_id).put("spec.json", b"{}")
     for ids, wished, kind, told in (
-        ([base], Wished(), InvalidInput, "runs: a base and 1 to 20"),
-        ([], Wished(), InvalidInput, "runs: a base and 1 to 20"),
-        ([base] * (MOST_CANDIDATES + 2), Wished(), InvalidInput, "runs: 20 candidates at most"),
-        ([base, base], Wished(flips=501), InvalidInput, "flips: 0 to 500"),
-        ([base, NOBODY], Wished(), NotFound, NOBODY),
-        ([base, other], Wished(), NotComparable, "spec seed: 0 / 7"),
+        ([base], ComparisonRequest(), InvalidInput, "runs: a base and 1 to 20"),
+        ([], ComparisonRequest(), InvalidInput, "runs: a base and 1 to 20"),
+        (
+            [base] * (MOST_CANDIDATES + 2),
+            ComparisonRequest(),
+            InvalidInput,
+            "runs: 20 candidates at most",
+        ),
+        ([base, base], ComparisonRequest(flips=501), InvalidInput, "flips: 0 to 500"),
+        ([base, NOBODY], ComparisonRequest(), NotFound, NOBODY),
+        ([base, other], ComparisonRequest(), NotComparable, "spec seed: 0 / 7"),
     ):
         with pytest.raises(kind, match=told):
             await comparer.compare(ids, wished)
-    found, _ = await comparer.compare([base, other], Wished(anyway=True))
+    found, _ = await comparer.compare([base, other], ComparisonRequest(anyway=True))
     assert [each.name for each in found.candidates[0].differing] == ["seed"]
 
 
@@ -258,7 +263,7 @@ async def test_unlike_runs_are_refused_before_a_verdict_is_read(
     ids = [(await ran(store, "base", [1] * 6, seed=seed)).spec.run_id for seed in (0, 1)]
     store.read.clear()
     with pytest.raises(NotComparable):
-        await comparer.compare(ids, Wished())
+        await comparer.compare(ids, ComparisonRequest())
     assert {key.rpartition("/")[2] for key in store.read} == {"spec.json"}
 
 
@@ -266,9 +271,9 @@ async def test_a_caller_that_leaves_holds_nobody_up(store: Watched, comparer: Co
     ids = [(await ran(store, name, [1] * 6)).spec.run_id for name in ("a", "b")]
     store.held = f"runs/{ids[1]}/verdicts/"
     async with asyncio.timeout(PATIENCE):
-        left = asyncio.create_task(comparer.compare(ids, Wished()))
+        left = asyncio.create_task(comparer.compare(ids, ComparisonRequest()))
         await store.reached.wait()
-        waiting = asyncio.create_task(comparer.compare(ids[:1] * 2, Wished()))
+        waiting = asyncio.create_task(comparer.compare(ids[:1] * 2, ComparisonRequest()))
         await asyncio.sleep(0)
         left.cancel()
         await asyncio.wait([left])

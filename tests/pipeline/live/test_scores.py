@@ -21,7 +21,7 @@ from caliper.local.config import read_config
 from caliper.local.setup import prepare
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import figures
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
 from caliper.pipeline.live.scores import ScoreCells, label_of, reduced, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
@@ -52,7 +52,7 @@ def drawn(item: Item, draw: Random) -> Outcome:
     return Scored(Fraction(draw.choice(SCORES[item.benchmark])), labels=draw.choice((0, 1, 2)))
 
 
-async def tracked(planned: Planned, folder: Path, draw: Random, known: float = 0.9) -> TrackedRun:
+async def tracked(planned: Planned, folder: Path, draw: Random, known: float = 0.9) -> RunLedger:
     """The run with that share of its outcomes known, some of them Unscored."""
     ledger = Ledger(planned.summary.questions, MemoryLog())
     for item in planned.items:
@@ -60,7 +60,7 @@ async def tracked(planned: Planned, folder: Path, draw: Random, known: float = 0
             if draw.random() < known:
                 ledger.merge([Verdict(index, drawn(item, draw), Evidence(""))])
     log = await StoreLog.open(DirectoryStore(folder), "log", SegmentCache(DirectoryStore(folder)))
-    return TrackedRun(planned.spec, planned.summary, planned.store, log, ledger, 0.0)
+    return RunLedger(planned.spec, planned.summary, planned.store, log, ledger, 0.0)
 
 
 @pytest.mark.parametrize("seed", range(3))

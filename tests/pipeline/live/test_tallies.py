@@ -22,7 +22,7 @@ from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.outlets import Outlets
-from caliper.pipeline.ledger.run_ledger import Runs, TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
@@ -50,7 +50,7 @@ class Writing:
         outlets = Outlets(house.announce, lambda *_: None)
         self.board = Aggregator(house.store, CODEC, house.clock, self.files, outlets)
 
-    async def _captions(self, _: TrackedRun) -> Captions:
+    async def _captions(self, _: RunLedger) -> Captions:
         found = {"captionqa": dict(self.captions)}
         self.reached.set()
         await self.gate.wait()

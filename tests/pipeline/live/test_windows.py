@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.core.tally import Tally
-from caliper.pipeline.live.windows import Judged, RollingWindow
+from caliper.pipeline.live.windows import RollingWindow, SampleScore
 
 Put = tuple[str, int, int]
 """Sample, milliseconds, scored questions."""
@@ -15,10 +15,10 @@ PUTS = st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 40), st.inte
 
 def judged(
     time: int, scored: int, sample: str = "a", partition: int = 0, offset: int = 0
-) -> Judged:
+) -> SampleScore:
     tally = Tally()
     tally.add("cell", sample, scored=scored, n=1)
-    return Judged((time, partition, offset), scored, tally)
+    return SampleScore((time, partition, offset), scored, tally)
 
 
 def held(window: RollingWindow) -> set[str]:

@@ -10,26 +10,26 @@ from tests.fakes.stores import MemoryStore, supplies
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked, resolve
-from caliper.ports.stages import Described
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest, resolve
+from caliper.ports.stages import StageDescription
 
 DATA = "d" * 64
 OWN = {"natural": ("Mood -> Calm",)}
-CAPTIONED = BenchmarkAsked("captionqa", DATA, captioner=runs.JUDGE.name)
+CAPTIONED = BenchmarkRequest("captionqa", DATA, captioner=runs.JUDGE.name)
 
 
 class Stages:
     """A stage of every role, with one model."""
 
-    async def describe(self, role: str) -> Described:
-        return Described({role: runs.JUDGE}, "p" * 64)
+    async def describe(self, role: str) -> StageDescription:
+        return StageDescription({role: runs.JUDGE}, "p" * 64)
 
 
-async def resolved(part: BenchmarkAsked) -> BenchmarkSpec:
+async def resolved(part: BenchmarkRequest) -> BenchmarkSpec:
     store = MemoryStore()
     await store.put(f"datasets/{DATA}/manifest.json", b"{}")
     await store.put(f"supplied/{DATA}.jsonl.gz", b"")
-    return (await resolve(Asked("a", (part,)), supplies(store), Stages())).benchmarks[0]
+    return (await resolve(EvaluationRequest("a", (part,)), supplies(store), Stages())).benchmarks[0]
 
 
 async def test_what_a_captioner_is_shown_and_told() -> None:

@@ -9,7 +9,7 @@ from tests.fakes.evaluations import House, stored_run, verdict, verdicts_of
 
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
-from caliper.pipeline.reports.run_reader import RunReader, Wanted
+from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.plan import SHARD_ITEMS
 from caliper.pipeline.store.runs import RunBook, run_store
 
@@ -38,12 +38,12 @@ async def test_what_is_counted_can_be_asked_for(
     house: House, reader: RunReader, scores: tuple[int | None, ...]
 ) -> None:
     run = await told(house, *scores)
-    rows, _ = await reader.verdicts(run, Wanted())
+    rows, _ = await reader.verdicts(run, VerdictQuery())
     counts = (await reader.facets(run)).counts
     assert counts == Counter((row.benchmark, row.dimension, row.outcome) for row in rows)
     assert sum(counts.values()) == len(scores)
     for facet, count in counts.items():
-        found, _ = await reader.verdicts(run, Wanted(*facet))
+        found, _ = await reader.verdicts(run, VerdictQuery(*facet))
         assert len(found) == count
         assert {(row.benchmark, row.dimension, row.outcome) for row in found} == {facet}
 
@@ -52,15 +52,15 @@ async def test_nothing_is_read_of_verdicts_that_are_not_wanted(
     house: House, reader: RunReader
 ) -> None:
     run = await told(house, 1, 0, None, 1, 0, 0)
-    await reader.verdicts(run, Wanted())
+    await reader.verdicts(run, VerdictQuery())
     for key in [key for key in house.store.objects if "/verdicts/" in key]:
         house.store.objects[key] = b"what nobody can read"
     # The segment that was read last is at hand: it is dropped, and still nobody asks for it.
     reader._held[run].run.log._cache._held.clear()
-    assert await reader.verdicts(run, Wanted(outcome="cannot answer")) == ([], "")
+    assert await reader.verdicts(run, VerdictQuery(outcome="cannot answer")) == ([], "")
     assert sum((await reader.facets(run)).counts.values()) == 6
     with pytest.raises(InvalidInput, match="broken segment"):
-        await reader.verdicts(run, Wanted())
+        await reader.verdicts(run, VerdictQuery())
 
 
 async def test_nobody(reader: RunReader) -> None:
@@ -83,7 +83,7 @@ async def test_shards_without_what_is_wanted_are_passed_over(
     verdicts = [verdict(index, int(index == last)) for index in range(count)]
     await board.apply([verdicts_of(run, verdicts)])
     await board.snapshot()
-    wanted = Wanted(outcome="correct")
+    wanted = VerdictQuery(outcome="correct")
     found = await reader.verdicts(spec.run_id, wanted)
     assert [row.index for row in found[0]] == [last]
     await reader.facets(spec.run_id)
@@ -91,7 +91,7 @@ async def test_shards_without_what_is_wanted_are_passed_over(
         house.store.objects.pop(f"runs/{spec.run_id}/plan/{number:06}.jsonl.gz")
     assert await reader.verdicts(spec.run_id, wanted) == found
     with pytest.raises(InvalidInput, match="lost a shard"):
-        await reader.verdicts(spec.run_id, Wanted(outcome="wrong"))
+        await reader.verdicts(spec.run_id, VerdictQuery(outcome="wrong"))
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -104,7 +104,7 @@ async def test_a_dimension_that_no_question_has_is_refused(
     message = "unknown dimension of the run 'nope'; known: natural"
     for name in ("", "captionqa"):
         with pytest.raises(InvalidInput, match=message) as caught:
-            await reader.verdicts(run, Wanted(name, "nope"))
+            await reader.verdicts(run, VerdictQuery(name, "nope"))
         assert caught.value.field == "dimension"
     # It has questions, and no such verdict yet.
-    assert await reader.verdicts(run, Wanted("", "natural", "unscored")) == ([], "")
+    assert await reader.verdicts(run, VerdictQuery("", "natural", "unscored")) == ([], "")

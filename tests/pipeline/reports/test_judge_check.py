@@ -6,7 +6,7 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.stores import MemoryStore
 
-from caliper.analysis.drift import Judged, Sitting
+from caliper.analysis.drift import AnchorVerdict, Sitting
 from caliper.core.errors import NewerSchema
 from caliper.core.report import BenchmarkReport, Coverage, JudgeCheck, Report
 from caliper.pipeline.reports.judge_check import keep_sitting, read_sittings, with_checks
@@ -17,7 +17,7 @@ SPEC = runs.spec()
 
 def sitting(*given: str | None) -> Sitting:
     """Anchors that all deserve "correct"."""
-    verdicts = {str(place): Judged("correct", word) for place, word in enumerate(given)}
+    verdicts = {str(place): AnchorVerdict("correct", word) for place, word in enumerate(given)}
     return Sitting("reader", "set", verdicts)
 
 

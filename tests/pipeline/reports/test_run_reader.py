@@ -17,7 +17,7 @@ from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.pipeline.ledger.verdict_log import SEGMENT_BYTES
-from caliper.pipeline.reports.run_reader import RunReader, Wanted
+from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.runs import RunBook, refuse, run_store
 from caliper.ports.storage import ReportSink
 
@@ -130,7 +130,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     await board.snapshot()
     house.clock.seconds += 10
     store.gates["verdicts/00000001.jsonl.gz"] = later = Gate()
-    looking = asyncio.create_task(reader.verdicts(name, Wanted()))
+    looking = asyncio.create_task(reader.verdicts(name, VerdictQuery()))
     await later.reached.wait()
     missing.opened.set()
     # As far as it gets by itself, which should not be into the report.

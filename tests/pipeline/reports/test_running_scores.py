@@ -7,7 +7,7 @@ from tests.fakes.evaluations import SIZE, House, scored, stored_run
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.run import RunState
-from caliper.pipeline.ledger.run_ledger import Runs, TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.running_scores import RollingScores
 from caliper.ports.stages import Scores
@@ -31,7 +31,7 @@ def known(found: Scores | None) -> int:
     return sum(part.coverage.scored for part in found.benchmarks)
 
 
-async def ended_in(store: SlowStore) -> TrackedRun:
+async def ended_in(store: SlowStore) -> RunLedger:
     """A run that ended, as who opens it later finds it."""
     house = House(store=store, clock=store.clock)
     run = await stored_run(store)

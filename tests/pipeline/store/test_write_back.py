@@ -4,12 +4,12 @@ import pytest
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import StoreFull
-from caliper.pipeline.store.write_back import Unwritten
+from caliper.pipeline.store.write_back import WriteBackBuffer
 
 
 async def test_what_is_written_is_the_store_s() -> None:
     below = MemoryStore()
-    store = Unwritten(below)
+    store = WriteBackBuffer(below)
     await store.put("jobs/a", b"1")
     assert below.objects == {"jobs/a": b"1"}
     below.objects["jobs/a"] = b"2"
@@ -19,7 +19,7 @@ async def test_what_is_written_is_the_store_s() -> None:
 
 async def test_a_write_that_failed_is_made_up_for_by_the_next_reader() -> None:
     below = MemoryStore()
-    store = Unwritten(below)
+    store = WriteBackBuffer(below)
     below.full = True
     with pytest.raises(StoreFull):
         await store.put("jobs/a", b"1")
@@ -36,7 +36,7 @@ async def test_a_write_that_failed_is_made_up_for_by_the_next_reader() -> None:
 
 async def test_a_later_write_replaces_what_is_held() -> None:
     below = MemoryStore()
-    store = Unwritten(below)
+    store = WriteBackBuffer(below)
     below.full = True
     for data in (b"1", b"2"):
         with pytest.raises(StoreFull):
@@ -48,7 +48,7 @@ async def test_a_later_write_replaces_what_is_held() -> None:
 
 async def test_so_much_is_held_and_no_more() -> None:
     below = MemoryStore()
-    store = Unwritten(below, capacity=2)
+    store = WriteBackBuffer(below, capacity=2)
     below.full = True
     for key in "abc":
         with pytest.raises(StoreFull):

@@ -14,22 +14,22 @@ from caliper.core.errors import (
 )
 from caliper.core.run import Identity
 from caliper.pipeline.work.idle_stages import SleepingStages
-from caliper.ports.stages import Described
+from caliper.ports.stages import StageDescription
 
-AWAKE = Described(
+AWAKE = StageDescription(
     {"judge": Identity("tgi", "judge-model", "r1"), "tagger": Identity("lexical", "rules", "9")},
     "p" * 64,
 )
-OTHER = Described({"judge": Identity("tgi", "judge-model", "r2")}, "p" * 64)
+OTHER = StageDescription({"judge": Identity("tgi", "judge-model", "r2")}, "p" * 64)
 
 
 class Stage:
     """A directory of one stage, which says what it is told to, or fails."""
 
     def __init__(self) -> None:
-        self.says: Described | Exception = AWAKE
+        self.says: StageDescription | Exception = AWAKE
 
-    async def describe(self, role: str) -> Described:
+    async def describe(self, role: str) -> StageDescription:
         if isinstance(self.says, Exception):
             raise self.says
         return self.says

@@ -15,7 +15,7 @@ from caliper.core.errors import (
     MediaMissing,
     UnreadableReply,
 )
-from caliper.pipeline.work.worker import Limits
+from caliper.pipeline.work.worker import WorkerLimits
 
 
 async def test_jobs_that_go_well_are_done_once() -> None:
@@ -45,7 +45,7 @@ async def test_a_backend_that_comes_back_costs_nothing_but_time(error: Exception
 
 
 async def test_waits_double_up_to_the_longest_and_are_half_as_long_again_at_most() -> None:
-    bench = Bench("a", limits=Limits(budget=1000.0, backoff=Backoff(1.0, 8.0)))
+    bench = Bench("a", limits=WorkerLimits(budget=1000.0, backoff=Backoff(1.0, 8.0)))
     await bench.work(times(6, BackendUnavailable("x")))
     doubled = [1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
     assert len(bench.clock.slept) == len(doubled)
@@ -97,7 +97,7 @@ async def test_a_server_that_says_too_long_gets_what_is_left_of_the_budget() -> 
 
 
 async def test_a_budget_of_nothing_leaves_one_try_and_the_last() -> None:
-    bench = Bench("a", limits=Limits(budget=0.0))
+    bench = Bench("a", limits=WorkerLimits(budget=0.0))
     await bench.work(always(BackendTimeout("x")))
     assert (bench.tries["a"], bench.finals, bench.gave_up) == (2, ["a"], ["a"])
 
@@ -131,7 +131,7 @@ async def test_what_will_not_get_better_is_given_up_at_once(error: Exception) ->
 
 
 async def test_any_number_of_tries_has_a_wait() -> None:
-    bench = Bench("a", limits=Limits(budget=1e6, backoff=Backoff(1.0, 8.0)))
+    bench = Bench("a", limits=WorkerLimits(budget=1e6, backoff=Backoff(1.0, 8.0)))
     await bench.work(times(1100, BackendUnavailable("x")))
     assert bench.done == ["a"]
     assert max(bench.clock.slept) <= 12.0
@@ -153,7 +153,7 @@ async def test_a_clock_that_wakes_early_does_not_multiply_the_tries() -> None:
 
 
 async def test_the_budget_of_a_job_begins_with_its_first_try() -> None:
-    bench = Bench(*(f"{number:02}" for number in range(12)), limits=Limits(1, budget=10.0))
+    bench = Bench(*(f"{number:02}" for number in range(12)), limits=WorkerLimits(1, budget=10.0))
     await bench.work(times(1, BackendOverloaded("x", retry_after=6.0)))
     # One after another they wait for a minute in all: none of them ten seconds.
     assert (len(bench.done), bench.finals) == (12, [])

@@ -3,7 +3,7 @@
 import pytest
 
 from caliper.core.envelopes import Delivery, Message
-from caliper.pipeline.work.worker import Attempt, Limits, Worker
+from caliper.pipeline.work.worker import Attempt, Worker, WorkerLimits
 from caliper.wiring.clock import SystemClock
 
 
@@ -49,7 +49,7 @@ async def test_the_third_crash_is_the_last(crashes: int, fate: str, given_up: li
     async def give_up(data: bytes, error: BaseException) -> None:
         dropped.append(data)
 
-    await Worker(consumer, handle, give_up, SystemClock(), Limits()).run()
+    await Worker(consumer, handle, give_up, SystemClock(), WorkerLimits()).run()
     assert consumer.fate == fate
     assert dropped == given_up
     assert handled == ([] if given_up else [b"job"])

@@ -15,7 +15,7 @@ from caliper.core.errors import (
     StoreUnavailable,
     StreamUnavailable,
 )
-from caliper.pipeline.work.worker import Limits, first_failure
+from caliper.pipeline.work.worker import WorkerLimits, first_failure
 from caliper.ports.telemetry import JobEnd
 
 OF_THE_RUN = [ModelChanged("x"), StoreUnavailable("x"), StoreFull("x"), StreamUnavailable("x")]
@@ -43,7 +43,7 @@ DOWN = OF_THE_RUN[1:]
 
 @pytest.mark.parametrize("error", DOWN, ids=lambda error: type(error).__name__)
 async def test_a_worker_may_wait_for_store_and_stream_without_counting(error: Exception) -> None:
-    bench = Bench(*"abc", limits=Limits(in_flight=4, budget=60.0, pause=5.0))
+    bench = Bench(*"abc", limits=WorkerLimits(in_flight=4, budget=60.0, pause=5.0))
     await bench.work(lambda name, before, final: error if name == "b" and before < 100 else None)
     assert sorted(bench.done) == list("abc")
     assert bench.clock.slept == [5.0] * 100
@@ -51,7 +51,7 @@ async def test_a_worker_may_wait_for_store_and_stream_without_counting(error: Ex
 
 
 async def test_trouble_lasts_until_it_is_over() -> None:
-    bench = Bench("a", limits=Limits(in_flight=1, pause=5.0))
+    bench = Bench("a", limits=WorkerLimits(in_flight=1, pause=5.0))
     failures = [StoreUnavailable("x"), StreamUnavailable("y"), None]
     seen = list[Exception | None]()
 
@@ -65,7 +65,7 @@ async def test_trouble_lasts_until_it_is_over() -> None:
 
 
 async def test_trouble_of_one_job_is_not_over_when_another_goes_well() -> None:
-    bench = Bench("a", "b", limits=Limits(in_flight=2, pause=5.0))
+    bench = Bench("a", "b", limits=WorkerLimits(in_flight=2, pause=5.0))
     seen = dict[str, Exception | None]()
     error = StoreFull("x")
 
@@ -78,7 +78,7 @@ async def test_trouble_of_one_job_is_not_over_when_another_goes_well() -> None:
 
 
 async def test_time_without_store_leaves_a_job_its_budget() -> None:
-    bench = Bench("a", limits=Limits(in_flight=1, budget=60.0, pause=50.0))
+    bench = Bench("a", limits=WorkerLimits(in_flight=1, budget=60.0, pause=50.0))
     failures = [StoreUnavailable("x"), StoreUnavailable("x"), BackendTimeout("x")]
     await bench.work(lambda name, before, final: dict(enumerate(failures)).get(before))
     assert (bench.done, bench.finals, bench.tries["a"]) == (["a"], [], 4)

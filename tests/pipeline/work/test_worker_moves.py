@@ -9,7 +9,7 @@ from tests.fakes.clock import FakeClock
 
 from caliper.core.envelopes import Delivery, Message, position_of
 from caliper.core.errors import BackendUnavailable
-from caliper.pipeline.work.worker import Attempt, Limits, Worker
+from caliper.pipeline.work.worker import Attempt, Worker, WorkerLimits
 
 JOB = Message("jobs", "a", b"job")
 BUDGET, HOUR = 600.0, 3600.0
@@ -69,7 +69,7 @@ async def worked(*script: Delivery | float) -> tuple[list[str], list[bool]]:
             raise BackendUnavailable("down")
         return BackendUnavailable("down")
 
-    limits = Limits(in_flight=1, budget=BUDGET)
+    limits = WorkerLimits(in_flight=1, budget=BUDGET)
     await Worker(consumer, handle, nobody_gives_up, clock, limits).run()
     return consumer.fates, finals
 
@@ -121,6 +121,6 @@ async def test_a_try_that_outlasts_its_partition_leaves_no_time_to_the_next() ->
         assert not attempt.final
         raise BackendUnavailable("down")
 
-    limits = Limits(in_flight=2, budget=BUDGET)
+    limits = WorkerLimits(in_flight=2, budget=BUDGET)
     await Worker(consumer, handle, nobody_gives_up, clock, limits).run()
     assert consumer.fates == ["retried"] * 3

@@ -31,7 +31,7 @@ _USAGES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedCertificate:
     """A certificate with its authority's behind it, and its key without a password: PEM."""
 
     chain: bytes
@@ -81,7 +81,9 @@ class Authority:
         """The key as PEM, without a password."""
         return _pem(self.key)
 
-    def certify(self, names: Sequence[str], now: datetime, lifetime: timedelta) -> Signed:
+    def certify(
+        self, names: Sequence[str], now: datetime, lifetime: timedelta
+    ) -> SignedCertificate:
         """A certificate for these host names and addresses, of which the first is its subject.
 
         Good until `now + lifetime`, but never longer than the authority is.
@@ -102,9 +104,11 @@ class Authority:
             builder = builder.add_extension(extension, critical)
         signed = builder.sign(self.key, hashes.SHA256())
         own = signed.public_bytes(serialization.Encoding.PEM)
-        return Signed(own + self.text, _pem(key))
+        return SignedCertificate(own + self.text, _pem(key))
 
-    def faults(self, given: Signed, names: Sequence[str], now: datetime) -> Iterator[str]:
+    def faults(
+        self, given: SignedCertificate, names: Sequence[str], now: datetime
+    ) -> Iterator[str]:
         """What keeps this pair from serving these names, in words; nothing where it can."""
         try:
             certificate = x509.load_pem_x509_certificate(given.chain)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from caliper.adapters.cluster.certificates import Authority, Signed
+from caliper.adapters.cluster.certificates import Authority, SignedCertificate
 from caliper.core.errors import InvalidInput
 
 SERVING = (
@@ -45,7 +45,7 @@ Known = Mapping[str, Data]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SecretPlan:
     """For which namespace Secrets are made, when, and how long certificates are good."""
 
     namespace: str
@@ -55,7 +55,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class SecretRecipe:
     """A Secret: its `files`, and the Secrets that it `needs` to be made or looked at.
 
     `make` gives what it shall hold, from those. `faults` says in words why one that is there
@@ -70,12 +70,14 @@ class Recipe:
     kind: str = "Opaque"
 
 
-def recipes(plan: Plan) -> tuple[Recipe, ...]:
+def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
     """All Secrets of an installation; each stands behind those that it needs."""
     tokens = [_random(_token(caller), "token") for caller in CALLERS]
     return (
-        Recipe(AUTHORITY, ("ca.crt", "ca.key"), partial(_authority, plan), partial(_expired, plan)),
-        Recipe(
+        SecretRecipe(
+            AUTHORITY, ("ca.crt", "ca.key"), partial(_authority, plan), partial(_expired, plan)
+        ),
+        SecretRecipe(
             CERTIFICATE,
             ("ca.crt",),
             lambda known: {"ca.crt": known[AUTHORITY]["ca.crt"]},
@@ -84,7 +86,9 @@ def recipes(plan: Plan) -> tuple[Recipe, ...]:
         ),
         *(_Serving(component, plan).recipe() for component in SERVING),
         *tokens,
-        Recipe(TOKENS, ("tokens",), _token_file, _unlisted, tuple(each.name for each in tokens)),
+        SecretRecipe(
+            TOKENS, ("tokens",), _token_file, _unlisted, tuple(each.name for each in tokens)
+        ),
         _random("caliper-kafka", "password", "broker-password", user="caliper"),
         _random("caliper-minio", "secret-key", **{"access-key": "caliper"}),
         _random("caliper-models", "token"),
@@ -106,17 +110,19 @@ class _Serving:
     """The certificate of one component."""
 
     component: str
-    plan: Plan
+    plan: SecretPlan
 
     @property
     def names(self) -> tuple[str, ...]:
         return host_names(self.component, self.plan.namespace)
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> SecretRecipe:
         more = (_KEYSTORE,) if self.component == "kafka" else ()
         files = ("tls.crt", "tls.key", "ca.crt", *more)
         name = f"caliper-tls-{self.component}"
-        return Recipe(name, files, self._make, self._faults, (AUTHORITY,), "kubernetes.io/tls")
+        return SecretRecipe(
+            name, files, self._make, self._faults, (AUTHORITY,), "kubernetes.io/tls"
+        )
 
     def _make(self, known: Known) -> Data:
         authority = _read(known)
@@ -127,13 +133,13 @@ class _Serving:
         return files
 
     def _faults(self, data: Data, known: Known) -> Iterator[str]:
-        given = Signed(data["tls.crt"], data["tls.key"])
+        given = SignedCertificate(data["tls.crt"], data["tls.key"])
         yield from _read(known).faults(given, self.names, self.plan.now)
         if self.component == "kafka" and data[_KEYSTORE] != given.key + given.chain:
             yield f"{_KEYSTORE} is not key and certificate of the other files"
 
 
-def _random(name: str, *files: str, **known: str) -> Recipe:
+def _random(name: str, *files: str, **known: str) -> SecretRecipe:
     """A Secret with words that nobody can guess in these files; `known` ones hold names."""
 
     def make(_: Known) -> Data:
@@ -146,10 +152,10 @@ def _random(name: str, *files: str, **known: str) -> Recipe:
             if not data[file].strip():
                 yield f"{file} is empty"
 
-    return Recipe(name, (*known, *files), make, faults)
+    return SecretRecipe(name, (*known, *files), make, faults)
 
 
-def _authority(plan: Plan, _: Known) -> Data:
+def _authority(plan: SecretPlan, _: Known) -> Data:
     made = Authority.make("Caliper", plan.now, plan.authority)
     return {"ca.crt": made.text, "ca.key": made.secret}
 
@@ -158,7 +164,7 @@ def _read(known: Known) -> Authority:
     return Authority.read(known[AUTHORITY]["ca.crt"], known[AUTHORITY]["ca.key"])
 
 
-def _expired(plan: Plan, data: Data, _: Known) -> Iterator[str]:
+def _expired(plan: SecretPlan, data: Data, _: Known) -> Iterator[str]:
     try:
         until = _read({AUTHORITY: data}).certificate.not_valid_after_utc
     except InvalidInput as error:

@@ -6,13 +6,13 @@ import logging
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from caliper.adapters.cluster.recipes import Data, Recipe
+from caliper.adapters.cluster.recipes import Data, SecretRecipe
 from caliper.core.errors import StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
 
 
-class Keeper(Protocol):
+class SecretStore(Protocol):
     """Where Secrets are kept. Everything raises StoreUnavailable."""
 
     def read(self, name: str) -> Data | None:
@@ -24,7 +24,7 @@ class Keeper(Protocol):
         ...
 
 
-def complete(keeper: Keeper, recipes: Iterable[Recipe]) -> list[str]:
+def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
     """Make every Secret that is missing, and return what is wrong with those that are not.
 
     It may be cut short anywhere and run again, also twice at once: a Secret that is there is
@@ -48,7 +48,7 @@ def complete(keeper: Keeper, recipes: Iterable[Recipe]) -> list[str]:
     return faults
 
 
-def _made(keeper: Keeper, recipe: Recipe, known: dict[str, Data]) -> Data:
+def _made(keeper: SecretStore, recipe: SecretRecipe, known: dict[str, Data]) -> Data:
     made = recipe.make(known)
     if keeper.create(recipe.name, recipe.kind, made):
         _LOG.info("made %s", recipe.name)
@@ -60,7 +60,7 @@ def _made(keeper: Keeper, recipe: Recipe, known: dict[str, Data]) -> Data:
     return found
 
 
-def _faults(recipe: Recipe, found: Data, known: dict[str, Data]) -> Iterator[str]:
+def _faults(recipe: SecretRecipe, found: Data, known: dict[str, Data]) -> Iterator[str]:
     absent = [file for file in recipe.files if file not in found]
     if absent:
         yield f"it has no {' and no '.join(absent)}"

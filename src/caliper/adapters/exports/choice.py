@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from caliper.adapters import wording
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.agreement import Coefficient
-from caliper.analysis.choice import Candidate, Choice
+from caliper.analysis.choice import Candidate, ModelChoice
 from caliper.analysis.compare import Difference
 from caliper.core.report import Estimate
 
@@ -22,7 +22,7 @@ _NONE = Coefficient(None)
 _NOT_KNOWN = "not known"
 
 
-def choice_csv(choices: Sequence[Choice]) -> str:
+def choice_csv(choices: Sequence[ModelChoice]) -> str:
     """One row a figure of a run, at full precision; what has no data is empty.
 
     The difference is from the first run of the benchmark. Agreement with its verdicts and
@@ -40,7 +40,7 @@ def choice_csv(choices: Sequence[Choice]) -> str:
     return out.getvalue()
 
 
-def _numbers(found: Choice, one: Candidate) -> Iterator[tuple[object, ...]]:
+def _numbers(found: ModelChoice, one: Candidate) -> Iterator[tuple[object, ...]]:
     for path in found.paths:
         estimate = one.estimate(path)
         apart = one.differences.get(path, Difference(None, None))
@@ -64,7 +64,7 @@ def _agreements(one: Candidate) -> list[tuple[str, Coefficient]]:
     return [(name, getattr(one.agreement, word) or _NONE) for name, word in _AGREEMENT]
 
 
-def choice_markdown(choices: Sequence[Choice]) -> str:
+def choice_markdown(choices: Sequence[ModelChoice]) -> str:
     """A table a benchmark: figures, the headline's difference from the first run, agreement."""
     blocks = []
     for found in choices:
@@ -81,7 +81,7 @@ def choice_markdown(choices: Sequence[Choice]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _row(found: Choice, one: Candidate) -> tuple[str, ...]:
+def _row(found: ModelChoice, one: Candidate) -> tuple[str, ...]:
     figures = (wording.number(one.estimate(path).value) for path in found.paths)
     pace = (None, None) if one.pace is None else (one.pace.replies, one.pace.tokens)
     beside = (

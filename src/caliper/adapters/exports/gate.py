@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.adapters.wording import dimensions, number
-from caliper.analysis.gate import Decision, Finding, Gated
+from caliper.analysis.gate import Decision, GateFinding, GateResult
 
 _WORDS = {
     Decision.PASSED: "**Passed.** A larger drop than each check allows is ruled out.",
@@ -14,14 +14,14 @@ _WORDS = {
 _HEAD = ("Check", "Tier", "Finding", "Base", "Candidate", "Difference", "95% interval", "Allowed")
 
 
-def gate_markdown(base: str, candidate: str, found: Gated) -> str:
+def gate_markdown(base: str, candidate: str, found: GateResult) -> str:
     """A heading, the decision, and one row a finding."""
     rows = [_row(finding) for finding in found.findings]
     title = f"### {plain(candidate)} against {plain(base)}"
     return f"{title}\n\n{_WORDS[found.decision]}\n\n{grid(_HEAD, rows)}\n"
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: GateFinding) -> tuple[str, ...]:
     over = "" if finding.difference is None else dimensions(finding.difference)
     told = ": ".join(
         filter(None, (str(finding.decision), "; ".join(filter(None, (finding.reason, over)))))

@@ -30,17 +30,17 @@ INSTALL = "pip install 'tokenizers>=0.21' 'safetensors>=0.5'"
 FETCH = f"hf download {REPOSITORY} {' '.join(FILES)}"
 
 
-class Encoding(Protocol):
+class TokenEncoding(Protocol):
     """What is used of a tokenized text."""
 
     @property
     def ids(self) -> list[int]: ...
 
 
-class Tokenizer(Protocol):
+class SentenceTokenizer(Protocol):
     """What is used of a tokenizer."""
 
-    def encode(self, sequence: str) -> Encoding:
+    def encode(self, sequence: str) -> TokenEncoding:
         """The token ids of a text, with those that begin and end it."""
         ...
 
@@ -48,7 +48,7 @@ class Tokenizer(Protocol):
 class MiniLm:
     """Embeds by a sentence encoder. `revision` changes with its files."""
 
-    def __init__(self, encoder: BertEncoder, tokenizer: Tokenizer, revision: str) -> None:
+    def __init__(self, encoder: BertEncoder, tokenizer: SentenceTokenizer, revision: str) -> None:
         self._encoder = encoder
         self._tokenizer = tokenizer
         self._identity = Identity("minilm", REPOSITORY, revision, cached=True)

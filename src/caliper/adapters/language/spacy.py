@@ -14,7 +14,7 @@ from caliper.core.run import Identity
 INSTALL = "pip install 'spacy>=3.8'"
 
 
-class Token(Protocol):
+class SpacyToken(Protocol):
     """What is used of a spaCy token: its fine-grained tag and its lemma."""
 
     @property
@@ -24,13 +24,13 @@ class Token(Protocol):
     def lemma_(self) -> str: ...
 
 
-class Pipeline(Protocol):
+class SpacyPipeline(Protocol):
     """What is used of a loaded spaCy model."""
 
     @property
     def meta(self) -> Mapping[str, Any]: ...
 
-    def pipe(self, texts: Iterable[str]) -> Iterator[Iterable[Token]]:
+    def pipe(self, texts: Iterable[str]) -> Iterator[Iterable[SpacyToken]]:
         """The tokens of each text, in the order of the texts."""
         ...
 
@@ -38,7 +38,7 @@ class Pipeline(Protocol):
 class SpacyTagger:
     """Finds nouns by a loaded spaCy model. `release` is spaCy's own version."""
 
-    def __init__(self, pipeline: Pipeline, release: str) -> None:
+    def __init__(self, pipeline: SpacyPipeline, release: str) -> None:
         self._pipeline = pipeline
         meta = pipeline.meta
         # The name by which the model is installed; a folder's path is no part of an identity,
@@ -58,7 +58,7 @@ class SpacyTagger:
         return [nouns_of(tokens) for tokens in self._pipeline.pipe(texts)]
 
 
-def nouns_of(tokens: Iterable[Token]) -> tuple[str, ...]:
+def nouns_of(tokens: Iterable[SpacyToken]) -> tuple[str, ...]:
     """Lower-cased lemmas of the tokens whose tag starts with N (CompreCap, released script)."""
     return tuple(token.lemma_.lower() for token in tokens if token.tag_.startswith("N"))
 

@@ -17,7 +17,7 @@ CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".we
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MediaLimits:
     """The most that is read of one file.
 
     `picture_bytes` and `clip_bytes` bound the file, `pixels` a picture (Pillow itself stops at
@@ -56,7 +56,7 @@ class DecoderOptions:
     `held_bytes` of it may be in memory for calls.
     """
 
-    limits: Limits = field(default_factory=Limits)
+    limits: MediaLimits = field(default_factory=MediaLimits)
     workers: int = 4
     cache_bytes: int = 128 * 2**20
     held_bytes: int = 256 * 2**20

@@ -17,7 +17,7 @@ from av.stream import Disposition
 from av.video.stream import VideoStream
 from PIL import Image
 
-from caliper.adapters.media.bounds import Limits, opened
+from caliper.adapters.media.bounds import MediaLimits, opened
 from caliper.adapters.media.timeline import Timeline, chosen, timeline
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
@@ -43,7 +43,7 @@ class Moment(StrEnum):
     MIDDLE = "middle"
 
 
-def open_frame(path: Path, moment: Moment, limits: Limits) -> Image.Image:
+def open_frame(path: Path, moment: Moment, limits: MediaLimits) -> Image.Image:
     """One frame of a clip as RGB, for people to look at; the middle one is found by seeking. A
     clip that does not tell its length gives the first.
 
@@ -55,7 +55,7 @@ def open_frame(path: Path, moment: Moment, limits: Limits) -> Image.Image:
 
 
 def shown_frames(
-    path: Path, preparation: Preparation, limits: Limits, encode: Encode
+    path: Path, preparation: Preparation, limits: MediaLimits, encode: Encode
 ) -> list[bytes]:
     """The frames that `sampling.chosen` names, each encoded as soon as it is decoded.
 
@@ -84,7 +84,7 @@ class _Reel:
     """
 
     path: Path
-    limits: Limits
+    limits: MediaLimits
     wanted: frozenset[int]
     encode: Encode
     kept: dict[int, bytes] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class _Reel:
                 return
 
 
-def _promised(path: Path, limits: Limits) -> Timeline:
+def _promised(path: Path, limits: MediaLimits) -> Timeline:
     """When frames will be on display, going by packets: cheap, and right for a sound clip."""
     stamps: list[int | None] = []
     last = (0, 0)
@@ -169,7 +169,7 @@ def _promised(path: Path, limits: Limits) -> Timeline:
 
 
 @contextmanager
-def _opened(path: Path, limits: Limits) -> Iterator[InputContainer]:
+def _opened(path: Path, limits: MediaLimits) -> Iterator[InputContainer]:
     opened(path, limits.clip_bytes).close()
     try:
         with av.open(str(path), options=_OPTIONS) as container:
@@ -210,7 +210,7 @@ def _width(coded: int, aspect: Fraction | None) -> int:
 
 
 def _picture(
-    frame: av.VideoFrame, aspect: Fraction | None, limits: Limits, path: Path
+    frame: av.VideoFrame, aspect: Fraction | None, limits: MediaLimits, path: Path
 ) -> Image.Image:
     """The frame as people see it: RGB, its pixels square, turned as its container says.
 
@@ -233,7 +233,9 @@ def _turned(width: int, height: int, degrees: int) -> tuple[int, int]:
     return round(width * across + height * along), round(width * along + height * across)
 
 
-def _frame(container: InputContainer, moment: Moment, limits: Limits, path: Path) -> Image.Image:
+def _frame(
+    container: InputContainer, moment: Moment, limits: MediaLimits, path: Path
+) -> Image.Image:
     wanted = 0.0
     stream = _video(container)
     if moment is Moment.MIDDLE and container.duration:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from caliper.adapters.media.bounds import Limits, opened
+from caliper.adapters.media.bounds import MediaLimits, opened
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 
@@ -29,7 +29,7 @@ _TURNS = {
 }
 
 
-def open_image(path: Path, limits: Limits, longest: int | None = None) -> Image.Image:
+def open_image(path: Path, limits: MediaLimits, longest: int | None = None) -> Image.Image:
     """The picture in a file as RGB, upright.
 
     It is turned as its EXIF says, transparency is laid over white, an animation gives its
@@ -81,7 +81,7 @@ def encode(image: Image.Image, preparation: Preparation) -> bytes:
         side = max(fitted.size) * 3 // 4
 
 
-def _decode(file: BinaryIO, path: Path, limits: Limits, longest: int | None) -> Image.Image:
+def _decode(file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None) -> Image.Image:
     with Image.open(file, formats=_FORMATS) as image:
         limits.check_size(*image.size, limits.pixels, path)
         if longest is not None:

@@ -17,7 +17,7 @@ Fetch = Callable[[int], Awaitable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class LooseMedia:
+class InlineMedia:
     """Bytes as `prepare.prepared` would give their files."""
 
     decoders: Decoders

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from caliper.adapters.media.bounds import CLIPS, Limits
+from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.deferred import deferred
@@ -20,7 +20,7 @@ else:
     images = deferred("caliper.adapters.media.images")
 
 
-def prepared(path: Path, preparation: Preparation, limits: Limits) -> list[Image]:
+def prepared(path: Path, preparation: Preparation, limits: MediaLimits) -> list[Image]:
     """The images of a file, whose ending tells clips from pictures.
 
     Raises MediaMissing when there is no file, InvalidInput for what cannot be decoded or is
@@ -34,7 +34,9 @@ def prepared(path: Path, preparation: Preparation, limits: Limits) -> list[Image
     return [Image(data, "image/jpeg") for data in found]
 
 
-def prepared_bytes(data: bytes, name: str, preparation: Preparation, limits: Limits) -> list[Image]:
+def prepared_bytes(
+    data: bytes, name: str, preparation: Preparation, limits: MediaLimits
+) -> list[Image]:
     """What `prepared` gives of a file of these bytes; only the ending of `name` counts.
 
     Raises InvalidInput naming it.

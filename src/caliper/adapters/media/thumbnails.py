@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from caliper.adapters.media.bounds import CLIPS, Limits
+from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.deferred import deferred
@@ -23,7 +23,7 @@ class Thumbnails:
     """Thumbnails of the pictures and clips below the media folder `root`."""
 
     root: Path
-    limits: Limits = field(default_factory=Limits)
+    limits: MediaLimits = field(default_factory=MediaLimits)
 
     def jpeg(self, name: str, longest: int = 256) -> bytes | None:
         """JPEG bytes, at most `longest` pixels a side; None when `load` would raise."""

@@ -14,7 +14,7 @@ from prometheus_client import (
 )
 
 from caliper.adapters.metrics import catalogue
-from caliper.adapters.metrics.catalogue import METRICS, Metric, Type
+from caliper.adapters.metrics.catalogue import METRICS, Metric, MetricType
 from caliper.ports.telemetry import (
     AnchorsJudged,
     CallEnded,
@@ -98,12 +98,12 @@ class Metrics:
 
 
 def _made(metric: Metric, registry: CollectorRegistry) -> Any:
-    if metric.type is Type.HISTOGRAM:
+    if metric.type is MetricType.HISTOGRAM:
         buckets = metric.buckets
         return Histogram(
             metric.name, metric.help, metric.labels, buckets=buckets, registry=registry
         )
-    if metric.type is Type.COUNTER:
+    if metric.type is MetricType.COUNTER:
         return Counter(metric.name, metric.help, metric.labels, registry=registry)
     return Gauge(metric.name, metric.help, metric.labels, registry=registry)
 

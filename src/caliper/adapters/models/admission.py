@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 
-from caliper.adapters.models.congestion import Gate
+from caliper.adapters.models.congestion import CongestionWindow
 from caliper.core.errors import (
     BackendOverloaded,
     BackendRejected,
@@ -54,7 +54,7 @@ class Admission:
     the others, and not the endpoint, that is at fault.
     """
 
-    def __init__(self, gates: Sequence[Gate], clock: Clock) -> None:
+    def __init__(self, gates: Sequence[CongestionWindow], clock: Clock) -> None:
         self._gates, self._clock = tuple(gates), clock
         self._queues: tuple[_Waiting, ...] = tuple(deque() for _ in gates)
         self._waking: asyncio.Task[None] | None = None

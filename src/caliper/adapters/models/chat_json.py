@@ -8,7 +8,7 @@ from typing import Any
 from huggingface_hub import ChatCompletionOutput
 
 from caliper.core.errors import BackendUnavailable
-from caliper.ports.models import Completion, Image, Message, Usage
+from caliper.ports.models import ChatMessage, Completion, Image, Usage
 
 # What TGI calls the two natural ends of a text.
 _ENDS = {None: "stop", "eos_token": "stop", "stop_sequence": "stop"}
@@ -16,7 +16,7 @@ _ENDS = {None: "stop", "eos_token": "stop", "stop_sequence": "stop"}
 _BROKEN_OFF = frozenset({"abort", "error"})
 
 
-def message_json(message: Message) -> dict[str, Any]:
+def message_json(message: ChatMessage) -> dict[str, Any]:
     """A message as the request holds it; pictures go along as data URLs."""
     if all(isinstance(part, str) for part in message.content):
         # Plain text rather than a list of one part: every server takes that.

@@ -22,7 +22,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import digest
-from caliper.ports.models import Message
+from caliper.ports.models import ChatMessage
 
 _SHIPPED = files("caliper.adapters.models") / "chat_templates"
 _OWN = ("chat_template.jinja", "tokenizer_config.json")
@@ -49,7 +49,7 @@ class ChatTemplate:
         """Changes with whatever changes a rendered text."""
         return digest([self.source, sorted(self.special), self.image, self.begin])
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[ChatMessage]) -> str:
         """The text for these messages, up to where the model begins to write.
 
         Raises InvalidInput when the template cannot be used with them.
@@ -65,7 +65,7 @@ class ChatTemplate:
             ) from error
         return text.removeprefix(self.begin)
 
-    def _content(self, message: Message) -> str | list[dict[str, str]]:
+    def _content(self, message: ChatMessage) -> str | list[dict[str, str]]:
         texts = [self._harmless(part) for part in message.content if isinstance(part, str)]
         if len(texts) == len(message.content):
             return "".join(texts)
@@ -157,7 +157,7 @@ def _token(written: Any) -> str:
 
 def _checked(template: ChatTemplate, path: Path) -> ChatTemplate:
     try:
-        template.render([Message("user", ("Hello",))])
+        template.render([ChatMessage("user", ("Hello",))])
     except InvalidInput as error:
         raise InvalidInput(error.message, file=str(path)) from error
     return template

@@ -25,7 +25,7 @@ _BACKOFF = Backoff(1.0, 30.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class CongestionLimits:
     """The figures of a gate; times in seconds.
 
     The limit starts at `start`, never passes `most`, and is multiplied by `cut` at most once
@@ -46,7 +46,7 @@ class Pace:
     patience: float = 300.0
 
 
-class Gate:
+class CongestionWindow:
     """The gate of one endpoint. Times are those of one monotonic clock, in seconds.
 
     Whoever finds that it `admits` may `enter`, and must tell the end of the call by exactly one
@@ -55,7 +55,7 @@ class Gate:
     together. `answered_at` and `failed_at` are when a call last was answered, and last failed.
     """
 
-    def __init__(self, pace: Pace, draw: Callable[[], float] = random.random) -> None:
+    def __init__(self, pace: CongestionLimits, draw: Callable[[], float] = random.random) -> None:
         self._pace, self._draw = pace, draw
         self._limit = min(pace.start, pace.most)
         self._threshold = pace.most
@@ -91,7 +91,7 @@ class Gate:
         return self._closed_until
 
     def lost(self, now: float) -> bool:
-        """Whether waiting for the endpoint has to end: see `Pace.patience`."""
+        """Whether waiting for the endpoint has to end: see `CongestionLimits.patience`."""
         repeated = self._probes if self._shut else self._cuts >= self._pace.failures
         return bool(repeated) and now - self._trouble_since >= self._pace.patience
 

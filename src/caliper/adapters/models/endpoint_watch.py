@@ -13,7 +13,7 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from caliper.adapters.models.congestion import Gate
+from caliper.adapters.models.congestion import CongestionWindow
 from caliper.core.errors import BackendUnavailable, CaliperError
 from caliper.ports.clock import Clock
 
@@ -27,23 +27,23 @@ who it is: longer than callers wait between two tries.
 
 
 @dataclass(slots=True)
-class Watched:
+class NamedEndpoint:
     """An endpoint under a name that people may be told. `prove` raises a CaliperError when it
     does not say that it serves the model. `misses` in a row, `said` with the last of them.
     """
 
     name: str
-    gate: Gate
+    gate: CongestionWindow
     prove: Callable[[], Awaitable[None]]
     misses: int = 0
     said: str = "calls to it fail"
     gone: bool = False
 
 
-class Watch:
+class EndpointWatch:
     """The endpoints of one model, looked at whenever `check` is called."""
 
-    def __init__(self, endpoints: Sequence[Watched], clock: Clock) -> None:
+    def __init__(self, endpoints: Sequence[NamedEndpoint], clock: Clock) -> None:
         self._endpoints, self._clock = tuple(endpoints), clock
         self._looked = -math.inf
         self._looking: asyncio.Task[None] | None = None
@@ -73,7 +73,7 @@ class Watch:
         before, self._looked = self._looked, self._clock.monotonic()
         await asyncio.gather(*(self._look_at(one, before) for one in self._endpoints))
 
-    async def _look_at(self, one: Watched, before: float) -> None:
+    async def _look_at(self, one: NamedEndpoint, before: float) -> None:
         if one.gate.answered_at <= before:
             try:
                 await one.prove()
@@ -83,7 +83,7 @@ class Watch:
                 return
         one.misses = 0
 
-    def _judge(self, one: Watched, now: float) -> None:
+    def _judge(self, one: NamedEndpoint, now: float) -> None:
         failing = one.misses > 0 or now - one.gate.failed_at < _QUIET
         gone = one.misses >= _MISSES or (one.gate.limit == 0 and failing)
         # Where it is the only one, readiness tells the same.

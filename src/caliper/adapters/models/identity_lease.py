@@ -19,7 +19,7 @@ _CHECK_SECONDS = 15.0
 """An endpoint that takes longer to say who it is does not answer."""
 
 
-class Proof:
+class IdentityLease:
     """Has one endpoint prove that it serves `expected`, whom `resolve` asks for anew.
 
     While calls keep coming, replies are given on the trust of a proof that is a second old at

@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from caliper.adapters.models.replica import EmbedderEndpoint, Endpoint
+from caliper.adapters.models.replica import ChatEndpoint, EmbedderEndpoint
 from caliper.adapters.models.replicas import Replicas
 from caliper.core.question import Decoding, Vector
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 from caliper.ports.telemetry import TokensUsed
 
 
-class Pool(Replicas[Endpoint]):
+class Pool(Replicas[ChatEndpoint]):
     """A ChatModel."""
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
         """One completion. Raises what `call` raises."""
 
-        async def ask(endpoint: Endpoint, label: str) -> Completion:
+        async def ask(endpoint: ChatEndpoint, label: str) -> Completion:
             found = await endpoint.complete(messages, decoding, schema, affinity)
             self.cost.use(found.usage)
             self.telemetry.record(TokensUsed(label, found.usage))

@@ -16,7 +16,7 @@ from caliper.core.run import RECORDED, Identity, recorded
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordedReplies:
     """The recorded replies of one benchmark by key. `digest` is that of their files."""
 
     benchmark: Benchmark
@@ -26,7 +26,7 @@ class Recording:
 
 def record(
     benchmark: Benchmark, rows: Iterable[Row], source: Source, files_digest: str
-) -> Recording:
+) -> RecordedReplies:
     """The recording in `rows`, which lie in files of that digest.
 
     Raises InvalidInput, with file and line, when two rows answer the same question.
@@ -37,7 +37,7 @@ def record(
         if key in replies:
             raise watched.wrong(f"a second recorded reply for {_told(key)}")
         replies[key] = text
-    return Recording(benchmark, replies, files_digest)
+    return RecordedReplies(benchmark, replies, files_digest)
 
 
 class ReplayAnswerer:
@@ -47,7 +47,7 @@ class ReplayAnswerer:
     revision is the digest of the recorded files, and its name that of the `model` that replied.
     """
 
-    def __init__(self, recordings: Mapping[str, Recording], model: str = RECORDED) -> None:
+    def __init__(self, recordings: Mapping[str, RecordedReplies], model: str = RECORDED) -> None:
         self._recordings = recordings
         held = {name: recording.digest for name, recording in recordings.items()}
         self._identity = recorded(digest(held), model)

@@ -8,7 +8,7 @@ from caliper.core.run import Identity
 from caliper.ports.models import ChatModel, Embedder
 
 
-class Resolving(Protocol):
+class ResolvableEndpoint(Protocol):
     """One endpoint of a model, which tries every call once.
 
     What it is asked raises the BackendError subclass that fits, with `retry_after` where the
@@ -27,11 +27,11 @@ class Resolving(Protocol):
         ...
 
 
-class Endpoint(Resolving, ChatModel, Protocol):
+class ChatEndpoint(ResolvableEndpoint, ChatModel, Protocol):
     """A chat model behind one endpoint."""
 
 
-class EmbedderEndpoint(Resolving, Embedder, Protocol):
+class EmbedderEndpoint(ResolvableEndpoint, Embedder, Protocol):
     """An embedder behind one endpoint. `embed` is handed `most` texts at most, in one request."""
 
     @property

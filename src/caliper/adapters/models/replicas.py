@@ -15,11 +15,11 @@ from typing import Generic, TypeVar
 from cachetools import LRUCache
 
 from caliper.adapters.models.admission import Admission, EndpointsLost, Turn
-from caliper.adapters.models.congestion import Gate, Pace
+from caliper.adapters.models.congestion import CongestionLimits, CongestionWindow
 from caliper.adapters.models.cost import Cost
-from caliper.adapters.models.endpoint_watch import Watch, Watched
-from caliper.adapters.models.identity_lease import Proof
-from caliper.adapters.models.replica import Resolving
+from caliper.adapters.models.endpoint_watch import EndpointWatch, NamedEndpoint
+from caliper.adapters.models.identity_lease import IdentityLease
+from caliper.adapters.models.replica import ResolvableEndpoint
 from caliper.adapters.models.retries import PASSING, Budget, Effort
 from caliper.core.backoff import Backoff
 from caliper.core.errors import (
@@ -39,7 +39,7 @@ from caliper.ports.telemetry import (
     TriedAgain,
 )
 
-Served = TypeVar("Served", bound=Resolving)
+Served = TypeVar("Served", bound=ResolvableEndpoint)
 Reply = TypeVar("Reply")
 Ask = Callable[[Served, str], Awaitable[Reply]]
 """Makes one try at a call, of an endpoint that watchers know by that label."""
@@ -55,8 +55,8 @@ class _Replica(Generic[Served]):
 
     name: str
     model: Served
-    gate: Gate
-    proof: Proof
+    gate: CongestionWindow
+    proof: IdentityLease
     asked: int = 0
     trouble: BackendError | None = None
 
@@ -74,12 +74,12 @@ class Replicas(Generic[Served]):
         clock: Clock,
         in_flight: int = 64,
         budget: Budget | None = None,
-        pace: Pace | None = None,
+        pace: CongestionLimits | None = None,
         telemetry: Telemetry = SILENT,
     ) -> None:
         self._clock, self._budget, self.telemetry = clock, budget or Budget(), telemetry
         share = -(-in_flight // len(endpoints))
-        pace, patience = pace or Pace(), self._budget.seconds
+        pace, patience = pace or CongestionLimits(), self._budget.seconds
         # Where patience is short, a shut gate must be probed before it ends, and again soon: who
         # has not tried yet waits for that.
         pace = replace(
@@ -91,12 +91,17 @@ class Replicas(Generic[Served]):
             ),
         )
         self._replicas = tuple(
-            _Replica(name, model, Gate(pace), Proof(model.resolve, lambda: self.identity, clock))
+            _Replica(
+                name,
+                model,
+                CongestionWindow(pace),
+                IdentityLease(model.resolve, lambda: self.identity, clock),
+            )
             for name, model in endpoints
         )
         self._admission = Admission([replica.gate for replica in self._replicas], clock)
-        self._watch = Watch(
-            [Watched(each.name, each.gate, each.proof.look) for each in self._replicas],
+        self._watch = EndpointWatch(
+            [NamedEndpoint(each.name, each.gate, each.proof.look) for each in self._replicas],
             clock,
         )
         self._homes: LRUCache[str, int] = LRUCache(_HOMES)
@@ -246,7 +251,7 @@ class Replicas(Generic[Served]):
 
 
 async def _proved(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
-    """The reply to a call, with the proof that it needs. Raises what the call and `Proof` raise."""
+    """The reply to a call, under an identity lease. Raises what the call and the lease raise."""
     replica.asked += 1
     try:
         reply = await call

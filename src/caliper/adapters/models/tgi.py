@@ -22,7 +22,7 @@ from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
 from caliper.adapters.models.schema_forms import OF_OTHERS, OF_TGI, Form, ignores
 from caliper.adapters.models.transport import (
-    Untrusted,
+    UntrustedServer,
     client_of_the_library,
     new_client,
     trusted,
@@ -40,7 +40,7 @@ from caliper.core.errors import (
 from caliper.core.keys import canonical_json, digest
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 
 
 class TgiModel:
@@ -119,7 +119,7 @@ class TgiModel:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",  # noqa: ARG002 - the port's; there is one endpoint to go to
@@ -241,7 +241,7 @@ class TgiModel:
         except TimeoutError as error:
             story = f"the endpoint gave no answer within {self._timeout:g} s"
             raise BackendTimeout(story) from error
-        except Untrusted as error:
+        except UntrustedServer as error:
             story = f"cannot connect to the endpoint: {error}"
             raise BackendRejected(story) from error
         except httpx2.HTTPError as error:

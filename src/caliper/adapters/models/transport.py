@@ -35,7 +35,7 @@ _OF_THE_PACKING = (b"content-encoding", b"content-length")
 _TRUST: ContextVar[ssl.SSLContext | None] = ContextVar("_TRUST", default=None)
 
 
-class Untrusted(httpx2.ConnectError):
+class UntrustedServer(httpx2.ConnectError):
     """Who answers speaks no TLS, or has no certificate that is trusted."""
 
 
@@ -73,7 +73,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
         except aiohttp.ClientConnectorError as error:
             refused = _refusal(error.os_error)
             if refused:
-                raise Untrusted(refused, request=request) from error
+                raise UntrustedServer(refused, request=request) from error
             raise httpx2.ConnectError(_story(error), request=request) from error
         except (aiohttp.ClientError, OSError) as error:
             raise httpx2.ReadError(_story(error), request=request) from error

@@ -16,14 +16,14 @@ from caliper.adapters.models.triton_address import (
     parse_addresses,
 )
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
-from caliper.adapters.models.triton_metadata import Served
+from caliper.adapters.models.triton_metadata import ServedModel
 from caliper.adapters.models.triton_plain import PlainShape
 from caliper.adapters.models.triton_vllm import VllmShape
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import Completion, Message
+from caliper.ports.models import ChatMessage, Completion
 
 _VLLM_OPTIONS = ("template", "image_token")
 _OPTIONS = (*_VLLM_OPTIONS, *triton_plain.OPTIONS, *COMMON_OPTIONS)
@@ -91,7 +91,7 @@ class TritonModel:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
@@ -115,7 +115,7 @@ class TritonModel:
             raise CaliperError("the model is used before it was resolved")
         return self._resolved
 
-    def _shape(self, served: Served) -> VllmShape | PlainShape:
+    def _shape(self, served: ServedModel) -> VllmShape | PlainShape:
         others = triton_plain.OPTIONS if served.decoupled else _VLLM_OPTIONS
         wrong = [name for name in others if name in self._address.options]
         if wrong:

@@ -16,7 +16,7 @@ from tritonclient.utils import InferenceServerException
 
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_errors import code_of, failure
-from caliper.adapters.models.triton_metadata import Served, read_served
+from caliper.adapters.models.triton_metadata import ServedModel, read_served
 from caliper.adapters.trust import roots
 from caliper.core.errors import (
     BackendOverloaded,
@@ -71,18 +71,18 @@ class TritonClient:
         self._client = InferenceServerClient(
             address.target, creds=credentials, channel_args=[*_CHANNEL, *direct]
         )
-        self._served: Served | None = None
+        self._served: ServedModel | None = None
         self._sure_until = 0.0
         self._looking: asyncio.Task[None] | None = None
 
     @property
-    def served(self) -> Served:
+    def served(self) -> ServedModel:
         """The model as `open` found it first."""
         if self._served is None:
             raise CaliperError("the Triton model is asked for before it was opened")
         return self._served
 
-    async def open(self) -> Served:
+    async def open(self) -> ServedModel:
         """The model as the server describes it; loaded first where the address says so.
 
         Raises UnknownName when the server has no such model or version.
@@ -157,7 +157,7 @@ class TritonClient:
         except _FAILURES as error:
             raise await self._explained(error) from error
 
-    async def _described(self) -> Served:
+    async def _described(self) -> ServedModel:
         name, version = self._address.model, self._address.version
         how = {"as_json": True, **self._how}
         metadata = await self._told(self._client.get_model_metadata(name, version, **how))
@@ -262,7 +262,7 @@ class TritonClient:
         return unknown if self._served is None else _changed(self._served, str(unknown))
 
 
-def _changed(opened: Served, found: str) -> ModelChanged:
+def _changed(opened: ServedModel, found: str) -> ModelChanged:
     return ModelChanged(
         f"the Triton server no longer has {opened.name} as it was: {found}; "
         f"the run was resolved with {opened.revision}"

@@ -18,7 +18,7 @@ from caliper.adapters.models.triton_address import (
     parse_addresses,
 )
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
-from caliper.adapters.models.triton_metadata import ANY, Expected, Served
+from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
 from caliper.adapters.models.triton_tensors import (
     array_of,
     bytes_input,
@@ -94,13 +94,15 @@ class TritonEmbedder:
         """
         served = await self._client.open()
         self._output = self._address.option("embedding", next(iter(served.outputs), "embedding"))
-        vector = Expected(self._output, ("FP32",), ((ANY,), (ANY, ANY)))
+        vector = ExpectedTensor(self._output, ("FP32",), ((ANY,), (ANY, ANY)))
         if self._tokenizer is None:
             text = self._text(served)
-            served.check([Expected(text, ("BYTES",), ((1,),))], [vector])
+            served.check([ExpectedTensor(text, ("BYTES",), ((1,),))], [vector])
         else:
             kinds = ("INT64", "INT32")
-            ids, *others = (Expected(name, kinds, ((ANY,),), name != _IDS[0]) for name in _IDS)
+            ids, *others = (
+                ExpectedTensor(name, kinds, ((ANY,),), name != _IDS[0]) for name in _IDS
+            )
             served.check([ids, *others], [vector])
         origin = f"{served.version}-{digest([served.revision, self._output, self._tokens])}"
         revision = self._address.option("revision", "")
@@ -162,7 +164,7 @@ class TritonEmbedder:
                 found.append(integers_input(name, served.inputs[name].datatype, rows))
         return found
 
-    def _text(self, served: Served) -> str:
+    def _text(self, served: ServedModel) -> str:
         return self._address.option("text", next(iter(served.inputs), "text"))
 
 

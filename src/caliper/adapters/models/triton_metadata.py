@@ -43,7 +43,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedTensor:
     """A tensor that is needed: one of these types, and one of these shapes, where `ANY` asks
     for nothing. An `optional` one may be absent.
     """
@@ -69,7 +69,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedModel:
     """A model as the server describes it. `revision` is its version with a digest of what of
     its configuration says what it is; `batch` the most requests in one, 0 for a model without
     a batch dimension.
@@ -83,7 +83,7 @@ class Served:
     decoupled: bool
     batch: int
 
-    def check(self, inputs: Sequence[Expected], outputs: Sequence[Expected]) -> None:
+    def check(self, inputs: Sequence[ExpectedTensor], outputs: Sequence[ExpectedTensor]) -> None:
         """Raises InvalidInput with model, tensor, what is expected and what was found."""
         for kind, expected, found in (
             ("input", inputs, self.inputs),
@@ -96,7 +96,7 @@ class Served:
                 if tensor is not None and not one.takes(tensor):
                     raise self._wrong(kind, one, str(tensor))
 
-    def _wrong(self, kind: str, expected: Expected, found: str) -> InvalidInput:
+    def _wrong(self, kind: str, expected: ExpectedTensor, found: str) -> InvalidInput:
         return InvalidInput(
             f"the Triton model {self.name}, version {self.version}, has another {kind} "
             f"{expected.name}: expected {expected}, found {found}",
@@ -104,7 +104,9 @@ class Served:
         )
 
 
-def read_served(metadata: Mapping[str, Any], config: Mapping[str, Any], version: str) -> Served:
+def read_served(
+    metadata: Mapping[str, Any], config: Mapping[str, Any], version: str
+) -> ServedModel:
     """The model in the answers to ModelMetadata and ModelConfig, as JSON.
 
     `version` is the one that was asked for; without one it is the highest that is ready,
@@ -115,7 +117,7 @@ def read_served(metadata: Mapping[str, Any], config: Mapping[str, Any], version:
     batch = int(config.get("max_batch_size", 0))
     chosen = version or max(ready, key=int)
     described = {part: config[part] for part in _IDENTIFYING if part in config}
-    return Served(
+    return ServedModel(
         name=str(metadata["name"]),
         version=chosen,
         revision=f"{chosen}-{digest(described)}",

@@ -8,12 +8,12 @@ from typing import Any
 
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
-from caliper.adapters.models.triton_metadata import ANY, Expected, Served
+from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
 from caliper.adapters.models.triton_tensors import bytes_input, decoded, sendable, text_of
 from caliper.core.errors import BackendRejected
 from caliper.core.keys import digest
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Image, Message
+from caliper.ports.models import ChatMessage, Completion, Image
 
 OPTIONS = ("image", "prompt", "caption")
 """A SPEC may say how a model names these tensors."""
@@ -28,16 +28,16 @@ class PlainShape:
     stop as JSON); a model may have an output `finish_reason`.
     """
 
-    def __init__(self, client: TritonClient, served: Served, address: TritonAddress) -> None:
+    def __init__(self, client: TritonClient, served: ServedModel, address: TritonAddress) -> None:
         self._image, self._prompt, self._caption = (address.option(name, name) for name in OPTIONS)
         served.check(
             [
-                Expected(self._image, ("BYTES",), ((ANY,),)),
-                Expected(self._prompt, ("BYTES",), ((1,),)),
+                ExpectedTensor(self._image, ("BYTES",), ((ANY,),)),
+                ExpectedTensor(self._prompt, ("BYTES",), ((1,),)),
             ],
             [
-                Expected(self._caption, ("BYTES",), ((1,),)),
-                Expected(_FINISH, ("BYTES",), ((1,),), optional=True),
+                ExpectedTensor(self._caption, ("BYTES",), ((1,),)),
+                ExpectedTensor(_FINISH, ("BYTES",), ((1,),), optional=True),
             ],
         )
         self._client = client
@@ -51,7 +51,7 @@ class PlainShape:
         return digest([self._image, self._prompt, self._caption])
 
     async def complete(
-        self, messages: Sequence[Message], decoding: Decoding, schema: Mapping[str, Any] | None
+        self, messages: Sequence[ChatMessage], decoding: Decoding, schema: Mapping[str, Any] | None
     ) -> Completion:
         """One completion; a schema can only be asked for by the prompt.
 

@@ -16,7 +16,7 @@ from tritonclient.grpc import InferInput
 
 from caliper.adapters.models.chat_template import ChatTemplate
 from caliper.adapters.models.triton_client import TritonClient
-from caliper.adapters.models.triton_metadata import ANY, Expected, Served
+from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
 from caliper.adapters.models.triton_tensors import (
     base64_text,
     bytes_input,
@@ -28,27 +28,27 @@ from caliper.adapters.models.triton_tensors import (
 )
 from caliper.core.errors import BackendRejected, BackendUnavailable
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion, Image, Message, Usage
+from caliper.ports.models import ChatMessage, Completion, Image, Usage
 
 _BYTES, _BOOL = ("BYTES",), ("BOOL",)
 _COUNTS = ("return_finish_reason", "return_num_input_tokens", "return_num_output_tokens")
 _INPUTS = (
-    Expected("text_input", _BYTES, ((1,),)),
-    Expected("sampling_parameters", _BYTES, ((1,),)),
-    Expected("exclude_input_in_output", _BOOL, ((1,),)),
-    Expected("stream", _BOOL, ((1,),)),
-    Expected("image", _BYTES, ((ANY,),), optional=True),
-    *(Expected(name, _BOOL, ((1,),), optional=True) for name in _COUNTS),
+    ExpectedTensor("text_input", _BYTES, ((1,),)),
+    ExpectedTensor("sampling_parameters", _BYTES, ((1,),)),
+    ExpectedTensor("exclude_input_in_output", _BOOL, ((1,),)),
+    ExpectedTensor("stream", _BOOL, ((1,),)),
+    ExpectedTensor("image", _BYTES, ((ANY,),), optional=True),
+    *(ExpectedTensor(name, _BOOL, ((1,),), optional=True) for name in _COUNTS),
 )
 _OUTPUTS = (
-    Expected("text_output", _BYTES, ((ANY,),)),
-    Expected("finish_reason", _BYTES, ((ANY,),), optional=True),
-    Expected("num_input_tokens", ("UINT32",), ((1,), (ANY,)), optional=True),
-    Expected("num_output_tokens", ("UINT32",), ((ANY,),), optional=True),
+    ExpectedTensor("text_output", _BYTES, ((ANY,),)),
+    ExpectedTensor("finish_reason", _BYTES, ((ANY,),), optional=True),
+    ExpectedTensor("num_input_tokens", ("UINT32",), ((1,), (ANY,)), optional=True),
+    ExpectedTensor("num_output_tokens", ("UINT32",), ((ANY,),), optional=True),
 )
 _FORMS = ("structured_outputs", "guided_decoding")
 """How sampling parameters name a schema: vLLM renamed it, and dropped the older name."""
-_PROBE = (Message("user", ("Answer with a JSON object.",)),)
+_PROBE = (ChatMessage("user", ("Answer with a JSON object.",)),)
 _PROBE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {"answer": {"type": "boolean"}},
@@ -63,7 +63,7 @@ _BYTES_A_TOKEN = 256
 class VllmShape:
     """Asks a model of the vLLM backend. Raises InvalidInput when its tensors are others."""
 
-    def __init__(self, client: TritonClient, served: Served, template: ChatTemplate) -> None:
+    def __init__(self, client: TritonClient, served: ServedModel, template: ChatTemplate) -> None:
         served.check(_INPUTS, _OUTPUTS)
         self._client, self._template = client, template
         self._sees = "image" in served.inputs
@@ -100,7 +100,7 @@ class VllmShape:
         return completion.text.lstrip().startswith("{")
 
     async def complete(
-        self, messages: Sequence[Message], decoding: Decoding, schema: Mapping[str, Any] | None
+        self, messages: Sequence[ChatMessage], decoding: Decoding, schema: Mapping[str, Any] | None
     ) -> Completion:
         """One completion, kept to the schema where the backend can. Raises BackendError
         subclasses, ModelChanged.
@@ -109,7 +109,7 @@ class VllmShape:
         return await self._once(messages, decoding, guide)
 
     async def _once(
-        self, messages: Sequence[Message], decoding: Decoding, guide: Mapping[str, str]
+        self, messages: Sequence[ChatMessage], decoding: Decoding, guide: Mapping[str, str]
     ) -> Completion:
         inputs = self._inputs(messages, _sampling(decoding, guide))
         # Nothing at all has no end.
@@ -129,7 +129,7 @@ class VllmShape:
             raise BackendUnavailable("the engine behind the Triton model broke its answer off")
         return Completion(decoded(written), decoded(reason), usage)
 
-    def _inputs(self, messages: Sequence[Message], sampling: str) -> list[InferInput]:
+    def _inputs(self, messages: Sequence[ChatMessage], sampling: str) -> list[InferInput]:
         images = [
             part.data for message in messages for part in message.content if isinstance(part, Image)
         ]

@@ -13,7 +13,7 @@ from caliper.core.run import OVER, RunState
 from caliper.pipeline.gateway.gateway import Page as RunsPage
 from caliper.pipeline.ledger.declaration import declared
 from caliper.pipeline.reports.facets import Facet
-from caliper.pipeline.reports.run_reader import FILES, Wanted
+from caliper.pipeline.reports.run_reader import FILES, VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 
 RUNS = ("Runs", "/")
@@ -64,7 +64,7 @@ def render_runs(found: RunsPage, headlines: Headlines, name: str, token: str) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BenchmarkProgress:
     """How far a benchmark is: how many of how many have an outcome."""
 
     title: str
@@ -98,9 +98,9 @@ def render_run(found: Evaluation, *, refreshing: bool) -> str:
     )
 
 
-def _progress(part: BenchmarkReport) -> Progress:
+def _progress(part: BenchmarkReport) -> BenchmarkProgress:
     known = part.coverage.scored + sum(part.coverage.unscored.values())
-    return Progress(part.title, known, part.coverage.planned)
+    return BenchmarkProgress(part.title, known, part.coverage.planned)
 
 
 def _complete(part: BenchmarkReport, said: Report) -> BenchmarkReport:
@@ -168,7 +168,7 @@ def _said(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FilterChoice:
     """A value that a filter may take, how many verdicts it leaves, and whether it is taken."""
 
     value: str
@@ -193,7 +193,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class VerdictPage:
     """A page of verdicts, what there is of each kind, and the token of the next page. Captions go
     by (benchmark, sample); `pictures` are the (benchmark, media) that can be shown.
     """
@@ -205,7 +205,7 @@ class Found:
     next: str
 
 
-def render_samples(run: tuple[str, str], wanted: Wanted, found: Found) -> str:
+def render_samples(run: tuple[str, str], wanted: VerdictQuery, found: VerdictPage) -> str:
     """Verdicts of a run (its id and name) with pictures, captions and filters."""
     ident, name = run
     path = f"/runs/{ident}/samples"
@@ -226,22 +226,22 @@ def render_samples(run: tuple[str, str], wanted: Wanted, found: Found) -> str:
     )
 
 
-def choices(counted: Mapping[Facet, int], wanted: Wanted, place: int) -> list[Choice]:
+def choices(counted: Mapping[Facet, int], wanted: VerdictQuery, place: int) -> list[FilterChoice]:
     """The values of one filter that the other filters leave, with how many there are; a value
     that was chosen is among them even if none is left.
     """
     chosen = wanted.filters[place]
     filters = ("" if at == place else value for at, value in enumerate(wanted.filters))
     name, dimension, outcome = filters
-    others = Wanted(name, dimension, outcome)
+    others = VerdictQuery(name, dimension, outcome)
     counts = {chosen: 0} if chosen else {}
     for facet, count in counted.items():
         if others.takes(facet):
             counts[facet[place]] = counts.get(facet[place], 0) + count
-    return [Choice(value, counts[value], value == chosen) for value in sorted(counts)]
+    return [FilterChoice(value, counts[value], value == chosen) for value in sorted(counts)]
 
 
-def _card(run: str, row: VerdictRow, found: Found) -> Card:
+def _card(run: str, row: VerdictRow, found: VerdictPage) -> Card:
     caption = found.captions.get((row.benchmark, row.sample), "")
     pictures = tuple(
         address(f"/runs/{run}/picture", benchmark=row.benchmark, media=media)

@@ -28,7 +28,7 @@ _ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PageData:
     """`data` is what the page's script reads; the counts say what was left out of it."""
 
     data: str
@@ -37,7 +37,7 @@ class Packed:
     pictures_left_out: int
 
 
-def pack(samples: Sequence[Sample], thumbnail: Thumbnail, budget: int) -> Packed:
+def pack(samples: Sequence[Sample], thumbnail: Thumbnail, budget: int) -> PageData:
     """Samples, then pictures, in order, as long as the data stays within `budget` bytes."""
     cards: list[str] = []
     used = len(script_json({"samples": [], "pictures": {}}))
@@ -62,7 +62,7 @@ def pack(samples: Sequence[Sample], thumbnail: Thumbnail, budget: int) -> Packed
             break
         pictures.append(entry)
     data = f'{{"samples":[{",".join(cards)}],"pictures":{{{",".join(pictures)}}}}}'
-    return Packed(data, len(cards), len(samples) - len(cards), len(names) - asked)
+    return PageData(data, len(cards), len(samples) - len(cards), len(names) - asked)
 
 
 def script_json(value: Any) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from caliper.adapters import wording
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.page import render
-from caliper.adapters.pages.page_data import Packed, Thumbnail, pack, size
+from caliper.adapters.pages.page_data import PageData, Thumbnail, pack, size
 from caliper.adapters.pages.samples import Sample, choose
 from caliper.core.report import Report, VerdictRow, leaves
 
@@ -42,11 +42,11 @@ def render_report(
     script but the page's own. Pictures, then samples, are left out from the end when the
     page would be too large, and the page says so.
     """
-    bare = size(_page(report, Packed("", len(samples), len(samples), len(samples))))
+    bare = size(_page(report, PageData("", len(samples), len(samples), len(samples))))
     return _page(report, pack(samples, thumbnail, largest - bare))
 
 
-def _page(report: Report, packed: Packed) -> str:
+def _page(report: Report, packed: PageData) -> str:
     return render(
         "report.html",
         script="report.js",

@@ -17,10 +17,10 @@ from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
 from caliper.pipeline.comparing.comparer import Pictures
-from caliper.pipeline.comparing.comparison import Comparison, Wished
+from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
 from caliper.pipeline.gateway.gateway import Page
-from caliper.pipeline.planning.resolution import Asked
-from caliper.pipeline.reports.run_reader import Wanted
+from caliper.pipeline.planning.resolution import EvaluationRequest
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 
 _TIMEOUT = 60.0
@@ -75,7 +75,7 @@ class RemoteGateway:
         )
         return str(answered.captions)
 
-    async def start(self, asked: Asked) -> tuple[Evaluation, bool]:
+    async def start(self, asked: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start an evaluation, or take it up again; and whether this began it."""
         async with told(self._target):
             found = await self._stub.StartEvaluation(
@@ -119,7 +119,7 @@ class RemoteGateway:
             return b"".join([chunk.content async for chunk in chunks])
 
     async def compare(
-        self, runs: Sequence[str], wished: Wished, *, pictures: bool = False
+        self, runs: Sequence[str], wished: ComparisonRequest, *, pictures: bool = False
     ) -> tuple[Comparison, Pictures]:
         """The first run and the others against it, and pictures of the listed flips.
 
@@ -139,7 +139,7 @@ class RemoteGateway:
                 )
             )
 
-    async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
+    async def verdicts(self, run: str, wanted: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts, and the token of the next."""
         request = pb.ListVerdictsRequest(
             run=run,

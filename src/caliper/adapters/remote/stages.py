@@ -15,7 +15,7 @@ from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.run import Identity
-from caliper.ports.stages import Described, Scores
+from caliper.ports.stages import Scores, StageDescription
 
 _TIMEOUT = 10.0
 
@@ -34,7 +34,7 @@ class RemoteStages:
         self._targets, self._remaining = targets, remaining
         self._channels: dict[str, grpc.aio.Channel] = {}
 
-    async def describe(self, role: str) -> Described:
+    async def describe(self, role: str) -> StageDescription:
         """Ask the stage of a role. Raises InvalidInput when there is none, BackendError."""
         target = self._targets.get(role)
         if target is None:
@@ -51,26 +51,30 @@ class RemoteStages:
             await channel.close()
 
 
-async def _captioner(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> Described:
+async def _captioner(
+    channel: grpc.aio.Channel, metadata: _Metadata, within: float
+) -> StageDescription:
     stub = captioner_pb2_grpc.CaptionerServiceStub(channel)
     found = await stub.Describe(captioner_pb2.DescribeRequest(), timeout=within, metadata=metadata)
-    return Described({"captioner": decode_identity(found.identity)}, found.pack)
+    return StageDescription({"captioner": decode_identity(found.identity)}, found.pack)
 
 
-async def _judge(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> Described:
+async def _judge(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> StageDescription:
     stub = judge_pb2_grpc.JudgeServiceStub(channel)
     found = await stub.Describe(judge_pb2.DescribeRequest(), timeout=within, metadata=metadata)
     models: dict[str, Identity] = {"judge": decode_identity(found.identity)}
     for role in ("tagger", "embedder"):
         if found.HasField(role):
             models[role] = decode_identity(getattr(found, role))
-    return Described(models, found.pack)
+    return StageDescription(models, found.pack)
 
 
-async def _reader(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> Described:
+async def _reader(
+    channel: grpc.aio.Channel, metadata: _Metadata, within: float
+) -> StageDescription:
     stub = qa_reader_pb2_grpc.QaReaderServiceStub(channel)
     found = await stub.Describe(qa_reader_pb2.DescribeRequest(), timeout=within, metadata=metadata)
-    return Described({"reader": decode_identity(found.identity)}, found.pack)
+    return StageDescription({"reader": decode_identity(found.identity)}, found.pack)
 
 
 def _timeout(remaining: Remaining) -> float:

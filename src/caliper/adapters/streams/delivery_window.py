@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
-from caliper.adapters.streams.progress import Mark, Progress
+from caliper.adapters.streams.progress import CommitMark, PartitionProgress
 from caliper.core.envelopes import Delivery, Message, position_of
 
 # Offset and partition.
@@ -32,13 +32,13 @@ class _Part:
     the how many-th that was adopted.
     """
 
-    progress: Progress
+    progress: PartitionProgress
     tenure: int
     messages: dict[int, Message] = field(default_factory=dict)
-    committed: Mark | None = None
+    committed: CommitMark | None = None
 
 
-class Handout:
+class DeliveryWindow:
     """Of one member, who calls itself `member`. No more is wanted while `room` messages wait."""
 
     def __init__(self, member: str, room: int) -> None:
@@ -71,9 +71,9 @@ class Handout:
             prefixes = {number: part.progress.prefix for number, part in self._parts.items()}
         return {number: prefix for number, prefix in prefixes.items() if prefix is not None}
 
-    def adopt(self, partition: int, mark: Mark | None) -> None:
+    def adopt(self, partition: int, mark: CommitMark | None) -> None:
         """This partition is ours from the last commit on; None when there is none."""
-        progress = Progress.resumed(mark, self._member) if mark else Progress()
+        progress = PartitionProgress.resumed(mark, self._member) if mark else PartitionProgress()
         with self._lock:
             self._adopted += 1
             self._parts[partition] = _Part(progress, self._adopted, committed=mark)
@@ -86,7 +86,7 @@ class Handout:
         self._staged += self._ready
         self._ready = []
 
-    def give_up(self, partitions: Iterable[int]) -> dict[int, Mark]:
+    def give_up(self, partitions: Iterable[int]) -> dict[int, CommitMark]:
         """These are ours no longer: forget them. What to commit for the next owner."""
         with self._lock:
             leaving = [partition for partition in partitions if partition in self._parts]
@@ -192,7 +192,7 @@ class Handout:
                 self._reserved, self._alone = [place], place
                 return
 
-    def marks(self) -> dict[int, Mark]:
+    def marks(self) -> dict[int, CommitMark]:
         """What there is to commit: the marks that differ from the last ones."""
         with self._lock:
             found = {}
@@ -203,7 +203,7 @@ class Handout:
                     found[partition] = mark
             return found
 
-    def committed(self, marks: Mapping[int, Mark]) -> None:
+    def committed(self, marks: Mapping[int, CommitMark]) -> None:
         """These were committed: what was reserved is ready."""
         with self._lock:
             for partition, mark in marks.items():

@@ -10,10 +10,10 @@ from typing import Any
 
 from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
-from caliper.adapters.streams.delivery_window import Handout
+from caliper.adapters.streams.delivery_window import DeliveryWindow
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_messages import kept_headers, kept_text
-from caliper.adapters.streams.kafka_poller import Polling
+from caliper.adapters.streams.kafka_poller import KafkaPoller
 from caliper.core.dead_letters import letter
 from caliper.core.envelopes import Delivery, Message, bytes_of
 from caliper.core.errors import InvalidInput, StreamUnavailable
@@ -113,11 +113,11 @@ class KafkaMember:
     def __init__(self, stream: KafkaStream, access: KafkaAccess, topic: str, group: str) -> None:
         self._stream, self._patience = stream, access.patience
         # Not a name to remember: it tells the commits of this process's life from others'.
-        self._handout = Handout(uuid.uuid4().hex[:8], access.prefetch)
+        self._handout = DeliveryWindow(uuid.uuid4().hex[:8], access.prefetch)
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._left = False
-        self._polling = Polling(access, topic, group, self._handout, self._announce)
+        self._polling = KafkaPoller(access, topic, group, self._handout, self._announce)
         self._polling.start()
 
     @property

@@ -17,10 +17,10 @@ from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener
 from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
 from kafka.structs import MemberState
 
-from caliper.adapters.streams.delivery_window import Handout
+from caliper.adapters.streams.delivery_window import DeliveryWindow
 from caliper.adapters.streams.kafka_access import KafkaAccess, unavailable
 from caliper.adapters.streams.kafka_messages import message_of
-from caliper.adapters.streams.progress import Mark
+from caliper.adapters.streams.progress import CommitMark
 from caliper.core.errors import StreamUnavailable
 
 # Seconds: the longest that one poll may block, as a member and while it joins; between commits
@@ -37,7 +37,7 @@ _ALL = 1_000_000
 _log = logging.getLogger(__name__)
 
 
-class Polling:
+class KafkaPoller:
     """Fills a handout with the messages of a topic. `announce` is called from the thread when
     something is ready, or when `trouble` comes or goes.
     """
@@ -47,7 +47,7 @@ class Polling:
         access: KafkaAccess,
         topic: str,
         group: str,
-        handout: Handout,
+        handout: DeliveryWindow,
         announce: Callable[[], None],
     ) -> None:
         self._access, self._topic, self._group = access, topic, group
@@ -135,7 +135,7 @@ class Polling:
         for place in client.assignment():
             if place.partition not in self._handout.partitions:
                 found = client.committed(place, metadata=True, timeout_ms=self._probe_ms)
-                mark = Mark(found.offset, found.metadata or "") if found else None
+                mark = CommitMark(found.offset, found.metadata or "") if found else None
                 self._handout.adopt(place.partition, mark)
                 self._heard()
 
@@ -225,7 +225,7 @@ class _Rebalance:
     called when any do.
     """
 
-    def __init__(self, client: Any, handout: Handout, moved: Callable[[], None]) -> None:
+    def __init__(self, client: Any, handout: DeliveryWindow, moved: Callable[[], None]) -> None:
         self._client, self._handout, self._moved = client, handout, moved
 
     async def on_partitions_assigned(self, assigned: Iterable[Any]) -> None:
@@ -254,7 +254,7 @@ class _Rebalance:
 AsyncConsumerRebalanceListener.register(_Rebalance)
 
 
-def _offsets(topic: str, marks: Mapping[int, Mark]) -> dict[Any, Any]:
+def _offsets(topic: str, marks: Mapping[int, CommitMark]) -> dict[Any, Any]:
     return {
         TopicPartition(topic, partition): OffsetAndMetadata(mark.offset, mark.text, -1)
         for partition, mark in marks.items()

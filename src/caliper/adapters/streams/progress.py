@@ -20,7 +20,7 @@ SPAN = 192
 
 
 @dataclass(frozen=True, slots=True)
-class Tries:
+class TryCounts:
     """How often a message was handed out on purpose, and how often its worker died of it."""
 
     attempt: int = 1
@@ -28,7 +28,7 @@ class Tries:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CommitMark:
     """What is committed for a partition."""
 
     offset: int
@@ -36,7 +36,7 @@ class Mark:
 
 
 @dataclass(slots=True)
-class Progress:
+class PartitionProgress:
     """Progress in one partition. Offsets only; the messages are kept elsewhere.
 
     `open` are the offsets that were taken from the broker and are not settled, `released`
@@ -48,11 +48,11 @@ class Progress:
     open: set[int] = field(default_factory=set)
     released: set[int] = field(default_factory=set)
     done: set[int] = field(default_factory=set)
-    tries: dict[int, Tries] = field(default_factory=dict)
+    tries: dict[int, TryCounts] = field(default_factory=dict)
     suspects_before: int = 0
 
     @classmethod
-    def resumed(cls, mark: Mark, member: str) -> Self:
+    def resumed(cls, mark: CommitMark, member: str) -> Self:
         """From the last commit in the partition. A text that nobody of us wrote says nothing.
 
         A commit that an owner other than `member` left while messages were handed out means
@@ -67,12 +67,12 @@ class Progress:
         tries = said.get("tries")
         for place, counts in tries.items() if isinstance(tries, dict) else ():
             if isinstance(counts, list) and len(counts) == 2 and None not in map(_offset, counts):
-                progress.tries[mark.offset + _number(place, 10)] = Tries(*counts)
+                progress.tries[mark.offset + _number(place, 10)] = TryCounts(*counts)
         if said.get("owner") != member:
             progress.suspects_before = _offset(said.get("until")) or 0
             if (alone := _offset(said.get("alone"))) is not None:
                 tried = progress.tried(alone)
-                progress.tries[alone] = Tries(tried.attempt, tried.crashes + 1)
+                progress.tries[alone] = TryCounts(tried.attempt, tried.crashes + 1)
         return progress
 
     @property
@@ -97,9 +97,9 @@ class Progress:
             return self.suspects_before > 0
         return any(offset < self.suspects_before for offset in self.open)
 
-    def tried(self, offset: int) -> Tries:
+    def tried(self, offset: int) -> TryCounts:
         """How often this one was tried, counting the try that it is handed out for."""
-        return self.tries.get(offset, Tries())
+        return self.tries.get(offset, TryCounts())
 
     def take(self, offset: int) -> bool:
         """A message came from the broker. False: it is settled, and nobody needs it."""
@@ -120,9 +120,9 @@ class Progress:
         """This one is to be handed out once more."""
         self.released.discard(offset)
         tried = self.tried(offset)
-        self.tries[offset] = Tries(tried.attempt + 1, tried.crashes)
+        self.tries[offset] = TryCounts(tried.attempt + 1, tried.crashes)
 
-    def mark(self, member: str, alone: int | None = None) -> Mark | None:
+    def mark(self, member: str, alone: int | None = None) -> CommitMark | None:
         """What to commit now. `member` hands messages out; empty when it stopped doing so.
         None while the partition holds nothing to speak of.
         """
@@ -145,7 +145,7 @@ class Progress:
                 str(offset - prefix): [tried.attempt, tried.crashes]
                 for offset, tried in sorted(self.tries.items())
             }
-        return Mark(prefix, json.dumps(said, separators=(",", ":")) if said else "")
+        return CommitMark(prefix, json.dumps(said, separators=(",", ":")) if said else "")
 
 
 def _read(text: str) -> Mapping[str, Any]:

@@ -16,7 +16,14 @@ from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Path
 from caliper.pipeline.comparing.comparer import Pictures
-from caliper.pipeline.comparing.comparison import FLIPS, Against, Comparison, Part, Side, Wished
+from caliper.pipeline.comparing.comparison import (
+    FLIPS,
+    Against,
+    Comparison,
+    ComparisonRequest,
+    Part,
+    Side,
+)
 
 _NUMBERS = (
     *("first", "second", "value", "low", "high"),
@@ -24,10 +31,10 @@ _NUMBERS = (
 )
 
 
-def decode_wished(message: pb.CompareEvaluationsRequest) -> Wished:
+def decode_wished(message: pb.CompareEvaluationsRequest) -> ComparisonRequest:
     """How runs are to be compared."""
     flips = message.flips if message.HasField("flips") else FLIPS
-    return Wished(message.anyway, message.partial, flips)
+    return ComparisonRequest(message.anyway, message.partial, flips)
 
 
 def encode_comparison(

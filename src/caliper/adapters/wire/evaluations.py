@@ -25,14 +25,14 @@ from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, within
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec
-from caliper.pipeline.planning.resolution import Asked, BenchmarkAsked
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
 
 _FLOOR = 0.99
 
 
-def encode_asked(asked: Asked) -> evaluate_pb2.StartEvaluationRequest:
+def encode_asked(asked: EvaluationRequest) -> evaluate_pb2.StartEvaluationRequest:
     """A message that `decode_asked` reads back to the same wishes."""
     return evaluate_pb2.StartEvaluationRequest(
         name=to_wire(asked.name),
@@ -48,7 +48,7 @@ def encode_asked(asked: Asked) -> evaluate_pb2.StartEvaluationRequest:
     )
 
 
-def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
+def _encode_part(part: BenchmarkRequest) -> evaluate_pb2.BenchmarkRequest:
     return evaluate_pb2.BenchmarkRequest(
         name=part.name,
         data=part.data,
@@ -68,9 +68,9 @@ def _encode_part(part: BenchmarkAsked) -> evaluate_pb2.BenchmarkRequest:
     )
 
 
-def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> Asked:
+def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> EvaluationRequest:
     """What a caller asks for. Raises InvalidInput naming the field for what cannot be."""
-    return Asked(
+    return EvaluationRequest(
         name=from_wire(message.name),
         benchmarks=tuple(_decode_parts(message.benchmarks)),
         seed=message.seed,
@@ -86,7 +86,7 @@ def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> Asked:
     )
 
 
-def _decode_parts(messages: Iterable[evaluate_pb2.BenchmarkRequest]) -> Iterator[BenchmarkAsked]:
+def _decode_parts(messages: Iterable[evaluate_pb2.BenchmarkRequest]) -> Iterator[BenchmarkRequest]:
     for place, message in enumerate(messages):
         try:
             yield _decode_part(message)
@@ -94,10 +94,10 @@ def _decode_parts(messages: Iterable[evaluate_pb2.BenchmarkRequest]) -> Iterator
             raise within(f"benchmarks[{place}]", error) from error
 
 
-def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkAsked:
+def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkRequest:
     source, answerer = message.WhichOneof("source"), message.WhichOneof("answerer")
     named = from_wire(getattr(message, answerer)) if answerer else ""
-    return BenchmarkAsked(
+    return BenchmarkRequest(
         name=message.name,
         data=message.data,
         captions=message.captions if source == "captions" else None,

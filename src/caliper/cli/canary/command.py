@@ -30,14 +30,14 @@ from caliper.cli.canary.trial import (
     LOST,
     Fate,
     Trial,
-    Tried,
-    Verdicts,
+    TrialCase,
+    TrialSummary,
     try_models,
 )
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Judge, Pack, Reader, Set
-from caliper.cli.options import Shown, split_settings, taking
+from caliper.cli.options import OutputOptions, split_settings, taking
 from caliper.core.outcome import Scored
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import ModelRoom
@@ -56,9 +56,9 @@ Concurrency = Annotated[
     int, typer.Option("--concurrency", min=1, max=4096, help="Calls in flight at once.")
 ]
 _EXITS = {
-    Verdicts.PASSED: Exit.DONE,
-    Verdicts.FAILED: Exit.NO,
-    Verdicts.INCONCLUSIVE: Exit.INCONCLUSIVE,
+    TrialSummary.PASSED: Exit.DONE,
+    TrialSummary.FAILED: Exit.NO,
+    TrialSummary.INCONCLUSIVE: Exit.INCONCLUSIVE,
 }
 
 
@@ -77,7 +77,7 @@ a quarter of the controls were misjudged; 3: too many unreadable replies;
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class CanaryOptions:
     """Who is tried, and how."""
 
     judge: Judge = None
@@ -88,7 +88,7 @@ class Tested:
     concurrency: Concurrency = 16
 
 
-def _canary(tested: Tested, shown: Shown) -> int:
+def _canary(tested: CanaryOptions, shown: OutputOptions) -> int:
     given = (("judge", tested.judge), ("reader", tested.reader))
     specs = {role: spec for role, spec in given if spec}
     if not specs:
@@ -104,14 +104,18 @@ def _canary(tested: Tested, shown: Shown) -> int:
         write_json(told)
     elif not shown.quiet:
         _show(trial)
-    elif trial.said is not Verdicts.PASSED:
+    elif trial.said is not TrialSummary.PASSED:
         write_reason(f"{_WORDS[trial.said]} {_summary(trial)}")
     return _EXITS[trial.said]
 
 
 async def _tried(
-    specs: Mapping[str, str], settings: Mapping[str, Settings], tested: Tested, *, quiet: bool
-) -> tuple[Tried, ...]:
+    specs: Mapping[str, str],
+    settings: Mapping[str, Settings],
+    tested: CanaryOptions,
+    *,
+    quiet: bool,
+) -> tuple[TrialCase, ...]:
     pack = folder_pack(tested.pack) if tested.pack else shipped_pack()
     room = ModelRoom(access(tested.concurrency), SystemClock())
     bar = Progress(
@@ -150,7 +154,7 @@ def _told(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
     }
 
 
-def _case(tried: Tried) -> dict[str, Any]:
+def _case(tried: TrialCase) -> dict[str, Any]:
     case, outcome = tried.case, tried.verdict.outcome
     return {
         "benchmark": case.benchmark,
@@ -205,7 +209,7 @@ def _cells(counts: Mapping[Fate, int]) -> list[str]:
     ]
 
 
-def _show_fooled(fooled: Sequence[Tried]) -> None:
+def _show_fooled(fooled: Sequence[TrialCase]) -> None:
     for tried in fooled[:_SHOWN]:
         case = tried.case
         name = case.attack or case.kind
@@ -219,9 +223,9 @@ def _show_fooled(fooled: Sequence[Tried]) -> None:
 
 _SHOWN = 10
 _WORDS = {
-    Verdicts.PASSED: "Passed.",
-    Verdicts.FAILED: "Failed.",
-    Verdicts.INCONCLUSIVE: f"Inconclusive: more than {LOST:.0%} of the cases have no score.",
+    TrialSummary.PASSED: "Passed.",
+    TrialSummary.FAILED: "Failed.",
+    TrialSummary.INCONCLUSIVE: f"Inconclusive: more than {LOST:.0%} of the cases have no score.",
 }
 
-command = taking(_canary, Tested, Shown, help_text=HELP)
+command = taking(_canary, CanaryOptions, OutputOptions, help_text=HELP)

@@ -39,7 +39,7 @@ class Fate(StrEnum):
     UNSCORED = "unscored"
 
 
-class Verdicts(StrEnum):
+class TrialSummary(StrEnum):
     """What the trial says of whoever was tried."""
 
     PASSED = "passed"
@@ -48,7 +48,7 @@ class Verdicts(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialCase:
     """A case with its verdict, and who gave it."""
 
     case: Case
@@ -68,7 +68,7 @@ class Tried:
 class Trial:
     """All cases of a trial. `bound` is the share of attacks that may fool."""
 
-    tried: tuple[Tried, ...]
+    tried: tuple[TrialCase, ...]
     bound: float = BOUND
 
     def counts(self) -> dict[str, dict[Fate, int]]:
@@ -89,26 +89,26 @@ class Trial:
         return _share(self._attacks, Fate.FOOLED)
 
     @property
-    def _attacks(self) -> list[Tried]:
+    def _attacks(self) -> list[TrialCase]:
         return [each for each in self.tried if each.case.attack]
 
     @property
-    def said(self) -> Verdicts:
+    def said(self) -> TrialSummary:
         """Failed: fooled by more than the bound, or too many controls misjudged."""
         controls = ([each for each in self.tried if each.case.kind == kind] for kind in _CONTROLS)
         misjudged = (_share(found, Fate.FOOLED) > 1 - Fraction(CONTROLS) for found in controls)
         if self.fooled > Fraction(self.bound) or any(misjudged):
-            return Verdicts.FAILED
+            return TrialSummary.FAILED
         lost = sum(each.fate is Fate.UNSCORED for each in self.tried)
         if lost > Fraction(LOST) * len(self.tried):
-            return Verdicts.INCONCLUSIVE
-        return Verdicts.PASSED
+            return TrialSummary.INCONCLUSIVE
+        return TrialSummary.PASSED
 
 
 _CONTROLS = (RIGHT, WRONG)
 
 
-def _share(tried: Iterable[Tried], fate: Fate) -> Fraction:
+def _share(tried: Iterable[TrialCase], fate: Fate) -> Fraction:
     fates = [each.fate for each in tried]
     scored = len(fates) - fates.count(Fate.UNSCORED)
     return Fraction(fates.count(fate), scored) if scored else Fraction(0)
@@ -120,7 +120,7 @@ async def try_models(
     pack: PromptPack,
     room: ModelRoom,
     tell: Callable[[int, int], None],
-) -> tuple[Tried, ...]:
+) -> tuple[TrialCase, ...]:
     """Ask who stands behind each SPEC (by role: judge, reader) about the cases of its role.
 
     `settings` are those of the benchmarks by name. `tell` hears how many cases are done, and of
@@ -137,7 +137,7 @@ async def try_models(
     planned = cases({name: settings[name] for name in names})
     done = 0
 
-    async def one(case: Case) -> Tried:
+    async def one(case: Case) -> TrialCase:
         nonlocal done
         tried = await _try(case, examiner, answerers)
         done += 1
@@ -155,12 +155,12 @@ async def try_models(
     return tuple(tried)
 
 
-async def _try(case: Case, examiner: Examiner, answerers: Mapping[str, Answerer]) -> Tried:
+async def _try(case: Case, examiner: Examiner, answerers: Mapping[str, Answerer]) -> TrialCase:
     caption = Caption(case.item.sample, case.caption)
     job = ExamineJob("canary", case.benchmark, case.item.sample, caption, (case.item,))
     verdicts = await examiner.examine(job)
     by = answerers[f"{case.benchmark}/{benchmark(case.benchmark).role}"].identity.label
-    return Tried(case, verdicts.verdicts[-1], by)
+    return TrialCase(case, verdicts.verdicts[-1], by)
 
 
 def _spec(names: Iterable[str], settings: Mapping[str, Settings], pack: PromptPack) -> RunSpec:

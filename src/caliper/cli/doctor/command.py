@@ -15,11 +15,11 @@ from rich.markup import escape
 
 from caliper.cli import flags
 from caliper.cli.console import ERR, OUT, write_json, write_reason
-from caliper.cli.doctor.examination import READER, Named, as_json, checks, examine
-from caliper.cli.doctor.findings import Finding, State
+from caliper.cli.doctor.examination import READER, DoctorTargets, as_json, checks, examine
+from caliper.cli.doctor.findings import ComponentState, Diagnosis
 from caliper.cli.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
 from caliper.cli.exits import Exit
-from caliper.cli.options import Shown, taking
+from caliper.cli.options import OutputOptions, taking
 from caliper.local.config import read_config
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import kafka_access
@@ -87,7 +87,7 @@ _CALLS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DoctorOptions:
     """What is looked at."""
 
     specs: Specs = None
@@ -110,7 +110,7 @@ class Wanted:
     rate: Rate = False
 
 
-def _doctor(wanted: Wanted, shown: Shown) -> int:
+def _doctor(wanted: DoctorOptions, shown: OutputOptions) -> int:
     client = read_settings(ClientSettings)
     reached = replace(access(max(IN_FLIGHT)), timeout=wanted.timeout, retry_budget=0.0)
     findings = asyncio.run(
@@ -118,20 +118,20 @@ def _doctor(wanted: Wanted, shown: Shown) -> int:
     )
     if shown.json:
         told = {
-            "well": all(finding.state is not State.ILL for finding in findings),
+            "well": all(finding.state is not ComponentState.ILL for finding in findings),
             "components": as_json(findings),
         }
         write_json(told)
     elif not shown.quiet:
         _show(findings)
-    ill = [finding for finding in findings if finding.state is State.ILL]
+    ill = [finding for finding in findings if finding.state is ComponentState.ILL]
     for finding in ill if shown.quiet and not shown.json else ():
         write_reason(f"{finding.component}: {finding.said}")
     return Exit.NO if ill else Exit.DONE
 
 
-def _named(wanted: Wanted, client: ClientSettings) -> Named:
-    named = Named(folder=wanted.out, rate=wanted.rate)
+def _named(wanted: DoctorOptions, client: ClientSettings) -> DoctorTargets:
+    named = DoctorTargets(folder=wanted.out, rate=wanted.rate)
     if wanted.config is not None:
         named.add_run(read_config(wanted.config))
     for spec in wanted.specs or ():
@@ -163,8 +163,8 @@ def _secrets(reached: Access, client: ClientSettings) -> list[str]:
 
 
 async def _found(
-    named: Named, reached: Access, secrets: Sequence[str], shown: Shown
-) -> list[Finding]:
+    named: DoctorTargets, reached: Access, secrets: Sequence[str], shown: OutputOptions
+) -> list[Diagnosis]:
     # What is lost shows in a finding; libraries would say it once more, each in its own way.
     for library in ("urllib3", "kafka"):
         logging.getLogger(library).setLevel(logging.CRITICAL)
@@ -175,7 +175,7 @@ async def _found(
     hurry = 1 + 20 * named.rate
     status = ERR.status("")
 
-    def tell(finding: Finding | None = None) -> None:
+    def tell(finding: Diagnosis | None = None) -> None:
         if finding is not None:
             left.remove(finding.component)
         status.update(f"looking at {', '.join(left)}")
@@ -190,7 +190,7 @@ async def _found(
         await room.close()
 
 
-def _show(findings: Sequence[Finding]) -> None:
+def _show(findings: Sequence[Diagnosis]) -> None:
     width = max(len(finding.component) for finding in findings)
     for finding in findings:
         colour = _COLOURS[finding.state]
@@ -203,6 +203,6 @@ def _show(findings: Sequence[Finding]) -> None:
         )
 
 
-_COLOURS = {State.WELL: "green", State.NOTE: "yellow", State.ILL: "red"}
+_COLOURS = {ComponentState.WELL: "green", ComponentState.NOTE: "yellow", ComponentState.ILL: "red"}
 
-command = taking(_doctor, Wanted, Shown, help_text=HELP)
+command = taking(_doctor, DoctorOptions, OutputOptions, help_text=HELP)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.remote.channel import Target
 from caliper.cli.doctor import surroundings
-from caliper.cli.doctor.findings import Finding, of_error
+from caliper.cli.doctor.findings import Diagnosis, of_error
 from caliper.cli.doctor.models import CAPTIONER, JUDGE, check_model
 from caliper.core.errors import BackendTimeout, CaliperError
 from caliper.deferred import deferred
@@ -31,11 +31,11 @@ else:
 READER = "reader"
 _LOADED = {"tagger": "rules", "embedder": "ngram"}
 """What is always there, and needs no look."""
-Check = Callable[[], Awaitable[Finding]]
+Check = Callable[[], Awaitable[Diagnosis]]
 
 
 @dataclass(slots=True)
-class Named:
+class DoctorTargets:
     """What is looked at: models by SPEC with their roles, SPECs of taggers and embedders, and
     what a run or an installation stands on. `folder` is where runs go; `rate` has the rate of
     chat models measured.
@@ -70,11 +70,11 @@ class Named:
         self.folder = config.out or self.folder
 
 
-def checks(named: Named, room: ModelRoom, clock: Clock) -> list[tuple[str, Check]]:
+def checks(named: DoctorTargets, room: ModelRoom, clock: Clock) -> list[tuple[str, Check]]:
     """A check for every component, under its name, in the order in which they are told."""
     found: list[tuple[str, Check]] = []
 
-    def add(name: str, look: Callable[..., Finding], *given: object) -> None:
+    def add(name: str, look: Callable[..., Diagnosis], *given: object) -> None:
         # What is not asynchronous may block.
         found.append((name, partial(asyncio.to_thread, look, name, *given)))
 
@@ -97,7 +97,7 @@ def checks(named: Named, room: ModelRoom, clock: Clock) -> list[tuple[str, Check
     return found
 
 
-async def _store(settings: StoreSettings) -> Finding:
+async def _store(settings: StoreSettings) -> Diagnosis:
     if not settings.store.startswith(("http://", "https://")):
         look = surroundings.check_disk
         return await asyncio.to_thread(look, "store", Path(settings.store))
@@ -115,8 +115,8 @@ async def examine(
     looks: Iterable[tuple[str, Check]],
     secrets: Iterable[str],
     seconds: float,
-    tell: Callable[[Finding], None],
-) -> list[Finding]:
+    tell: Callable[[Diagnosis], None],
+) -> list[Diagnosis]:
     """The findings in the order of the checks; `tell` hears of each as it is found.
 
     What fails on purpose (CaliperError, OSError) becomes a finding, and so does a check that
@@ -124,7 +124,7 @@ async def examine(
     """
     hidden = tuple(secrets)
 
-    async def look(name: str, check: Check) -> Finding:
+    async def look(name: str, check: Check) -> Diagnosis:
         try:
             async with asyncio.timeout(seconds):
                 finding = await check()
@@ -139,7 +139,7 @@ async def examine(
     return await asyncio.gather(*(look(name, check) for name, check in looks))
 
 
-def as_json(findings: Iterable[Finding]) -> list[Mapping[str, object]]:
+def as_json(findings: Iterable[Diagnosis]) -> list[Mapping[str, object]]:
     """The findings as plain values."""
     return [
         {

@@ -21,7 +21,7 @@ from caliper.core.errors import (
 )
 
 
-class State(StrEnum):
+class ComponentState(StrEnum):
     """How a component is. `NOTE`: runs work with it, and there is something to know."""
 
     WELL = "well"
@@ -30,18 +30,18 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """`said` is one line about the component, `advice` what to do, empty when there is nothing
     to be done; `facts` are what was measured, for programs.
     """
 
     component: str
-    state: State
+    state: ComponentState
     said: str
     advice: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def without(self, secrets: Iterable[str]) -> Finding:
+    def without(self, secrets: Iterable[str]) -> Diagnosis:
         """The same without any of the secrets, and without what URLs may hold of others."""
         known = [secret for secret in secrets if len(secret) >= _SECRET]
         said, advice = (_hidden(text, known) for text in (self.said, self.advice))
@@ -82,7 +82,7 @@ _ADVICE: Mapping[type[Exception], str] = {
 }
 
 
-def of_error(component: str, error: Exception) -> Finding:
+def of_error(component: str, error: Exception) -> Diagnosis:
     """What a failed check means."""
     advice = next((_ADVICE[kind] for kind in type(error).__mro__ if kind in _ADVICE), "")
-    return Finding(component, State.ILL, str(error), advice)
+    return Diagnosis(component, ComponentState.ILL, str(error), advice)

@@ -12,11 +12,11 @@ from typing import Any
 
 from PIL import Image as Pictures
 
-from caliper.cli.doctor.findings import Finding, State
+from caliper.cli.doctor.findings import ComponentState, Diagnosis
 from caliper.core.errors import BackendError, BackendRejected, InvalidInput
 from caliper.core.question import Decoding
 from caliper.ports.clock import Clock
-from caliper.ports.models import ChatModel, Completion, Image, Message
+from caliper.ports.models import ChatMessage, ChatModel, Completion, Image
 from caliper.wiring.models import ModelRoom, split_recording, split_spec
 
 CAPTIONER, ENDPOINT, JUDGE = "captioner", "endpoint", "judge"
@@ -40,16 +40,18 @@ class _Seen:
     said: list[str]
     facts: dict[str, Any]
     advice: list[str] = field(default_factory=list)
-    state: State = State.WELL
+    state: ComponentState = ComponentState.WELL
 
-    def note(self, advice: str, state: State = State.NOTE) -> None:
+    def note(self, advice: str, state: ComponentState = ComponentState.NOTE) -> None:
         self.advice.append(advice)
-        self.state = State.ILL if State.ILL in (state, self.state) else State.NOTE
+        self.state = (
+            ComponentState.ILL if ComponentState.ILL in (state, self.state) else ComponentState.NOTE
+        )
 
 
 async def check_model(
     room: ModelRoom, clock: Clock, spec: str, roles: Iterable[str], *, rate: bool
-) -> Finding:
+) -> Diagnosis:
     """The model behind a SPEC in these roles. Chat models are asked a few short questions, with
     `rate` also as many at once as `IN_FLIGHT` says.
 
@@ -60,7 +62,7 @@ async def check_model(
     name = ", ".join(wanted)
     kind, rest = split_spec(spec)
     if CAPTIONER not in wanted and kind == "lexical":
-        return Finding(name, State.WELL, "lexical rules: no server to reach")
+        return Diagnosis(name, ComponentState.WELL, "lexical rules: no server to reach")
     if CAPTIONER not in wanted and kind == "replay":
         return _recorded(name, split_recording(rest)[0])
     model = await room.chat_model(spec)
@@ -76,19 +78,19 @@ async def check_model(
     if rate:
         await _hurry(model, clock, seen)
     advice = "; ".join(seen.advice)
-    return Finding(name, seen.state, ", ".join(seen.said), advice, seen.facts)
+    return Diagnosis(name, seen.state, ", ".join(seen.said), advice, seen.facts)
 
 
-def _recorded(name: str, folder: Path) -> Finding:
+def _recorded(name: str, folder: Path) -> Diagnosis:
     if not folder.is_dir():
         raise InvalidInput("the folder of recorded replies is not there", file=str(folder))
-    return Finding(name, State.WELL, f"recorded replies in {folder}")
+    return Diagnosis(name, ComponentState.WELL, f"recorded replies in {folder}")
 
 
 async def _ask(
     model: ChatModel, *content: str | Image, schema: Mapping[str, Any] | None = None
 ) -> Completion:
-    return await model.complete((Message("user", content),), _DECODING, schema)
+    return await model.complete((ChatMessage("user", content),), _DECODING, schema)
 
 
 async def _write(model: ChatModel, clock: Clock, seen: _Seen) -> None:
@@ -109,7 +111,7 @@ async def _write(model: ChatModel, clock: Clock, seen: _Seen) -> None:
             "give it more output tokens (max_tokens), or turn its thinking off"
             if thinks
             else "look at its chat template, and at what its log says",
-            State.NOTE if thinks else State.ILL,
+            ComponentState.NOTE if thinks else ComponentState.ILL,
         )
     seen.said.append("the same at temperature 0" if same else "differs at temperature 0")
     if not same:
@@ -143,7 +145,9 @@ async def _look(model: ChatModel, seen: _Seen, *, needed: bool) -> None:
         seen.said.append("takes no pictures")
         if needed:
             seen.said.append(str(error))
-            seen.note("a captioner needs a model that sees, served so that it does", State.ILL)
+            seen.note(
+                "a captioner needs a model that sees, served so that it does", ComponentState.ILL
+            )
         return
     told = all(name in reply.lower() for name, reply in replies.items())
     seen.facts["sees_images"] = told

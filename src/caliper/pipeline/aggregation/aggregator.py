@@ -1,8 +1,7 @@
 """Aggregating many runs: verdicts come off a log, scores and ends of runs go out.
 
-There is one aggregator. It keeps its place in the topics in its snapshots, together with
-the ledgers that go with it, so that a new one takes over from there: what came after is
-read again, and entering it twice changes nothing.
+There is one aggregator. Its snapshots hold its offsets and ledgers, so that a new one takes over
+from there: what came after is read again, and entering it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.messages import RunEnded, Verdicts
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.ledger.offsets import Places, named
-from caliper.pipeline.ledger.run_ledger import Runs, TrackedRun
+from caliper.pipeline.ledger.offsets import LogOffsets, named
+from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.ledger.snapshots import KeptRun, Snapshot, encode, newest, save
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
@@ -58,12 +57,12 @@ class Aggregator:
         self._bounds = bounds or Bounds()
         self.live = LiveTallies(self._bounds.changes)
         self._opener = Runs(store)
-        self._runs: dict[str, TrackedRun] = {}
+        self._runs: dict[str, RunLedger] = {}
         self._unknown: LRUCache[str, None] = LRUCache(_UNKNOWN_RUNS)
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._rolling = RollingScores(clock, self.live)
         self._lock = asyncio.Lock()
-        self._number, self.places = 0, Places()
+        self._number, self.places = 0, LogOffsets()
         self.troubles: Counter[Trouble] = Counter()
 
     async def resume(self) -> None:
@@ -97,7 +96,7 @@ class Aggregator:
             self.live.hold(found)
 
     async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
-        """The topic is about to be read: `Places.begin`."""
+        """The topic is about to be read: `LogOffsets.begin`."""
         async with self._lock:
             if self.places.begin(topic, log, ends):
                 self._trouble(Trouble.LOST, f"{topic} is not as it was: all of it is read again")
@@ -128,7 +127,7 @@ class Aggregator:
             return
         await self._merge(run, message, record)
 
-    async def _merge(self, run: TrackedRun, message: Verdicts, record: Record) -> None:
+    async def _merge(self, run: RunLedger, message: Verdicts, record: Record) -> None:
         run.touched = self._clock.monotonic()
         try:
             changes = await run.merge(message.verdicts)
@@ -165,7 +164,7 @@ class Aggregator:
         if event.run in self._runs:
             self._runs[event.run].announced = told
 
-    async def find(self, run: str) -> TrackedRun | None:
+    async def find(self, run: str) -> RunLedger | None:
         """The run, opened from the store when it is not held; None when it is not there."""
         if run in self._runs:
             return self._runs[run]
@@ -213,16 +212,16 @@ class Aggregator:
         self._rolling.forget(name)
         self.live.forget(self._runs.pop(name))
 
-    def _silent(self, run: TrackedRun) -> float:
+    def _silent(self, run: RunLedger) -> float:
         return self._clock.monotonic() - run.touched
 
-    def _may_end(self, run: TrackedRun) -> bool:
+    def _may_end(self, run: RunLedger) -> bool:
         early = run.ending is not RunState.FINISHED and not run.broken
         if early and self._silent(run) < self._bounds.quiet:
             return False
         return run.reported < 0 or self._rolling.affordable(f"{run.run}/report")
 
-    async def _end(self, run: TrackedRun) -> None:
+    async def _end(self, run: RunLedger) -> None:
         ending, changes = run.ending, run.ledger.changes
         if ending is None:
             return
@@ -243,7 +242,7 @@ class Aggregator:
             self._heard_of_end(event)
             await run.write_end(written, outcomes, now)
 
-    async def _write(self, run: TrackedRun, ending: RunState) -> tuple[RunState, str] | None:
+    async def _write(self, run: RunLedger, ending: RunState) -> tuple[RunState, str] | None:
         """State and digest of the report that was written; None when it is out of date."""
         if not run.broken:
             try:

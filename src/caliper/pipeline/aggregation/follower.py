@@ -19,7 +19,7 @@ _TURN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class FollowerTiming:
     """Seconds between two looks at what is due, between two snapshots, and until a store or
     stream that is down is tried again; where `patience` is None, that ends it.
 
@@ -41,10 +41,14 @@ class Follower:
     """
 
     def __init__(
-        self, aggregator: Aggregator, reader: LogReader, clock: Clock, pace: Pace | None = None
+        self,
+        aggregator: Aggregator,
+        reader: LogReader,
+        clock: Clock,
+        pace: FollowerTiming | None = None,
     ) -> None:
         self._aggregator, self._reader, self._clock = aggregator, reader, clock
-        self._pace = pace or Pace()
+        self._pace = pace or FollowerTiming()
         self._behind = set(_TOPICS)
         self.current = asyncio.Event()
         # By what it has to do: that one thing goes well says nothing of the others.

@@ -14,7 +14,7 @@ from caliper.ports.telemetry import RecordsWaiting, Telemetry
 _PACE = 10.0
 
 
-class Lagging:
+class LagMeter:
     """Asks `logs` for the ends of the topics again and again, and tells what is not entered."""
 
     def __init__(

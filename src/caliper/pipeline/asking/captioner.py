@@ -21,11 +21,11 @@ from caliper.core.question import Decoding, Failure
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.pipeline.asking.answerer import CALLS, PromptingAnswerer, affinity_of, read_completion
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.memory_limit import HeldMedia
+from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.pipeline.asking.replies import salt_of
 from caliper.pipeline.asking.request import messages_json, render, with_images
 from caliper.pipeline.asking.reuse import CAPTIONS, note_reuse
-from caliper.ports.models import ChatModel, Completion, Image, Message
+from caliper.ports.models import ChatMessage, ChatModel, Completion, Image
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
@@ -44,7 +44,7 @@ class Captioner:
         spec: RunSpec,
         model: ChatModel,
         pack: PromptPack,
-        media: HeldMedia,
+        media: LimitedMedia,
         store: ObjectStore,
         telemetry: Telemetry = SILENT,
     ) -> None:
@@ -131,7 +131,7 @@ def read_caption(sample: str, completion: Completion, *, blank: bool) -> Caption
     return read
 
 
-def _asked(messages: Sequence[Message], preparation: Preparation) -> dict[str, Any]:
+def _asked(messages: Sequence[ChatMessage], preparation: Preparation) -> dict[str, Any]:
     """The messages and how their pictures came to be, for reply keys."""
     return {"messages": messages_json(messages), "preparation": preparation.to_json()}
 

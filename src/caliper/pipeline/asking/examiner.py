@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, JobFate, handling
 from caliper.core.messages import ExamineJob, Verdicts
-from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
+from caliper.core.outcome import Reason, Verdict
 from caliper.core.question import (
     Answer,
     Ask,
@@ -32,6 +32,7 @@ from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job
 from caliper.pipeline.asking.reuse import VERDICTS, note_reuse
 from caliper.pipeline.asking.token_budget import Allowance
+from caliper.pipeline.asking.unscored import left_unscored
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
@@ -132,29 +133,6 @@ class Examiner:
 
 def _role(job: ExamineJob) -> str:
     return "media" if job.items[0].source is Source.MEDIA else benchmark(job.benchmark).role
-
-
-def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
-    """Unscored for every question of a job that is not tried again."""
-    reason = handling(error).reason or Reason.INTERNAL
-    return unscored(job, Failure(reason, f"{type(error).__name__}: {error}"))
-
-
-def unscored(job: ExamineJob, why: Failure) -> Verdicts:
-    """Unscored for every question of a job."""
-    return Verdicts(job.run, job.benchmark, job.sample, left_unscored(job.items, why))
-
-
-def left_unscored(items: Iterable[Item], why: Failure) -> tuple[Verdict, ...]:
-    """Unscored for every question; what can never be asked keeps a reason of its own."""
-    evidence = Evidence(explanation=why.detail[:2000])
-    return tuple(
-        Verdict(index, Unscored(question.unscored), Evidence(explanation=question.note))
-        if question.unscored
-        else Verdict(index, Unscored(why.reason), evidence)
-        for item in items
-        for index, question, _ in item.positions()
-    )
 
 
 async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, ...]:

@@ -24,7 +24,7 @@ Holds = Callable[[Iterable[Image]], None]
 """Says which pictures a place is for, once they are there."""
 
 
-class Holding:
+class MemoryLimit:
     """Places for samples whose pictures may be in memory; first come, first served.
 
     How large a sample is shows only when it is prepared: until then it counts like the largest
@@ -93,13 +93,13 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldMedia:
+class LimitedMedia:
     """What samples show, by benchmark, for as long as somebody looks at it; `holding` bounds how
     much of it all captioners of a process have in memory.
     """
 
     media: Mapping[str, Media]
-    holding: Holding = field(default_factory=Holding)
+    holding: MemoryLimit = field(default_factory=MemoryLimit)
 
     @asynccontextmanager
     async def shown(

@@ -11,7 +11,7 @@ from typing import Any
 from caliper.core.errors import UnknownName
 from caliper.core.question import Ask, Decoding
 from caliper.core.untrusted import Fence, neutral
-from caliper.ports.models import Image, Message
+from caliper.ports.models import ChatMessage, Image
 from caliper.ports.prompts import PromptPack, Template
 
 
@@ -21,7 +21,7 @@ class Request:
     names what the calls about one caption, or one sample's media, have in common.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     decoding: Decoding
     schema: Mapping[str, Any] | None = None
     affinity: str = ""
@@ -35,7 +35,7 @@ class Request:
 _GAP = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-def render(template: Template, fields: Mapping[str, str]) -> tuple[Message, ...]:
+def render(template: Template, fields: Mapping[str, str]) -> tuple[ChatMessage, ...]:
     """The messages for `template`: a system message if it has one, then the user's.
 
     Every `{name}` is replaced by the field of that name in one pass, so what looks like a
@@ -50,10 +50,12 @@ def render(template: Template, fields: Mapping[str, str]) -> tuple[Message, ...]
         return fields[name]
 
     parts = (("system", template.system), ("user", template.user))
-    return tuple(Message(role, (_GAP.sub(filled, text),)) for role, text in parts if text.strip())
+    return tuple(
+        ChatMessage(role, (_GAP.sub(filled, text),)) for role, text in parts if text.strip()
+    )
 
 
-def render_ask(pack: PromptPack, ask: Ask) -> tuple[Message, ...]:
+def render_ask(pack: PromptPack, ask: Ask) -> tuple[ChatMessage, ...]:
     """The messages of an ask. Raises what `render` raises, and UnknownName for its template.
 
     The text of a caption goes in by its neutral form. Where it is fenced, the marks are a part
@@ -77,13 +79,15 @@ def render_ask(pack: PromptPack, ask: Ask) -> tuple[Message, ...]:
     return render(guarded, {**ask.fields, ask.untrusted: fence.around(text)})
 
 
-def with_images(messages: tuple[Message, ...], images: Sequence[Image]) -> tuple[Message, ...]:
+def with_images(
+    messages: tuple[ChatMessage, ...], images: Sequence[Image]
+) -> tuple[ChatMessage, ...]:
     """The messages, with the images before the words of the last one."""
     *before, last = messages
-    return (*before, Message(last.role, (*images, *last.content)))
+    return (*before, ChatMessage(last.role, (*images, *last.content)))
 
 
-def messages_json(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def messages_json(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     """A JSON form of `messages` for reply keys: pictures stand for their SHA-256 and type."""
     return [
         {"role": message.role, "content": [_part_json(part) for part in message.content]}

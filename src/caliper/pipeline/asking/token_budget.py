@@ -20,7 +20,7 @@ from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.pipeline.store.runs import read_json, run_store, write_json
-from caliper.ports.models import ChatModel, Completion, Message
+from caliper.ports.models import ChatMessage, ChatModel, Completion
 from caliper.ports.storage import ObjectStore
 
 _RUNS = 64
@@ -80,7 +80,7 @@ class CappedChatModel:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         decoding: Decoding,
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",

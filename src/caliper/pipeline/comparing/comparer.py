@@ -12,7 +12,7 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.comparing.comparison import (
     MOST_CANDIDATES,
     Comparison,
-    Wished,
+    ComparisonRequest,
     compare_runs,
     refuse,
 )
@@ -40,7 +40,7 @@ class Comparer:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="comparing")
 
     async def compare(
-        self, runs: Sequence[str], wished: Wished, *, pictures: bool = False
+        self, runs: Sequence[str], wished: ComparisonRequest, *, pictures: bool = False
     ) -> tuple[Comparison, Pictures]:
         """The first run, the others against it, and pictures of the listed flips.
 

@@ -23,7 +23,7 @@ from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions, flips
 from caliper.pipeline.ledger.declaration import declared
 from caliper.pipeline.ledger.report import standing, suspicious, tallies
-from caliper.pipeline.ledger.run_ledger import StoredRun, TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import run_store
@@ -36,7 +36,7 @@ Differences = dict[str, dict[Path, Difference]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wished:
+class ComparisonRequest:
     """How to compare: runs that are not alike, and runs that are not complete, are refused
     otherwise.
     `flips` are listed at most in each direction and of each candidate.
@@ -107,7 +107,7 @@ class Comparison:
         return told_apart([side.name for side in self.sides], [side.run for side in self.sides])
 
 
-def refuse(specs: Sequence[RunSpec], wished: Wished) -> list[tuple[Distinction, ...]]:
+def refuse(specs: Sequence[RunSpec], wished: ComparisonRequest) -> list[tuple[Distinction, ...]]:
     """What each candidate differs in from the first, before a verdict of theirs is read.
 
     Raises NotComparable for runs that are not alike, unless that is wished `anyway`, and
@@ -127,7 +127,7 @@ def refuse(specs: Sequence[RunSpec], wished: Wished) -> list[tuple[Distinction, 
     return found
 
 
-async def compare_runs(runs: Sequence[StoredRun], wished: Wished) -> Comparison:
+async def compare_runs(runs: Sequence[StoredRun], wished: ComparisonRequest) -> Comparison:
     """The first run and the others against it.
 
     Raises what `refuse` raises, NotReady for a run that is not complete (unless `partial` is
@@ -146,7 +146,7 @@ async def compare_runs(runs: Sequence[StoredRun], wished: Wished) -> Comparison:
     return Comparison(side, _together(candidates))
 
 
-async def _opened(stored: StoredRun, wished: Wished) -> tuple[Side, TrackedRun, Captions]:
+async def _opened(stored: StoredRun, wished: ComparisonRequest) -> tuple[Side, RunLedger, Captions]:
     """The run as it is told, the run itself, and its captions."""
     # First: what is opened holds all that the run had when it ended.
     record = await read_record(run_store(stored.store, stored.spec.run_id), stored.spec)
@@ -165,7 +165,7 @@ async def _opened(stored: StoredRun, wished: Wished) -> tuple[Side, TrackedRun, 
     return replace(side, stuffed=await _stuffed(run, captions)), run, captions
 
 
-async def _stuffed(run: TrackedRun, captions: Captions) -> dict[str, float]:
+async def _stuffed(run: RunLedger, captions: Captions) -> dict[str, float]:
     shares = {}
     for part in run.spec.benchmarks:
         found = await suspicious(part.name, run.plan, captions.get(part.name, {}))
@@ -186,7 +186,7 @@ def refuse_partial(run: str, state: str, share: float) -> None:
 
 
 async def _parts(
-    other: TrackedRun, spec_of_base: RunSpec, base: Mapping[str, Tally]
+    other: RunLedger, spec_of_base: RunSpec, base: Mapping[str, Tally]
 ) -> tuple[Part, ...]:
     """The benchmarks that both ran."""
     totals = await tallies(other.spec, other.plan, other.ledger)

@@ -14,7 +14,7 @@ from caliper.core.question import Item
 from caliper.core.report import VerdictRow
 from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.ledger.report import id_of, verdict_rows
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.store.plan import Captions
 
 _Row = tuple[bytes, str, int, float | None]
@@ -29,14 +29,14 @@ class Questions:
     known: dict[bytes, tuple[int, float | None]] = field(default_factory=dict)
 
     @classmethod
-    async def of(cls, run: TrackedRun) -> Questions:
+    async def of(cls, run: RunLedger) -> Questions:
         """Those of a run. Raises InvalidInput when its plan is lost, StoreUnavailable."""
         found = cls()
         async for rows in _scores(run):
             found.known.update((key, (index, score)) for key, _, index, score in rows)
         return found
 
-    async def changes(self, run: TrackedRun, limit: int) -> Changes:
+    async def changes(self, run: RunLedger, limit: int) -> Changes:
         """What changed from these to another run's. Raises as `of` does."""
         counted, met = Changes(limit), 0
         async for rows in _scores(run):
@@ -55,7 +55,7 @@ class Questions:
         return counted
 
 
-Captioned = tuple[TrackedRun, Captions]
+Captioned = tuple[RunLedger, Captions]
 """A run with its captions."""
 
 
@@ -83,7 +83,7 @@ def _flip(before: _Told, after: _Told) -> Flip:
     return Flip(before[0], after[0], (before[1], after[1]))
 
 
-async def _told(run: TrackedRun, captions: Captions, wanted: set[int]) -> dict[int, _Told]:
+async def _told(run: RunLedger, captions: Captions, wanted: set[int]) -> dict[int, _Told]:
     """Rows by index, each with its caption."""
     if not wanted:
         return {}
@@ -95,13 +95,13 @@ async def _told(run: TrackedRun, captions: Captions, wanted: set[int]) -> dict[i
     }
 
 
-async def _scores(run: TrackedRun) -> AsyncIterator[Iterator[_Row]]:
+async def _scores(run: RunLedger) -> AsyncIterator[Iterator[_Row]]:
     parts = {part.name: part for part in run.spec.benchmarks}
     async for items in run.plan():
         yield (row for item in items for row in _positions(run, parts[item.benchmark], item))
 
 
-def _positions(run: TrackedRun, part: BenchmarkSpec, item: Item) -> Iterator[_Row]:
+def _positions(run: RunLedger, part: BenchmarkSpec, item: Item) -> Iterator[_Row]:
     for index, question, repeat in item.positions():
         outcome = run.ledger.outcome(index)
         if outcome is not None:

@@ -17,7 +17,7 @@ _ORIGINS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptLetter:
     """A dead letter, and whether its job was put back."""
 
     letter: Letter
@@ -41,7 +41,7 @@ class Which:
         )
 
 
-async def kept_letters(logs: LogReader, which: Which = Which()) -> list[Kept]:
+async def kept_letters(logs: LogReader, which: Which = Which()) -> list[KeptLetter]:
     """The letters that the topic keeps now, in order.
 
     Raises InvalidInput for a name that no letter has, StreamUnavailable.
@@ -64,10 +64,12 @@ async def kept_letters(logs: LogReader, which: Which = Which()) -> list[Kept]:
     unknown = sorted(set(which.names) - {letter.name for letter in letters})
     if unknown:
         raise InvalidInput(f"no dead letter {unknown[0]!r:.40}; `list` names those there are")
-    return [Kept(letter, letter.name in replayed) for letter in letters if which.takes(letter)]
+    return [
+        KeptLetter(letter, letter.name in replayed) for letter in letters if which.takes(letter)
+    ]
 
 
-async def replay(stream: JobStream, letters: Sequence[Kept]) -> list[Kept]:
+async def replay(stream: JobStream, letters: Sequence[KeptLetter]) -> list[KeptLetter]:
     """Put the jobs of letters back where they came from, each once; returns those letters.
 
     A letter whose job was put back before is left out. Between putting a job back and marking

@@ -21,7 +21,7 @@ from caliper.core.messages import PlanJob, RunCancelled, event_key
 from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.gateway.score_relay import relayed
 from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS
-from caliper.pipeline.planning.resolution import Asked, resolve
+from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
     CANCELLED,
@@ -72,7 +72,7 @@ class Gateway:
         self._outside, self._runs = outside, runs
         self._starting = asyncio.Lock()
 
-    async def start(self, asked: Asked) -> tuple[Evaluation, bool]:
+    async def start(self, asked: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Begin what is asked for, or take it up again; and whether this call began it.
 
         Raises what `resolve` raises, AlreadyExists for a client key that stands for another

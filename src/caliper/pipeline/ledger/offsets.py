@@ -14,7 +14,7 @@ Offsets = dict[str, dict[int, int]]
 
 
 @dataclass(slots=True)
-class Places:
+class LogOffsets:
     """`logs` is which log each topic was when it was read (`LogReader.identity`)."""
 
     offsets: Offsets = field(default_factory=dict)

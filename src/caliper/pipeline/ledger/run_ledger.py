@@ -27,7 +27,7 @@ _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 
 
 @dataclass(slots=True)
-class TrackedRun:
+class RunLedger:
     """`events` holds when each kind was last heard, in milliseconds since 1970.
 
     `ended` and `report` (SHA-256 of report.json) are what was written last, `announced`
@@ -222,7 +222,7 @@ class Runs:
         store = run_store(self._store, run)
         return await store.get(SPEC) is not None and await read_summary(store) is None
 
-    async def restore(self, run: str, columns: Columns, now: float) -> TrackedRun:
+    async def restore(self, run: str, columns: Columns, now: float) -> RunLedger:
         """The run with a ledger that a snapshot kept.
 
         Raises InvalidInput when the store has it no longer, or with another plan.
@@ -232,7 +232,7 @@ class Runs:
             raise InvalidInput(f"the ledger of {run} is not that of its plan")
         return found
 
-    async def open(self, run: str, now: float) -> TrackedRun | None:
+    async def open(self, run: str, now: float) -> RunLedger | None:
         """The run with all that its segments hold; None when it is not stored and planned.
 
         Raises InvalidInput when what is stored cannot be read, StoreUnavailable.
@@ -244,14 +244,14 @@ class Runs:
         await _recall_end(found)
         return found
 
-    async def refresh(self, run: TrackedRun) -> None:
+    async def refresh(self, run: RunLedger) -> None:
         """Enter what the store has come to hold since the run was opened: for one that is only
         looked at. Raises as `open` does.
         """
         await run.load_later()
         await _recall_end(run)
 
-    async def _bare(self, run: str, columns: Columns | None, now: float) -> TrackedRun | None:
+    async def _bare(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
         store = run_store(self._store, run)
         written = await read_json(store, SPEC)
         summary = None if written is None else await read_summary(store)
@@ -259,10 +259,10 @@ class Runs:
             return None
         spec = RunSpec.from_json(written, file=SPEC)
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
-        return TrackedRun(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
+        return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
 
 
-async def _recall_end(found: TrackedRun) -> None:
+async def _recall_end(found: RunLedger) -> None:
     """Take over what end.json holds, if there is one."""
     end = await read_json(found.store, END)
     if end is not None:
@@ -271,7 +271,7 @@ async def _recall_end(found: TrackedRun) -> None:
             found.reported = found.ledger.changes
 
 
-CaptionsOf = Callable[[TrackedRun], Awaitable[Captions]]
+CaptionsOf = Callable[[RunLedger], Awaitable[Captions]]
 """Finds the captions of a run's planned samples."""
 
 
@@ -283,7 +283,7 @@ class StoredRun:
     store: ObjectStore
     captions: CaptionsOf
 
-    async def open(self) -> TrackedRun:
+    async def open(self) -> RunLedger:
         """The run with all that the store holds of it. Raises NotReady before its plan, and as
         `Runs.open` does.
         """

@@ -23,7 +23,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.ledger.ledger import Columns
-from caliper.pipeline.ledger.offsets import Places
+from caliper.pipeline.ledger.offsets import LogOffsets
 from caliper.ports.storage import ObjectStore
 
 _MAGIC = b"caliper snapshot\n"
@@ -46,7 +46,7 @@ class Snapshot:
     """`announced` is what was last heard of ends of runs: (state, SHA-256 of the report)."""
 
     number: int
-    places: Places
+    places: LogOffsets
     announced: dict[str, tuple[str, str]] = field(default_factory=dict)
     runs: dict[str, KeptRun] = field(default_factory=dict)
 
@@ -126,13 +126,13 @@ def _header(data: bytes) -> tuple[dict[str, Any], memoryview]:
     return header, view[end:-32]
 
 
-def _places(header: dict[str, Any]) -> Places:
+def _places(header: dict[str, Any]) -> LogOffsets:
     offsets = {
         topic: {int(partition): offset for partition, offset in places.items()}
         for topic, places in header["offsets"].items()
     }
     # A release before did not keep them.
-    return Places(offsets, dict(header.get("logs", {})))
+    return LogOffsets(offsets, dict(header.get("logs", {})))
 
 
 def _columns(kept: dict[str, Any], blobs: memoryview) -> tuple[Columns, memoryview]:

@@ -18,10 +18,10 @@ from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger.ledger import OutcomeChange
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.scores import ScoreCells, counted, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.live.windows import Judged, Place, RollingWindow
+from caliper.pipeline.live.windows import Place, RollingWindow, SampleScore
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import (
     ModelForgotten,
@@ -56,7 +56,7 @@ class _Model:
     `changed` since they were shown. `run` is None once it is held no longer, and was shown.
     """
 
-    run: TrackedRun | None
+    run: RunLedger | None
     spec: RunSpec
     started: int
     changed: set[tuple[str, Window]]
@@ -65,7 +65,7 @@ class _Model:
     held: bool = True
 
     @classmethod
-    def of(cls, run: TrackedRun, started: int) -> _Model:
+    def of(cls, run: RunLedger, started: int) -> _Model:
         """A model of which nothing but its latest run is known."""
         names = [part.name for part in run.spec.benchmarks] if run.ledger.known else ()
         return cls(run, run.spec, started, {(name, Window.RUN) for name in names})
@@ -79,11 +79,11 @@ class _Model:
 class _Sample(NamedTuple):
     """A sample of a run whose outcomes changed at these places of the log."""
 
-    run: TrackedRun
+    run: RunLedger
     benchmark: str
     sample: str
     places: Collection[Place]
-    judged: Judged
+    judged: SampleScore
 
 
 class Gauges:
@@ -108,12 +108,12 @@ class Gauges:
         self._newest = 0
         live.watcher = self
 
-    def hold(self, run: TrackedRun) -> None:
+    def hold(self, run: RunLedger) -> None:
         """A run that was known before: it may be the latest of its model."""
         self._watch(run, run.events.get(EventKind.PLAN, 0))
 
     def entered(
-        self, run: TrackedRun, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
+        self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
         """A message changed these outcomes. Returns whether its run is of a watched model."""
         self._newest = max(self._newest, timestamp)
@@ -128,7 +128,7 @@ class Gauges:
         return True
 
     def judged(
-        self, run: TrackedRun, item: Item, places: Collection[Place], now: tuple[Tally, int]
+        self, run: RunLedger, item: Item, places: Collection[Place], now: tuple[Tally, int]
     ) -> None:
         """The item's sample changed at these places: at the next look it enters the windows, at
         the last of them.
@@ -137,7 +137,7 @@ class Gauges:
             return
         tally, scored = now
         settings = run.spec.benchmark(item.benchmark).settings
-        judged = Judged(max(places), scored, self._cells.of(item.benchmark, tally, settings))
+        judged = SampleScore(max(places), scored, self._cells.of(item.benchmark, tally, settings))
         self._judged.append(_Sample(run, item.benchmark, item.sample, places, judged))
 
     def _take_in(self, judged: Collection[_Sample]) -> None:
@@ -166,7 +166,7 @@ class Gauges:
                 model.held = False
                 model.run = model.run if model.behind else None
 
-    def _watch(self, run: TrackedRun, started: int) -> None:
+    def _watch(self, run: RunLedger, started: int) -> None:
         name = _name(run)
         model = self._models.get(name)
         if model is not None and model.run is run:
@@ -255,7 +255,7 @@ class Gauges:
 
     @asynccontextmanager
     async def _totals(
-        self, run: TrackedRun | None, changed: Collection[tuple[str, Window]]
+        self, run: RunLedger | None, changed: Collection[tuple[str, Window]]
     ) -> AsyncIterator[Mapping[str, Tally]]:
         """The sums of a run, none where they have not changed."""
         if run is None or all(window is not Window.RUN for _, window in changed):
@@ -295,5 +295,5 @@ class Gauges:
                 self._telemetry.record(ScoresComputed(name, benchmark, kind, scores))
 
 
-def _name(run: TrackedRun) -> str:
+def _name(run: RunLedger) -> str:
     return run.spec.name or "unnamed"

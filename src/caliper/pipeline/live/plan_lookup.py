@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from cachetools import LRUCache
 
 from caliper.core.question import Item
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.store.plan import read_plan
 
 _MOST = 10_000
@@ -51,7 +51,7 @@ class PlanLookup:
         )
         self._firsts: dict[str, dict[int, int]] = {}
 
-    async def sample(self, run: TrackedRun, index: int) -> Sequence[Item]:
+    async def sample(self, run: RunLedger, index: int) -> Sequence[Item]:
         """The items of the sample that an index of a run's plan belongs to.
 
         Raises InvalidInput when the plan is lost, StoreUnavailable.
@@ -70,7 +70,7 @@ class PlanLookup:
                 high = middle - 1
         return (await self._read(run, low)).sample(index)
 
-    async def _read(self, run: TrackedRun, number: int) -> _Shard:
+    async def _read(self, run: RunLedger, number: int) -> _Shard:
         place = (run.run, number)
         if place in self._shards:
             return self._shards[place][1]

@@ -10,7 +10,7 @@ from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item
 from caliper.core.report import Figure, Kind, Path
 from caliper.core.tally import Sums, Tally
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.ports.telemetry import Score
 
 _WITH_INTERVALS = frozenset({Kind.PROPORTION, Kind.RATIO})
@@ -84,7 +84,7 @@ class ScoreCells:
                 self._finer[name, cell] = finer and _label(name, figure) is None
 
 
-def reduced(run: TrackedRun, items: Sequence[Item], instead: Outcomes) -> tuple[Tally, int]:
+def reduced(run: RunLedger, items: Sequence[Item], instead: Outcomes) -> tuple[Tally, int]:
     """What a sample adds to its run by the ledger, with other outcomes `instead`, and how many of
     its questions are scored.
     """
@@ -105,7 +105,7 @@ def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
 
 
 def _outcomes(
-    run: TrackedRun, item: Item, instead: Outcomes
+    run: RunLedger, item: Item, instead: Outcomes
 ) -> Iterator[tuple[tuple[int, int], Outcome]]:
     for index, question, repeat in item.positions():
         outcome = instead[index] if index in instead else run.ledger.outcome(index)

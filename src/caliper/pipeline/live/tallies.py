@@ -21,7 +21,7 @@ from caliper.core.report import Report
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.report import add_items, figures_of, standing
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.plan_lookup import PlanLookup
 from caliper.pipeline.live.scores import reduced
 from caliper.pipeline.live.windows import Place
@@ -32,12 +32,12 @@ MOST_CHANGES = 100_000
 class LedgerWatcher(Protocol):
     """Told what the ledgers of runs come to hold. Must be quick and must not raise."""
 
-    def hold(self, run: TrackedRun) -> None:
+    def hold(self, run: RunLedger) -> None:
         """A run was taken over from a snapshot."""
         ...
 
     def entered(
-        self, run: TrackedRun, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
+        self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
         """A message of that time (milliseconds since 1970) changed these outcomes of the run.
         Returns whether `judged` shall be called for them.
@@ -45,7 +45,7 @@ class LedgerWatcher(Protocol):
         ...
 
     def judged(
-        self, run: TrackedRun, item: Item, places: Collection[Place], now: tuple[Tally, int]
+        self, run: RunLedger, item: Item, places: Collection[Place], now: tuple[Tally, int]
     ) -> None:
         """The item's sample changed at these places of the log. `now` is what it adds to the run,
         and how many of its questions are scored.
@@ -78,7 +78,7 @@ class _Sums:
     that, and likely to change again.
     """
 
-    run: TrackedRun
+    run: RunLedger
     noted: int
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     totals: dict[str, Tally] | None = None
@@ -133,13 +133,13 @@ class LiveTallies:
         self.turn = asyncio.Lock()
         self.watcher: LedgerWatcher | None = None
 
-    def hold(self, run: TrackedRun) -> None:
+    def hold(self, run: RunLedger) -> None:
         """A run was taken over from a snapshot."""
         if self.watcher is not None:
             self.watcher.hold(run)
 
     def entered(
-        self, run: TrackedRun, message: Verdicts, record: Record, changes: Sequence[OutcomeChange]
+        self, run: RunLedger, message: Verdicts, record: Record, changes: Sequence[OutcomeChange]
     ) -> None:
         """A message was entered into the ledger of its run, with these changes."""
         new = [change for change in changes if change.before != change.now]
@@ -157,21 +157,21 @@ class LiveTallies:
             for change in new:
                 sums.note(change, (record.timestamp, record.partition, record.offset))
 
-    def _of(self, run: TrackedRun, new: int = 0) -> _Sums:
+    def _of(self, run: RunLedger, new: int = 0) -> _Sums:
         found = self._runs.get(run.run)
         if found is None or found.run is not run:
             found = self._runs[run.run] = _Sums(run, run.ledger.changes - new)
         return found
 
-    def follows(self, run: TrackedRun) -> bool:
+    def follows(self, run: RunLedger) -> bool:
         """Whether its sums are kept up."""
         return self._of(run).totals is not None
 
-    def waiting(self) -> list[TrackedRun]:
+    def waiting(self) -> list[RunLedger]:
         """The runs of which changes wait."""
         return [sums.run for sums in self._runs.values() if sums.waiting]
 
-    async def catch_up(self, run: TrackedRun) -> None:
+    async def catch_up(self, run: RunLedger) -> None:
         """Take in the changes that wait. Raises InvalidInput when the plan is lost,
         StoreUnavailable: they wait on then.
         """
@@ -204,7 +204,7 @@ class LiveTallies:
             self.watcher.judged(sums.run, items[0], places, (now, scored))
 
     @asynccontextmanager
-    async def sums(self, run: TrackedRun) -> AsyncIterator[Mapping[str, Tally]]:
+    async def sums(self, run: RunLedger) -> AsyncIterator[Mapping[str, Tally]]:
         """The tally of each benchmark with all that the ledger holds, unchanged meanwhile.
 
         Raises InvalidInput when the plan is lost, StoreUnavailable.
@@ -239,11 +239,11 @@ class LiveTallies:
             sums.release()
         return totals
 
-    def held(self, run: TrackedRun) -> tuple[int, Report] | None:
+    def held(self, run: RunLedger) -> tuple[int, Report] | None:
         """The figures that were computed last, and the changes that they cover at least."""
         return self._of(run).figures
 
-    async def figures(self, run: TrackedRun) -> tuple[int, Report]:
+    async def figures(self, run: RunLedger) -> tuple[int, Report]:
         """As `held`, of all that the ledger holds now. Raises as `sums` does."""
         sums, changes = self._of(run), run.ledger.changes
         found = sums.figures
@@ -266,13 +266,13 @@ class LiveTallies:
             # A report may be in the making, which needs the room.
             self._lookup.rest()
 
-    def drop(self, run: TrackedRun) -> None:
+    def drop(self, run: RunLedger) -> None:
         """Let go of all that there is of a run."""
         if run.run in self._runs and self._runs[run.run].run is run:
             del self._runs[run.run]
             self._lookup.forget(run.run)
 
-    def forget(self, run: TrackedRun) -> None:
+    def forget(self, run: RunLedger) -> None:
         """A run is no longer held."""
         self.drop(run)
         if self.watcher is not None:

@@ -26,7 +26,7 @@ MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SampleScore:
     """A sample at its place: how many of its questions are scored, and what it adds."""
 
     place: Place
@@ -35,7 +35,7 @@ class Judged:
 
 
 class _Held(NamedTuple):
-    """What is kept of a `Judged` as long as it is in the window, in a quarter of its room."""
+    """What is kept of a `SampleScore` as long as it is in the window, in a quarter of its room."""
 
     place: Place
     scored: int
@@ -60,7 +60,7 @@ class RollingWindow:
     def __len__(self) -> int:
         return len(self._order)
 
-    def put(self, key: Key, judged: Judged) -> None:
+    def put(self, key: Key, judged: SampleScore) -> None:
         """Enter a sample, or move it to its new place. `trim` has to follow."""
         known = self._held.get(key)
         if known is not None:

@@ -16,7 +16,7 @@ from caliper.core.envelopes import Message
 from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Item, Source
-from caliper.pipeline.asking.examiner import left_unscored
+from caliper.pipeline.asking.unscored import left_unscored
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.store.plan import Captions, PlanReader
 from caliper.ports.codec import Codec

@@ -14,7 +14,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.pipeline.store.supplies import checked_digest
-from caliper.ports.stages import Described, StageDirectory
+from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import Supplies
 from caliper.version import __version__
 
@@ -22,7 +22,7 @@ LONGEST_NAME, LONGEST_KEY, MOST_REPEATS = 200, 128, 100
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkAsked:
+class BenchmarkRequest:
     """One benchmark as it is asked for: data and captions by digest, models by name.
 
     One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
@@ -49,13 +49,13 @@ class BenchmarkAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EvaluationRequest:
     """An evaluation as it is asked for. `client_key` is the caller's own, empty for none. `caps`
     are those of this start.
     """
 
     name: str
-    benchmarks: tuple[BenchmarkAsked, ...]
+    benchmarks: tuple[BenchmarkRequest, ...]
     seed: int = 0
     limit: int | None = None
     replicate: int = 0
@@ -65,7 +65,7 @@ class Asked:
     caps: Caps = field(default_factory=Caps)
 
 
-async def resolve(asked: Asked, supplies: Supplies, stages: StageDirectory) -> RunSpec:
+async def resolve(asked: EvaluationRequest, supplies: Supplies, stages: StageDirectory) -> RunSpec:
     """The spec of what is asked for.
 
     Raises InvalidInput naming the request's field, NotReady for stages that do not fit
@@ -95,7 +95,7 @@ async def resolve(asked: Asked, supplies: Supplies, stages: StageDirectory) -> R
     )
 
 
-def _check(asked: Asked) -> None:
+def _check(asked: EvaluationRequest) -> None:
     names = [part.name for part in asked.benchmarks]
     unknown = next((name for name in names if name not in benchmark_names()), None)
     rules = (
@@ -122,9 +122,9 @@ def _check(asked: Asked) -> None:
 class LocalStages:
     """ports.stages.StageDirectory of one process."""
 
-    described: Mapping[str, Described]
+    described: Mapping[str, StageDescription]
 
-    async def describe(self, role: str) -> Described:
+    async def describe(self, role: str) -> StageDescription:
         """What the stage of a role tells. Raises InvalidInput when there is none."""
         if role not in self.described:
             raise InvalidInput(f"no {role} is configured", field=role)
@@ -136,9 +136,9 @@ class _Known:
 
     def __init__(self, stages: StageDirectory) -> None:
         self._stages = stages
-        self._found: dict[str, Described] = {}
+        self._found: dict[str, StageDescription] = {}
 
-    async def describe(self, role: str) -> Described:
+    async def describe(self, role: str) -> StageDescription:
         if role not in self._found:
             self._found[role] = await self._stages.describe(role)
             if len({stage.pack for stage in self._found.values()}) > 1:
@@ -150,7 +150,7 @@ class _Known:
         return next(iter(self._found.values())).pack
 
 
-async def _resolve(part: BenchmarkAsked, supplies: Supplies, stages: _Known) -> BenchmarkSpec:
+async def _resolve(part: BenchmarkRequest, supplies: Supplies, stages: _Known) -> BenchmarkSpec:
     chosen = benchmark(part.name)
     if not await supplies.has_dataset(checked_digest(part.data, "data")):
         raise InvalidInput("no such dataset in the store", field="data")
@@ -186,7 +186,7 @@ async def _resolve(part: BenchmarkAsked, supplies: Supplies, stages: _Known) -> 
     )
 
 
-async def _check_media(part: BenchmarkAsked, *, needs_data: bool, supplies: Supplies) -> None:
+async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Supplies) -> None:
     """Raise InvalidInput for questions from the media that nobody could ask or answer."""
     if part.media and part.captioner is None:
         message = "the model that captions is asked from the media: give it as captioner too"
@@ -207,7 +207,7 @@ async def _check_media(part: BenchmarkAsked, *, needs_data: bool, supplies: Supp
         raise InvalidInput("no such dataset in the store", field="qa_data")
 
 
-def _taxonomy(part: BenchmarkAsked) -> Taxonomy:
+def _taxonomy(part: BenchmarkRequest) -> Taxonomy:
     if part.taxonomy and (part.captioner is None or part.prompt != "taxonomy"):
         message = "a taxonomy is for a captioner with the caption prompt taxonomy"
         raise InvalidInput(message, field="taxonomy")
@@ -219,7 +219,7 @@ def _taxonomy(part: BenchmarkAsked) -> Taxonomy:
         raise InvalidInput(str(error), field="taxonomy") from error
 
 
-def _caption_tokens(part: BenchmarkAsked) -> int:
+def _caption_tokens(part: BenchmarkRequest) -> int:
     if part.caption_tokens is None:
         return CAPTION_TOKENS
     if part.captioner is None:
@@ -230,7 +230,7 @@ def _caption_tokens(part: BenchmarkAsked) -> int:
 
 
 async def _models(
-    part: BenchmarkAsked, role: str, stages: _Known, *, language: bool
+    part: BenchmarkRequest, role: str, stages: _Known, *, language: bool
 ) -> dict[str, Identity]:
     for other in part.answerers:
         if other != role:
@@ -249,7 +249,7 @@ async def _models(
     return found
 
 
-def _identity(stage: Described, name: str, role: str) -> Identity:
+def _identity(stage: StageDescription, name: str, role: str) -> Identity:
     own = f"{name}/{role}"
     return stage.models[own if own in stage.models else role]
 

@@ -14,7 +14,7 @@ from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.asking.reuse import with_reuse
 from caliper.pipeline.ledger.report import verdict_rows, with_captions
-from caliper.pipeline.ledger.run_ledger import CaptionsOf, TrackedRun
+from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, kept, write_outputs
@@ -49,7 +49,7 @@ class ReportFiles:
 
     async def write(
         self,
-        run: TrackedRun,
+        run: RunLedger,
         ending: RunState,
         live: LiveTallies,
         spending: AbstractContextManager[None],
@@ -86,7 +86,7 @@ class ReportFiles:
             return RunState(found.state), await _digest(files)
 
     async def _write_local(
-        self, run: TrackedRun, found: Report, captions: Captions, folder: Path
+        self, run: RunLedger, found: Report, captions: Captions, folder: Path
     ) -> list[Path]:
         def rows() -> Shards:
             return verdict_rows(run.spec, run.plan, run.ledger)
@@ -110,7 +110,7 @@ async def _digest(files: Sequence[Path]) -> str:
     return ""
 
 
-async def captions_of_run(store: ObjectStore, run: TrackedRun) -> Captions:
+async def captions_of_run(store: ObjectStore, run: RunLedger) -> Captions:
     """The captions of a run, uploaded or written by its captioner, of its planned samples, in
     plan order.
 

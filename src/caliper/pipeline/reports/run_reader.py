@@ -20,7 +20,7 @@ from caliper.core.report import VerdictRow
 from caliper.core.run import OVER, RunSpec, RunState
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import verdict_rows
-from caliper.pipeline.ledger.run_ledger import Runs, TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.facets import (
     Facet,
@@ -55,7 +55,7 @@ SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class VerdictQuery:
     """Which verdicts; an empty filter lets all through. `token` is from the page before."""
 
     benchmark: str = ""
@@ -78,7 +78,7 @@ class Wanted:
 class _Look:
     """A run, when its verdicts were read, and its record."""
 
-    run: TrackedRun
+    run: RunLedger
     when: float
     record: RunRecord
 
@@ -129,7 +129,7 @@ class RunReader:
             written = await found.store.get(f"report/{name}")
         return written if written is not None else await self._compute(found, name), FILES[name]
 
-    async def _compute(self, found: TrackedRun, name: str) -> bytes:
+    async def _compute(self, found: RunLedger, name: str) -> bytes:
         # What others look at grows meanwhile, and may be growing now: a report keeps to one moment.
         async with self._opening:
             self._held.pop(found.run, None)
@@ -143,7 +143,7 @@ class RunReader:
                 await files.write(found, RunState.FINISHED, LiveTallies(), nullcontext())
                 return await asyncio.to_thread(Path(folder, name).read_bytes)
 
-    async def verdicts(self, run: str, wanted: Wanted) -> tuple[list[VerdictRow], str]:
+    async def verdicts(self, run: str, wanted: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
 
         Raises NotFound for an unknown run, InvalidInput for a token that is none, for a
@@ -184,7 +184,7 @@ class RunReader:
             _known("dimension of the run", wanted.dimension, known, "dimension")
         return rows, ""
 
-    def _shards(self, found: TrackedRun, wanted: Wanted) -> Container[int]:
+    def _shards(self, found: RunLedger, wanted: VerdictQuery) -> Container[int]:
         """The shards where there may be what is wanted: all of them, unless they were counted."""
         held = self._counted.get(found.run)
         if held is None or held.digest != found.ledger.digest():
@@ -234,7 +234,7 @@ class RunReader:
             return look
 
 
-def _check_filters(spec: RunSpec, wanted: Wanted) -> None:
+def _check_filters(spec: RunSpec, wanted: VerdictQuery) -> None:
     """Raise InvalidInput for a benchmark or an outcome that the run cannot have."""
     names = tuple(part.name for part in spec.benchmarks)
     if wanted.benchmark:
@@ -250,7 +250,7 @@ def _known(kind: str, name: str, known: tuple[str, ...], field: str) -> None:
         raise InvalidInput(str(UnknownName(kind, name, known)), field=field)
 
 
-def _wants(wanted: Wanted, after: int, item: Item, ledger: Ledger) -> bool:
+def _wants(wanted: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:
     """Whether a verdict of the item may be on the page."""
     if wanted.filters == ("", "", ""):
         return item.first + item.size > after + 1

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from caliper.core.run import OVER
-from caliper.pipeline.ledger.run_ledger import TrackedRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
@@ -47,7 +47,7 @@ class RollingScores:
             if task in self._ready:
                 self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
 
-    async def scores(self, run: TrackedRun, *, patient: bool = False) -> Scores:
+    async def scores(self, run: RunLedger, *, patient: bool = False) -> Scores:
         """The scores of a run, as old as `affordable` makes them. While those of a large run are
         computed, the last ones are told, or none.
 
@@ -67,7 +67,7 @@ class RollingScores:
             return told
         return replace(told, benchmarks=held[1].benchmarks)
 
-    async def _computed(self, run: TrackedRun, known: int, *, last: bool) -> None:
+    async def _computed(self, run: RunLedger, known: int, *, last: bool) -> None:
         """Wait until the figures of so many changes are there, as long as somebody computes any."""
         while (held := self._live.held(run)) is None or held[0] < known:
             computing = self._computing.get(run.run)
@@ -84,7 +84,7 @@ class RollingScores:
                 return
             computing.result()
 
-    async def _compute(self, run: TrackedRun) -> None:
+    async def _compute(self, run: RunLedger) -> None:
         # Waiting for others costs nothing.
         async with self._live.turn:
             with self.spending(run.run):

@@ -92,7 +92,7 @@ class _Texts(ItemsView[str, str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Spilled:
+class SpillEntry:
     """An item as it was added: its sample, how many indices it takes, and its JSON object with
     `first` still 0.
     """
@@ -137,10 +137,10 @@ class SpilledItems:
         (count,) = self._database.execute("SELECT count(*) FROM samples").fetchone()
         return int(count)
 
-    def __iter__(self) -> Iterator[Spilled]:
+    def __iter__(self) -> Iterator[SpillEntry]:
         select = "SELECT sample, size, written FROM items ORDER BY place, number"
         for sample, size, written in self._database.execute(select):
-            yield Spilled(_text(sample), size, written)
+            yield SpillEntry(_text(sample), size, written)
 
     def __del__(self) -> None:
         self._database.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 from caliper.ports.storage import ObjectStore
 
 
-class Narrowed:
+class KeyPrefix:
     """ports.storage.ObjectStore over the objects of `store` whose keys begin with `prefix/`.
 
     So planning keeps its plan under `plan/`, wherever the run itself is kept.

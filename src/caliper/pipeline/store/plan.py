@@ -23,7 +23,7 @@ from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.question import Item, Source
 from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.pipeline.store.disk_spill import Spilled, SpilledItems
+from caliper.pipeline.store.disk_spill import SpilledItems, SpillEntry
 from caliper.pipeline.store.items import decode_item
 from caliper.ports.storage import ObjectStore, Sources
 
@@ -154,7 +154,7 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
     return summary
 
 
-def _shards(items: Iterable[Spilled]) -> Iterator[bytes]:
+def _shards(items: Iterable[SpillEntry]) -> Iterator[bytes]:
     """Full shards of items, numbered; a sample never spans two, so that each shard can be reduced
     by itself.
     """

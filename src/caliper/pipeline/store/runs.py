@@ -16,7 +16,7 @@ from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.store.key_prefix import Narrowed
+from caliper.pipeline.store.key_prefix import KeyPrefix
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -31,11 +31,11 @@ def is_run_id(text: str) -> bool:
     return _RUN.fullmatch(text) is not None
 
 
-def run_store(store: ObjectStore, run: str) -> Narrowed:
+def run_store(store: ObjectStore, run: str) -> KeyPrefix:
     """The objects of one run. Raises NotFound for what is no run id."""
     if not is_run_id(run):
         raise NotFound(f"no run {run!r:.40}")
-    return Narrowed(store, f"runs/{run}")
+    return KeyPrefix(store, f"runs/{run}")
 
 
 async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:

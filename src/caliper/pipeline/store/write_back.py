@@ -11,7 +11,7 @@ from caliper.core.errors import StoreUnavailable
 from caliper.ports.storage import ObjectStore
 
 
-class Unwritten:
+class WriteBackBuffer:
     """ports.storage.ObjectStore over `store`, for replies of models while it is full or away.
 
     Who is told that a write failed tries the whole job again, and begins by reading: what was

@@ -15,7 +15,8 @@ from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Source
 from caliper.pipeline.asking.captioner import Captioner
-from caliper.pipeline.asking.examiner import Examiner, give_up, unscored
+from caliper.pipeline.asking.examiner import Examiner
+from caliper.pipeline.asking.unscored import give_up, unscored
 from caliper.pipeline.planning.publisher import VERDICTS, Publisher
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.codec import Codec
@@ -41,7 +42,7 @@ def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Examining:
+class ExamineHandler:
     """Examines jobs and publishes their verdicts; `examined` is told of each, `changed` of a
     run whose model is another one by now, `used` of a job before what came of it is published.
     """
@@ -104,14 +105,14 @@ class Examining:
 
 
 @dataclass(frozen=True, slots=True)
-class Captioning:
+class CaptionHandler:
     """Captions samples and publishes the jobs that examine the captions; questions from the
     media are answered here, and their verdicts published.
 
     `keep` is handed every caption before it is examined.
     """
 
-    examining: Examining
+    examining: ExamineHandler
     captioner_of: CaptionerOf
     keep: KeepCaption
 

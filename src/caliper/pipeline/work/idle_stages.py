@@ -9,7 +9,7 @@ from contextlib import suppress
 from caliper.core.errors import BackendTimeout, BackendUnavailable, CaliperError
 from caliper.core.run import Identity
 from caliper.pipeline.store.runs import read_json, write_json
-from caliper.ports.stages import Described, StageDirectory
+from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import ObjectStore
 
 
@@ -21,9 +21,9 @@ class SleepingStages:
 
     def __init__(self, stages: StageDirectory, store: ObjectStore) -> None:
         self._stages, self._store = stages, store
-        self._kept: dict[str, Described] = {}
+        self._kept: dict[str, StageDescription] = {}
 
-    async def describe(self, role: str) -> Described:
+    async def describe(self, role: str) -> StageDescription:
         """The stage of a role, as it says or last said.
 
         Raises what the other directory raises, for a stage that never said anything; else
@@ -37,7 +37,7 @@ class SleepingStages:
             if told is None:
                 raise
             models = {name: Identity(**model) for name, model in told["models"].items()}
-            return Described(models, told["pack"])
+            return StageDescription(models, told["pack"])
         if self._kept.get(role) != found:
             models_json = {name: model.to_json() for name, model in found.models.items()}
             await write_json(self._store, key, models=models_json, pack=found.pack)

@@ -87,7 +87,7 @@ GiveUp = Callable[[MessageValue, BaseException], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkerLimits:
     """`in_flight` jobs at once; `budget` seconds for the retries of one job, with waits by
     `backoff`. A job that was alone with so many workers that died
     as `crashes` is not tried again. While store or stream are down, what needs them is tried
@@ -114,7 +114,7 @@ class Worker:
         handle: Handle,
         give_up: GiveUp,
         clock: Clock,
-        limits: Limits,
+        limits: WorkerLimits,
         telemetry: Telemetry = SILENT,
     ) -> None:
         self._consumer = consumer
