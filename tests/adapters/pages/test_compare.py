@@ -96,6 +96,15 @@ def test_nothing_in_common_is_said() -> None:
     assert "no benchmark in common" in page(alone)
 
 
+def test_a_headline_without_data_is_no_error() -> None:
+    candidate = comparisons.against("new", flipped(0))
+    (part,) = candidate.parts
+    figures = {path: one for path, one in part.figures.items() if path != part.headline}
+    rows = tuple(row for row in part.rows if row[1] in figures)
+    without = replace(candidate, parts=(replace(part, figures=figures, rows=rows),))
+    assert "no data" in page(without)
+
+
 def test_long_captions_are_cut() -> None:
     long: Sequence[Flip] = [replace(comparisons.flip(0), captions=("a" * 4001, "b" * 4000))]
     text = page(comparisons.against("new", Flips(1, 0, 0, 0, tuple(long))))

@@ -34,11 +34,15 @@ class Section:
 
 
 def sections(candidate: Against) -> list[Section]:
-    """The headlines, and each benchmark's own first table; none without a benchmark in common."""
+    """The headlines, and each benchmark's own first table; none without a benchmark in common.
+
+    A run that was cut short may have no headline figure yet.
+    """
     if not candidate.parts:
         return []
+    nothing = Difference(None, None)
     headlines = tuple(
-        (f"{part.title} {' '.join(part.headline)}", part.figures[part.headline])
+        (f"{part.title} {' '.join(part.headline)}", part.figures.get(part.headline, nothing))
         for part in candidate.parts
     )
     return [Section("Headline figures", headlines), *map(_section, candidate.parts)]
