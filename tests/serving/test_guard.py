@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -28,6 +30,7 @@ from caliper.core import errors
 from caliper.core.errors import HANDLING, InvalidInput, UnknownName
 from caliper.serving.calls import remaining_of_call
 from caliper.serving.grpc_server import MAX_RECEIVED
+from caliper.serving.guard import Guard
 from caliper.serving.statuses import status_of
 
 REQUEST = judge_pb2.JudgeRequest()
@@ -197,3 +200,47 @@ async def test_bytes_that_are_no_request_in_a_stream() -> None:
         assert b"2 came" in await upload(iter([b"", b""]))
         found = await failure(upload(iter([b"", b"\xff"])))
     assert found.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+class SlowWrite:
+    """The context of a call whose first response is being sent until `sent` is set."""
+
+    def __init__(self) -> None:
+        self.writing, self.sent, self.codes = asyncio.Event(), asyncio.Event(), []
+        self.written: list[str] = []
+
+    def time_remaining(self) -> None:
+        return None
+
+    async def write(self, response: str) -> None:
+        self.writing.set()
+        await self.sent.wait()
+        self.written.append(response)
+
+    async def abort(self, code: grpc.StatusCode, *_: object) -> None:
+        self.codes.append(code)
+        raise grpc.aio.AbortError
+
+
+async def test_a_response_that_is_being_sent_when_streams_end_is_sent() -> None:
+    async def watch(*_: object) -> AsyncIterator[str]:
+        yield "serving"
+        await asyncio.Event().wait()
+
+    async def continuation(_: object) -> Any:
+        return grpc.unary_stream_rpc_method_handler(watch)
+
+    guard, context = Guard(None, deadline=60.0), SlowWrite()
+    details = SimpleNamespace(method="/grpc.health.v1.Health/Watch", invocation_metadata=())
+    handler: Any = await guard.intercept_service(continuation, details)  # type: ignore[arg-type]
+    call = asyncio.ensure_future(handler.unary_stream(None, context))
+    await context.writing.wait()
+    guard.end_lasting()
+    # The limit of the stream is moved to now, and then cancels its task.
+    for _ in range(3):
+        await asyncio.sleep(0)
+    context.sent.set()
+    with pytest.raises(grpc.aio.AbortError):
+        await call
+    assert context.written == ["serving"]
+    assert context.codes == [grpc.StatusCode.UNAVAILABLE]

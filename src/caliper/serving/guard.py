@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeAlias
 
 import grpc
@@ -21,6 +21,8 @@ from caliper.serving.tokens import Caller, Role, TokenFile
 _LOG = logging.getLogger(__name__)
 _ANYBODY = Caller("", Role.ADMIN)
 _UNPARSABLE = object()
+_LAST_WRITE = 1.0
+"""Seconds for the response that is being sent when a stream has to end."""
 """Stands for a request that could not be parsed: gRPC would end the call in UNKNOWN."""
 
 # A text, because the class is generic in its types only.
@@ -214,4 +216,18 @@ async def _stream(responses: Any, context: Context) -> None:
         return
     async with aclosing(responses) as sent:
         async for response in sent:
-            await context.write(response)
+            await _write(context, response)
+
+
+async def _write(context: Context, response: Any) -> None:
+    """Send one response. One that is being sent when the stream ends is waited for, but not for
+    long: a call whose write was cancelled does not always end in gRPC.
+    """
+    write = asyncio.ensure_future(context.write(response))
+    try:
+        await asyncio.shield(write)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            async with asyncio.timeout(_LAST_WRITE):
+                await write
+        raise
