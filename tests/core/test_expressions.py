@@ -23,8 +23,14 @@ PEER, PEER_SECONDS = re.compile(r"\b(?:[a-z']+ ){0,4}?end\b"), 0.0055
 PEER_READS = "a " * (SIZE // 2)
 FIRST = 8_192
 # What reads replies and captions.
-ROOMS = ("core", "benchmarks", "lexical", "pipeline", "adapters.models.context", "canary")
-ROOMS += ("adapters.models.chat_template", "adapters.language", "adapters.wire", "adapters.exports")
+ROOMS = ("core", "benchmarks", "lexical", "pipeline", "adapters.models.context")
+ROOMS += (
+    "cli.canary",
+    "adapters.models.chat_template",
+    "adapters.language",
+    "adapters.wire",
+    "adapters.exports",
+)
 CHARACTERS = " \na1A_.,;:!?\"'`(){}[]<>/\\|-*#&~\u4e2d\u00e9\u0301\u200d\x00"
 RUNS = (
     " ",
@@ -46,7 +52,7 @@ RUNS = (
     "is ",
 )
 # It meets messages of our own.
-ELSEWHERE = ("pipeline.planner._ON_DISK",)
+ELSEWHERE = ("pipeline.store.store_supplies._ON_DISK",)
 RUNS += ("answer ", "the caption says ", '{"score": ')
 parser: Any = importlib.import_module("re._parser")
 compiler: Any = importlib.import_module("re._compiler")
@@ -54,7 +60,7 @@ compiler: Any = importlib.import_module("re._compiler")
 
 def modules() -> Iterator[Any]:
     for found in pkgutil.walk_packages(caliper.__path__, "caliper."):
-        room = found.name.removeprefix("caliper.").removeprefix("standalone.")
+        room = found.name.removeprefix("caliper.")
         if any(room == each or room.startswith(f"{each}.") for each in ROOMS):
             yield importlib.import_module(found.name)
 
