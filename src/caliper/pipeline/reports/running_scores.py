@@ -61,28 +61,28 @@ class RollingScores:
         last = current.state in OVER and not run.broken
         with suppress(TimeoutError):
             async with asyncio.timeout(None if last and patient else self._patience):
-                await self._computed(run, changes, last=last)
-        computed = self._live.held(run)
-        if computed is None or (last and computed[0] < changes):
+                await self._wait_for_figures(run, changes, last=last)
+        latest = self._live.held(run)
+        if latest is None or (last and latest[0] < changes):
             return current
-        return replace(current, benchmarks=computed[1].benchmarks)
+        return replace(current, benchmarks=latest[1].benchmarks)
 
-    async def _computed(self, run: RunLedger, changes: int, *, last: bool) -> None:
+    async def _wait_for_figures(self, run: RunLedger, changes: int, *, last: bool) -> None:
         """Wait for figures that cover so many changes, computed once for all callers."""
-        while (computed := self._live.held(run)) is None or computed[0] < changes:
-            computing = self._computing.get(run.run)
-            if computing is None:
+        while (latest := self._live.held(run)) is None or latest[0] < changes:
+            task = self._computing.get(run.run)
+            if task is None:
                 if not last and not self.affordable(run.run):
                     return
-                computing = self._computing[run.run] = asyncio.create_task(self._compute(run))
+                task = self._computing[run.run] = asyncio.create_task(self._compute(run))
             # A caller that stops waiting does not cancel it: the next one uses its result.
-            await asyncio.wait({computing})
-            if self._computing.get(run.run) is computing:
+            await asyncio.wait({task})
+            if self._computing.get(run.run) is task:
                 del self._computing[run.run]
-            if computing.cancelled():
+            if task.cancelled():
                 # The run was dropped meanwhile.
                 return
-            computing.result()
+            task.result()
 
     async def _compute(self, run: RunLedger) -> None:
         # Waiting for the turn is not charged.
@@ -92,9 +92,9 @@ class RollingScores:
 
     def forget(self, run: str) -> None:
         """A run was dropped: cancel its computation."""
-        computing = self._computing.pop(run, None)
-        if computing is not None:
-            computing.cancel()
+        computation = self._computing.pop(run, None)
+        if computation is not None:
+            computation.cancel()
         for task in (run, f"{run}/report"):
             self._ready.pop(task, None)
 
