@@ -39,13 +39,13 @@ class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
         self, request: pb.WatchScoresRequest, _: _Context
     ) -> AsyncIterator[pb.WatchScoresResponse]:
         """The figures now and after every change, until the run is over."""
-        known = False
+        exists = False
         watch = self._board.watch(request.run, seconds(request.interval_ms))
         async with aclosing(watch) as updates:
             async for scores in updates:
-                known = True
+                exists = True
                 yield pb.WatchScoresResponse(scores=encode_run_scores(scores))
-        if not known:
+        if not exists:
             raise _unknown(request.run)
 
 

@@ -116,8 +116,8 @@ class GrpcServer:
             health_pb2_grpc.add_HealthServicer_to_server(self._health, health_server)
             self.health_address = _bind(health_server, self._options.health, None)
             self._servers.append(health_server)
-        for each in self._servers:
-            await each.start()
+        for listener in self._servers:
+            await listener.start()
         checking = follow(self._health, self._checks, self._options.check_every)
         self._health_task = asyncio.create_task(checking)
 

@@ -84,14 +84,14 @@ class Aggregator:
         self._announced = OrderedDict(snapshot.announced)
         for name in list(self._runs):
             self._drop(name)
-        for run, kept in snapshot.runs.items():
+        for run, saved in snapshot.runs.items():
             try:
-                run_ledger = await self._opener.restore(run, kept.columns, self._clock.monotonic())
-                run_ledger.recall(kept.facts)
+                run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
+                run_ledger.recall(saved.facts)
             except InvalidInput as error:
                 self._trouble(Trouble.LOST, str(error))
                 continue
-            run_ledger.reported = run_ledger.ledger.changes if kept.current else -1
+            run_ledger.reported = run_ledger.ledger.changes if saved.current else -1
             self._runs[run] = run_ledger
             self.live.hold(run_ledger)
 

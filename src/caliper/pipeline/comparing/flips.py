@@ -38,40 +38,40 @@ class Questions:
 
     async def changes(self, run: RunLedger, limit: int) -> Changes:
         """The changes from this run to another. Raises as `of` does."""
-        counted, paired = Changes(limit), 0
+        result, paired = Changes(limit), 0
         async for rows in _scores(run):
             changes: list[Change] = []
             for key, benchmark, index, score in rows:
                 before = self.known.get(key)
                 paired += before is not None
                 if before is None or before[1] is None or score is None:
-                    counted.unpaired += 1
+                    result.unpaired += 1
                 elif before[1] == score:
-                    counted.same += 1
+                    result.same += 1
                 else:
                     changes.append(Change(benchmark, before[0], index, score - before[1]))
-            counted.take(changes)
-        counted.unpaired += len(self.known) - paired
-        return counted
+            result.take(changes)
+        result.unpaired += len(self.known) - paired
+        return result
 
 
 Captioned = tuple[RunLedger, Captions]
 """A run with its captions."""
 
 
-async def flips(first: Captioned, second: Captioned, counted: Changes) -> Flips:
-    """The counted changes, with rows and captions of the largest; changes for the worse first.
+async def flips(first: Captioned, second: Captioned, changes: Changes) -> Flips:
+    """The counts of changes, with rows and captions of the largest; changes for the worse first.
 
     Raises InvalidInput when plan or evidence are lost, StoreUnavailable.
     """
-    listed = [*counted.largest(better=False), *counted.largest(better=True)]
+    listed = [*changes.largest(better=False), *changes.largest(better=True)]
     before = await _captioned_rows(*first, {change.first for change in listed})
     after = await _captioned_rows(*second, {change.second for change in listed})
     return Flips(
-        better=counted.better,
-        worse=counted.worse,
-        same=counted.same,
-        unpaired=counted.unpaired,
+        better=changes.better,
+        worse=changes.worse,
+        same=changes.same,
+        unpaired=changes.unpaired,
         listed=tuple(_flip(before[change.first], after[change.second]) for change in listed),
     )
 

@@ -60,23 +60,23 @@ class ScoreCells:
     def __init__(self) -> None:
         self._finer: dict[tuple[str, str], bool] = {}
 
-    def of(self, name: str, whole: Tally, settings: Mapping[str, str]) -> Tally:
+    def of(self, name: str, tally: Tally, settings: Mapping[str, str]) -> Tally:
         """The part of a tally that scores are computed from."""
-        if any((name, cell) not in self._finer for cell in whole):
-            self._look(name, whole, settings)
+        if any((name, cell) not in self._finer for cell in tally):
+            self._classify(name, tally, settings)
         part = Tally()
-        for cell in whole:
+        for cell in tally:
             if not self._finer.get((name, cell), False):
-                _add_light(part, cell, whole.clusters(cell))
+                _add_light(part, cell, tally.clusters(cell))
         return part
 
-    def alike(self, name: str, whole: Tally, part: Tally) -> bool:
-        """Whether `whole` has the same scores as `part`, which `of` returned."""
-        return all(whole.clusters(cell) == part.clusters(cell) for cell in part) and all(
-            cell in part or self._finer.get((name, cell), False) for cell in whole
+    def alike(self, name: str, tally: Tally, part: Tally) -> bool:
+        """Whether `tally` has the same scores as `part`, which `of` returned."""
+        return all(tally.clusters(cell) == part.clusters(cell) for cell in part) and all(
+            cell in part or self._finer.get((name, cell), False) for cell in tally
         )
 
-    def _look(self, name: str, tally: Tally, settings: Mapping[str, str]) -> None:
+    def _classify(self, name: str, tally: Tally, settings: Mapping[str, str]) -> None:
         for figure in benchmark(name).report(tally, settings).figures:
             if figure.kind not in _WITH_INTERVALS:
                 continue
@@ -85,12 +85,14 @@ class ScoreCells:
                 self._finer[name, cell] = finer and _label(name, figure) is None
 
 
-def reduced(run: RunLedger, items: Sequence[Item], instead: Outcomes) -> tuple[Tally, int]:
-    """The tally of a sample by the ledger's outcomes, overridden by those in `instead`, and how
-    many of its questions are scored.
+def reduced(run: RunLedger, items: Sequence[Item], overrides: Outcomes) -> tuple[Tally, int]:
+    """The tally of a sample by the ledger's outcomes, with `overrides`, and how many of its
+    questions are scored.
     """
-    members = [(item, dict(_outcomes(run, item, instead))) for item in items]
-    scored = sum(isinstance(one, Scored) for _, outcomes in members for one in outcomes.values())
+    members = [(item, dict(_outcomes(run, item, overrides))) for item in items]
+    scored = sum(
+        isinstance(outcome, Scored) for _, outcomes in members for outcome in outcomes.values()
+    )
     name = items[0].benchmark
     return benchmark(name).reduce(members, run.spec.benchmark(name).settings), scored
 
@@ -106,10 +108,10 @@ def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
 
 
 def _outcomes(
-    run: RunLedger, item: Item, instead: Outcomes
+    run: RunLedger, item: Item, overrides: Outcomes
 ) -> Iterator[tuple[tuple[int, int], Outcome]]:
     for index, question, repeat in item.positions():
-        outcome = instead[index] if index in instead else run.ledger.outcome(index)
+        outcome = overrides[index] if index in overrides else run.ledger.outcome(index)
         if outcome is not None:
             yield (question.ordinal, repeat), outcome
 

@@ -114,7 +114,7 @@ class _RunTallies:
         """The items were counted with the current outcomes of the ledger."""
         last = items[-1]
         for index in [
-            each for each in self.waiting if items[0].first <= each < last.first + last.size
+            index for index in self.waiting if items[0].first <= index < last.first + last.size
         ]:
             self.waiting[index] = _QueuedChange(self.waiting[index].place, None, counted=True)
 

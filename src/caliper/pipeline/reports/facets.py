@@ -27,12 +27,12 @@ class Facets:
 
 def facets_of(item: Item, ledger: Ledger) -> Iterator[tuple[int, Facet]]:
     """The index and the facet of every verdict about an item."""
-    chosen = benchmark(item.benchmark)
+    definition = benchmark(item.benchmark)
     for index, question, _ in item.positions():
         outcome = ledger.outcome(index)
         if outcome is not None:
-            dimension = chosen.describe(item, question).dimension
-            yield index, (item.benchmark, dimension, chosen.label(question, outcome))
+            dimension = definition.describe(item, question).dimension
+            yield index, (item.benchmark, dimension, definition.label(question, outcome))
 
 
 async def planned_dimensions(plan: PlanReader, name: str = "") -> tuple[str, ...]:

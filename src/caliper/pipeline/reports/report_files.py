@@ -125,13 +125,13 @@ async def captions_of_run(store: ObjectStore, run: RunLedger) -> Captions:
     return await planned_captions(captions, run.plan)
 
 
-async def planned_captions(known: Captions, plan: PlanReader) -> Captions:
+async def planned_captions(captions: Captions, plan: PlanReader) -> Captions:
     """The captions of planned samples, in plan order, spilled to disk."""
-    planned = {name: SpilledTexts() for name in known}
+    planned = {name: SpilledTexts() for name in captions}
     async for items in plan():
         for name, texts in planned.items():
             samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
-            captioned = ((sample, known[name].get(sample)) for sample in samples)
+            captioned = ((sample, captions[name].get(sample)) for sample in samples)
             texts.add((sample, text) for sample, text in captioned if text is not None)
     return {name: texts for name, texts in planned.items() if texts}
 

@@ -176,8 +176,8 @@ class RunReader:
             shard += 1
         if query.dimension and not rows and not query.token:
             # Checked last, because it reads the whole plan.
-            known = await planned_dimensions(opened.plan, query.benchmark)
-            _check_known("dimension of the run", query.dimension, known, "dimension")
+            dimensions = await planned_dimensions(opened.plan, query.benchmark)
+            _check_known("dimension of the run", query.dimension, dimensions, "dimension")
         return rows, ""
 
     def _shards(self, run: RunLedger, query: VerdictQuery) -> Container[int]:
@@ -242,9 +242,9 @@ def _check_filters(spec: RunSpec, query: VerdictQuery) -> None:
         _check_known("outcome", query.outcome, tuple(labels), "outcome")
 
 
-def _check_known(kind: str, name: str, known: tuple[str, ...], field: str) -> None:
-    if name not in known:
-        raise InvalidInput(str(UnknownName(kind, name, known)), field=field)
+def _check_known(kind: str, name: str, names: tuple[str, ...], field: str) -> None:
+    if name not in names:
+        raise InvalidInput(str(UnknownName(kind, name, names)), field=field)
 
 
 def _may_match(query: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:
