@@ -33,7 +33,7 @@ class Address:
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it. Names but localhost may resolve anywhere."""
+        """Whether only this machine can reach it. No host name but localhost is trusted."""
         if self.host == "localhost":
             return True
         try:

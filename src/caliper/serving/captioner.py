@@ -30,7 +30,7 @@ MOST_MEDIA = 32
 MOST_INLINE = 4 * 1024 * 1024
 """The most bytes of inline media in a request, in total."""
 
-# Restricts requests to media: no other key of the store can be read.
+# Restricts requests to media: no other key, and no path outside of the store, can be read.
 _KEY = re.compile("media/[0-9a-f]{64}")
 
 

@@ -132,7 +132,7 @@ class ServiceRun:
 
 
 async def _cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
-    """Cancel the tasks that still run. Raises the first failure among the others."""
+    """Cancel the tasks that still run. Raises the first failure of those that ended."""
     for task in tasks:
         task.cancel()
     results = await asyncio.gather(*tasks, return_exceptions=True)

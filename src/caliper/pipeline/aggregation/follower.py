@@ -14,7 +14,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.stream import LogReader
 
 _TOPICS = (RUNS, VERDICTS)
-# Records until other tasks of the event loop get their turn.
+# Number of records after which other tasks of the event loop get their turn.
 _RECORDS_PER_TURN = 64
 
 

@@ -12,7 +12,7 @@ from caliper.ports.telemetry import SILENT, Telemetry
 
 
 class Trouble(StrEnum):
-    """A fault in a message or in stored data. It is counted, and the message is skipped."""
+    """A fault in a message or in stored data. It is counted and skipped."""
 
     UNDECODABLE = "undecodable"
     UNKNOWN_RUN = "unknown_run"
@@ -22,8 +22,8 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outlets:
-    """Where the aggregator sends its results. `announce` publishes the end of a run, `warn` logs
-    a fault and must neither block nor raise, `telemetry` records events.
+    """Where the aggregator sends its results. `announce` publishes the end of a run, `warn`
+    reports a fault and must neither block nor raise, `telemetry` records events.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]

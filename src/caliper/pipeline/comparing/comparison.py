@@ -109,8 +109,8 @@ class Comparison:
 def refuse(specs: Sequence[RunSpec], request: ComparisonRequest) -> list[tuple[Distinction, ...]]:
     """The setup differences of each candidate from the base, without reading verdicts.
 
-    Raises NotComparable for runs with different setups, unless `anyway`, and InvalidInput for too
-    many runs or flips.
+    Raises NotComparable for runs with different setups, unless `anyway`, and InvalidInput for a
+    wrong number of runs or flips.
     """
     if not 2 <= len(specs) <= MOST_CANDIDATES + 1:
         raise InvalidInput(

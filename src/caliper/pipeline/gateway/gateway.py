@@ -1,6 +1,6 @@
 """The gateway's use cases: start, get, watch, list and cancel evaluations.
 
-All persistent state is in the store:
+Persistent state is in the store:
 
     runs/<id>/spec.json  runs/<id>/started.json  runs/<id>/cancelled.json  client-keys/<sha256>.json
     run-index/<milliseconds until the year 9999>-<id>.json   so that keys list the newest run first

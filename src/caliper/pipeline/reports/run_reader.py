@@ -56,7 +56,7 @@ SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
 
 @dataclass(frozen=True, slots=True)
 class VerdictQuery:
-    """Filters and paging of verdicts. Empty filters match all; `token` is from the last page."""
+    """Filters and paging of verdicts. Empty filters match all; `token` continues a previous page."""
 
     benchmark: str = ""
     dimension: str = ""
@@ -143,8 +143,8 @@ class RunReader:
     async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
 
-        Raises NotFound for an unknown run, InvalidInput for an invalid token, and for a
-        benchmark, dimension or outcome that the run does not have.
+        Raises NotFound for an unknown run, InvalidInput for an invalid token, for a benchmark or
+        dimension that the run does not have, and for an outcome that its benchmarks do not define.
         """
         spec = await self._runs.spec(run)
         shard, after = _parse_token(query.token)
@@ -232,7 +232,7 @@ class RunReader:
 
 
 def _check_filters(spec: RunSpec, query: VerdictQuery) -> None:
-    """Raise InvalidInput for a benchmark or outcome that the run does not have."""
+    """Raise InvalidInput for a benchmark or outcome that the run cannot have."""
     names = tuple(part.name for part in spec.benchmarks)
     if query.benchmark:
         _check_known("benchmark of the run", query.benchmark, names, "benchmark")

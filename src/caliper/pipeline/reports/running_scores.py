@@ -51,8 +51,8 @@ class RollingScores:
         """The scores of a run, recomputed when `affordable`. While the scores of a large run are
         being computed, returns the previous ones, or none.
 
-        For a run that is over, the scores cover its whole ledger, or are absent, as there may be
-        no later request. If `patient`, this waits for them however long it takes.
+        For a run that is over, the scores cover its whole ledger, or are absent, because
+        callers do not ask again. If `patient`, this waits for them however long it takes.
 
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
@@ -68,7 +68,7 @@ class RollingScores:
         return replace(current, benchmarks=latest[1].benchmarks)
 
     async def _wait_for_figures(self, run: RunLedger, changes: int, *, last: bool) -> None:
-        """Wait for figures that cover so many changes, computed once for all callers."""
+        """Wait for figures that cover `changes`, computing them once for all callers (single-flight)."""
         while (latest := self._live.held(run)) is None or latest[0] < changes:
             task = self._computing.get(run.run)
             if task is None:
