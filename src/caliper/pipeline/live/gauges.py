@@ -216,7 +216,7 @@ class Gauges:
         self._update_windows(samples)
         if self._newest:
             self._telemetry.record(RecordsApplied(self._newest / 1000))
-        await self._show_all()
+        await self._record_all()
         now = self._now()
         for timestamp, _, _ in (place for sample in samples for place in sample.places):
             self._telemetry.record(VerdictShown(max(0, now - timestamp) / 1000))
@@ -225,13 +225,13 @@ class Gauges:
     def _now(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
 
-    async def _show_all(self) -> None:
+    async def _record_all(self) -> None:
         now = self._now()
         for name, model in list(self._models.items()):
             model.changed |= {place for place, window in model.windows.items() if window.trim(now)}
             changed, model.changed = model.changed, set()
             try:
-                await self._show(name, model, changed)
+                await self._record_model(name, model, changed)
             except Exception as error:
                 model.changed |= changed
                 if not isinstance(error, CaliperError):
@@ -242,13 +242,15 @@ class Gauges:
                 model.run = None
                 self._live.drop(run)
 
-    async def _show(self, name: str, model: _Model, changed: set[tuple[str, Window]]) -> None:
+    async def _record_model(
+        self, name: str, model: _Model, changed: set[tuple[str, Window]]
+    ) -> None:
         if not changed:
             return
         run = model.run
         async with self._totals(run, changed) as totals:
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
-                await self._show_windows(name, model, benchmark, totals, changed)
+                await self._record_benchmark(name, model, benchmark, totals, changed)
         if run is not None and self._models.get(name) is model:
             for planned in run.summary.benchmarks:
                 scored, reasons = run.ledger.count(planned.first, planned.questions)
@@ -269,7 +271,7 @@ class Gauges:
         async with turn, self._live.sums(run) as totals:
             yield totals
 
-    async def _show_windows(
+    async def _record_benchmark(
         self,
         name: str,
         model: _Model,

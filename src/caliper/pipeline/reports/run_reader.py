@@ -56,7 +56,7 @@ SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
 
 @dataclass(frozen=True, slots=True)
 class VerdictQuery:
-    """Filters and paging of verdicts. Empty filters match all; `token` continues a previous page."""
+    """Filters and paging of verdicts. Empty filters match all; `token` continues a page."""
 
     benchmark: str = ""
     dimension: str = ""

@@ -68,7 +68,7 @@ class RollingScores:
         return replace(current, benchmarks=latest[1].benchmarks)
 
     async def _wait_for_figures(self, run: RunLedger, changes: int, *, last: bool) -> None:
-        """Wait for figures that cover `changes`, computing them once for all callers (single-flight)."""
+        """Wait for figures that cover `changes`; single-flight: computed once for all callers."""
         while (latest := self._live.held(run)) is None or latest[0] < changes:
             task = self._computing.get(run.run)
             if task is None:
