@@ -1,1 +1,1 @@
-"""Serving: gRPC, access, health, metrics and pages."""
+"""Serves the API and the pages: gRPC, access control, health, metrics and HTTP."""

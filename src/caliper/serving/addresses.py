@@ -1,4 +1,4 @@
-"""Addresses, and what is never sent to those of other machines."""
+"""Network addresses, and checks against exposing pages or tokens to other machines."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from caliper.core.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`host:port`, a host of IPv6 in brackets. Port 0 lets the system choose."""
+    """`host:port`, with an IPv6 host in brackets. Port 0 lets the system choose."""
 
     host: str
     port: int
 
     @classmethod
     def parse(cls, text: str, field: str = "") -> Address:
-        """The address that `text` says. Raises InvalidInput for anything else."""
+        """Parse `host:port`. Raises InvalidInput for anything else."""
         host, colon, port = text.rpartition(":")
         bracketed = host.startswith("[") and host.endswith("]")
         bare = host[1:-1] if bracketed else host
         digits = port.isascii() and port.isdigit() and len(port) <= 5
         if not (colon and bare and digits and int(port) < 65536) or (":" in bare) != bracketed:
-            # What stands before an @ may be a password.
+            # The part before an @ may be a password.
             before, at, after = text.rpartition("@")
-            told = f"***{at}{after}" if before else text
-            raise InvalidInput(f"expected host:port, found {told!r:.80}", field=field)
+            shown = f"***{at}{after}" if before else text
+            raise InvalidInput(f"expected host:port, found {shown!r:.80}", field=field)
         return cls(bare, int(port))
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it. A name other than localhost might be anyone."""
+        """Whether only this machine can reach it. No host name but localhost is trusted."""
         if self.host == "localhost":
             return True
         try:
@@ -55,8 +55,9 @@ def refuse_far(address: Address, field: str) -> None:
 def refuse_plaintext(
     token: SecretStr | None, address: Address, *, encrypted: bool, way_out: str, field: str
 ) -> None:
-    """Raise InvalidInput naming `field` for a token that would leave this machine in plaintext;
-    `way_out` says what to give instead.
+    """Raise InvalidInput naming `field` if the token would leave this machine in plaintext.
+
+    `way_out` completes the message "give ..." with the alternative.
     """
     if token is not None and not encrypted and not address.loopback:
         message = f"the token would go to {address} in plaintext; give {way_out}"

@@ -1,4 +1,4 @@
-"""Examining one caption outside any run: planned, asked and read like those of a run."""
+"""Examines a single caption outside of runs, with the same planning and scoring as in a run."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from caliper.ports.storage import Sources
 from caliper.version import __version__
 
 LONGEST_CAPTION = 200_000
-"""Characters of a caption."""
+"""The most characters in a caption."""
 MOST_ROWS = 100
-"""Rows of a request."""
+"""The most rows in a request."""
 _MOST_REPEATS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class AdhocRequest:
-    """What a caller wants examined. `field` is the request's that holds the rows.
+    """A request to examine a caption. `field` names the field of the API request with the rows.
 
     `rows` are JSON objects in the benchmark's official layout, all about one sample.
     """
@@ -47,11 +47,11 @@ class AdhocRequest:
 
 
 ModelsOfSeed = Callable[[int], Models]
-"""Who answers when draws start from that seed."""
+"""Returns the models that answer when draws start from that seed."""
 
 
 def answered_here(name: str, role: str, models: Models) -> str:
-    """The name of a benchmark for which `models` have that role. Raises InvalidInput for others."""
+    """Return `name` if `models` have that role for the benchmark. Raises InvalidInput otherwise."""
     known = [key.removesuffix(f"/{role}") for key in models.answerers if key.endswith(f"/{role}")]
     if name not in known:
         message = f"{name!r:.60} has no {role} here; known: {', '.join(known)}"
@@ -59,51 +59,53 @@ def answered_here(name: str, role: str, models: Models) -> str:
     return name
 
 
-async def verdicts_on(asked: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
-    """One verdict a (question, repeat), in the order of the rows, indices from 0.
+async def verdicts_on(request: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
+    """One verdict per (question, repeat), in the order of the rows, with indices from 0.
 
-    Nothing is kept. Raises InvalidInput naming the request's field; BackendError when a model
+    Nothing is stored. Raises InvalidInput naming the request's field; BackendError when a model
     cannot answer, ModelChanged.
     """
-    if len(asked.caption) > LONGEST_CAPTION:
+    if len(request.caption) > LONGEST_CAPTION:
         raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="caption")
-    if not 1 <= len(asked.rows) <= MOST_ROWS:
-        raise InvalidInput(f"expected 1 to {MOST_ROWS}, found {len(asked.rows)}", field=asked.field)
-    if asked.repeats is not None and not 1 <= asked.repeats <= _MOST_REPEATS:
+    if not 1 <= len(request.rows) <= MOST_ROWS:
+        raise InvalidInput(
+            f"expected 1 to {MOST_ROWS}, found {len(request.rows)}", field=request.field
+        )
+    if request.repeats is not None and not 1 <= request.repeats <= _MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {_MOST_REPEATS}", field="repeats")
-    spec = _spec(asked)
-    # Masks and long lists take their time, and other calls are waiting.
-    items = await asyncio.to_thread(_planned, spec, asked)
+    spec = _spec(request)
+    # In a thread: masks and long lists would block the event loop.
+    items = await asyncio.to_thread(_plan, spec, request)
     sample = items[0].sample
-    job = ExamineJob("", asked.benchmark, sample, Caption(sample, asked.caption), items)
+    job = ExamineJob("", request.benchmark, sample, Caption(sample, request.caption), items)
     examined = await Examiner(spec, models).examine(job)
     return examined.verdicts
 
 
-def _spec(asked: AdhocRequest) -> RunSpec:
+def _spec(request: AdhocRequest) -> RunSpec:
     try:
-        settings = resolved_settings(asked.benchmark, asked.settings)
+        settings = resolved_settings(request.benchmark, request.settings)
     except InvalidInput as error:
         raise InvalidInput(str(error), field="settings") from error
     part = BenchmarkSpec(
-        name=asked.benchmark,
+        name=request.benchmark,
         data="",
         captions=None,
         settings=settings,
         models={},
-        repeats=asked.repeats,
+        repeats=request.repeats,
     )
-    return RunSpec("", __version__, pack="", benchmarks=(part,), seed=asked.seed)
+    return RunSpec("", __version__, pack="", benchmarks=(part,), seed=request.seed)
 
 
-def _planned(spec: RunSpec, asked: AdhocRequest) -> tuple[Item, ...]:
+def _plan(spec: RunSpec, request: AdhocRequest) -> tuple[Item, ...]:
     (part,) = spec.benchmarks
     try:
-        items = plan_items(spec, part, Sources(_Rows(asked), captions=None))
+        items = plan_items(spec, part, Sources(_Rows(request), captions=None))
     except InvalidInput as error:
-        raise _in_request(error, asked) from error
+        raise _in_request(error, request) from error
     if len({item.sample for item in items}) > 1:
-        raise InvalidInput("rows about more than one sample", field=asked.field)
+        raise InvalidInput("rows about more than one sample", field=request.field)
     first, numbered = 0, []
     for item in items:
         numbered.append(replace(item, first=first))
@@ -111,32 +113,32 @@ def _planned(spec: RunSpec, asked: AdhocRequest) -> tuple[Item, ...]:
     return tuple(numbered)
 
 
-def _in_request(error: InvalidInput, asked: AdhocRequest) -> InvalidInput:
-    """The error with its place told as a field of the request."""
+def _in_request(error: InvalidInput, request: AdhocRequest) -> InvalidInput:
+    """The error with its place expressed as a field of the request."""
     if error.line is None:
-        return InvalidInput(str(error), field=asked.field)
-    place = asked.field
-    if asked.field == "rows":
+        return InvalidInput(str(error), field=request.field)
+    place = request.field
+    if request.field == "rows":
         place += f"[{error.line - 1}]"
     return InvalidInput(error.message, field=f"{place}.{error.field}" if error.field else place)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """ports.storage.Dataset over the rows of a request."""
+    """A ports.storage.Dataset over the rows of a request."""
 
-    asked: AdhocRequest
+    request: AdhocRequest
 
     def rows(self, layout: Layout) -> Iterator[Row]:
-        for line, text in enumerate(self.asked.rows, start=1):
-            fields = parse(text, Path(self.asked.field), line)
+        for line, text in enumerate(self.request.rows, start=1):
+            fields = parse(text, Path(self.request.field), line)
             if not isinstance(fields, dict):
-                raise InvalidInput("expected a JSON object", file=self.asked.field, line=line)
-            file = self.asked.field
+                raise InvalidInput("expected a JSON object", file=self.request.field, line=line)
+            file = self.request.field
             if layout.format is FileFormat.JSONL_FOLDER:
-                # There, a row's file is named after its task.
+                # In that layout, a row's file is named after its task.
                 file = f"{fields.get('task')}.jsonl"
             yield Row(file, line, fields)
 
-    def digest(self, layout: Layout) -> str:  # noqa: ARG002 - rows are what they are
-        return digest(list(self.asked.rows))
+    def digest(self, layout: Layout) -> str:  # noqa: ARG002 - the same in every layout
+        return digest(list(self.request.rows))

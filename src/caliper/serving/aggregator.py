@@ -1,4 +1,4 @@
-"""aggregator.v1: rolling scores."""
+"""aggregator.v1: live scores of runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
-    """Tells what `board` shows."""
+    """Serves the scores of `board`."""
 
     def __init__(self, board: ScoreBoard) -> None:
         self._board = board
@@ -30,22 +30,22 @@ class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
         self, request: pb.GetScoresRequest, _: _Context
     ) -> pb.GetScoresResponse:
         """The figures of a run so far."""
-        found = await self._board.scores(request.run)
-        if found is None:
+        scores = await self._board.scores(request.run)
+        if scores is None:
             raise _unknown(request.run)
-        return pb.GetScoresResponse(scores=encode_run_scores(found))
+        return pb.GetScoresResponse(scores=encode_run_scores(scores))
 
     async def WatchScores(  # noqa: N802 - named in the contract
         self, request: pb.WatchScoresRequest, _: _Context
     ) -> AsyncIterator[pb.WatchScoresResponse]:
-        """The figures now, and whenever they have changed, until the run is over."""
-        known = False
-        watched = self._board.watch(request.run, seconds(request.interval_ms))
-        async with aclosing(watched) as told:
-            async for scores in told:
-                known = True
+        """The figures now and after every change, until the run is over."""
+        exists = False
+        watch = self._board.watch(request.run, seconds(request.interval_ms))
+        async with aclosing(watch) as updates:
+            async for scores in updates:
+                exists = True
                 yield pb.WatchScoresResponse(scores=encode_run_scores(scores))
-        if not known:
+        if not exists:
             raise _unknown(request.run)
 
 
@@ -54,7 +54,7 @@ def _unknown(run: str) -> NotFound:
 
 
 def service(servicer: AggregatorServicer) -> Service:
-    """The servicer as a server takes it."""
+    """Wrap the servicer for registration with a server."""
     return Service(
         NAME,
         lambda server: aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server(

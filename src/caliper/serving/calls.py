@@ -1,4 +1,4 @@
-"""The call that is being answered: how long there is."""
+"""The deadline of the call that the current task answers."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, TypeAlias
 
 import grpc
 
-# A text, because the class is generic in its types only.
+# A string, because the class is generic only in its type stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-"""What gRPC hands to a method beside the request."""
-
+"""What gRPC passes to a method beside the request."""
 
 _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 
 def remaining_of_call() -> float | None:
-    """Seconds that are left of the call that this task answers, at least 0: the deadline of
-    whatever is called in turn. None for no end, and outside of a call.
+    """Seconds left of the call that this task answers, at least 0; the deadline for calls it
+    makes in turn. None without a deadline, and outside of a call.
     """
     deadline = _DEADLINE.get()
     return None if deadline is None else max(0.0, deadline - asyncio.get_running_loop().time())
 
 
 def begin(deadline: float | None) -> None:
-    """From here on this task answers a call that ends at `deadline`, in the event loop's time;
-    None for a stream that lasts.
+    """Set the deadline of the call that this task answers, in the event loop's time.
+
+    None for a long-lived stream.
     """
     _DEADLINE.set(deadline)

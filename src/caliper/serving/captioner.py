@@ -1,4 +1,4 @@
-"""captioner.v1: one caption, outside any run."""
+"""captioner.v1: one caption, outside of runs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from caliper.serving.grpc_server import Service
 
 NAME = captioner_pb2.DESCRIPTOR.services_by_name["CaptionerService"].full_name
 MOST_MEDIA = 32
-"""Pictures of a sample."""
+"""The most pictures in a sample."""
 MOST_INLINE = 4 * 1024 * 1024
-"""Bytes of media that come with a request, all together."""
+"""The most bytes of inline media in a request, in total."""
 
-# Nothing else that the store holds can be named, and nothing outside of it.
+# Restricts requests to media: no other key, and no path outside of the store, can be read.
 _KEY = re.compile("media/[0-9a-f]{64}")
 
 
 class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
-    """Captions with `model`, asked with the prompts of `pack`. `store` holds media by key,
-    `loose` makes what the model is shown of them.
+    """Captions with `model` and the prompts of `pack`. `store` has media by key; `loose` turns
+    media into images for the model.
     """
 
     def __init__(
@@ -50,30 +50,32 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
     async def Caption(  # noqa: N802 - named in the contract
         self, request: captioner_pb2.CaptionRequest, context: Context
     ) -> captioner_pb2.CaptionResponse:
-        """Ask for a caption; nothing is kept. A refusal is told as what it is, never as text.
+        """Generate a caption, without storing it. A refusal is returned as such, never as text.
 
         Raises InvalidInput naming the request's field, MediaMissing, BackendError, ModelChanged.
         """
         del context
-        words, decoding = self._words(request), _decoding(request)
-        messages = with_images(words, await self._images(request.media))
+        prompt, decoding = self._prompt(request), _decoding(request)
+        messages = with_images(prompt, await self._images(request.media))
         completion = await self._model.complete(messages, decoding)
-        found = read_caption("", completion, blank=False)
-        if isinstance(found, Failure):
+        caption = read_caption("", completion, blank=False)
+        if isinstance(caption, Failure):
             return captioner_pb2.CaptionResponse(
-                unscored=encode_reason(found.reason), explanation=to_wire(found.detail)
+                unscored=encode_reason(caption.reason), explanation=to_wire(caption.detail)
             )
-        return captioner_pb2.CaptionResponse(text=to_wire(found.text), truncated=found.truncated)
+        return captioner_pb2.CaptionResponse(
+            text=to_wire(caption.text), truncated=caption.truncated
+        )
 
     async def Describe(  # noqa: N802 - named in the contract
         self, request: captioner_pb2.DescribeRequest, context: Context
     ) -> captioner_pb2.DescribeResponse:
-        """Who captions, and with which prompts."""
+        """The identity of the model, and the digest of its prompts."""
         del request, context
         identity = encode_identity(self._model.identity)
         return captioner_pb2.DescribeResponse(identity=identity, pack=self._pack.digest)
 
-    def _words(self, request: captioner_pb2.CaptionRequest) -> tuple[ChatMessage, ...]:
+    def _prompt(self, request: captioner_pb2.CaptionRequest) -> tuple[ChatMessage, ...]:
         try:
             chosen = benchmark(request.benchmark)
         except InvalidInput as error:
@@ -90,8 +92,8 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         if sum(len(medium.inline) for medium in media) > MOST_INLINE:
             raise InvalidInput(f"more than {MOST_INLINE} bytes; use keys", field="media")
         images: list[Image] = []
-        for place, medium in enumerate(media):
-            field = f"media[{place}]"
+        for number, medium in enumerate(media):
+            field = f"media[{number}]"
             digest = _digest(medium, field)
             try:
                 images += await self._loose.images(digest, medium.name, partial(self._data, medium))
@@ -117,8 +119,8 @@ def _decoding(request: captioner_pb2.CaptionRequest) -> Decoding:
 
 
 def _digest(medium: captioner_pb2.Media, field: str) -> str:
-    """The SHA-256 of the bytes that come with the request, or that its key names. Raises
-    InvalidInput where neither is there.
+    """The SHA-256 of the inline bytes, or the one in the key. Raises InvalidInput if there is
+    neither, or for an invalid key.
     """
     if medium.WhichOneof("place") != "key":
         if not medium.inline:
@@ -131,7 +133,7 @@ def _digest(medium: captioner_pb2.Media, field: str) -> str:
 
 
 def service(servicer: CaptionerServicer) -> Service:
-    """The servicer as a server takes it."""
+    """Wrap the servicer for registration with a server."""
     return Service(
         NAME,
         lambda server: captioner_pb2_grpc.add_CaptionerServiceServicer_to_server(servicer, server),

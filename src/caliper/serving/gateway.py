@@ -1,4 +1,4 @@
-"""evaluate.v1: the API that teams call."""
+"""evaluate.v1: the public API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
-    """Converts, and calls the gateway's use cases; failures are the guard's to tell."""
+    """Converts messages and calls the gateway's use cases; the guard turns errors into statuses."""
 
     def __init__(
         self, gateway: Gateway, reader: RunReader, comparer: Comparer, store: ObjectStore
@@ -40,33 +40,35 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: _Context
     ) -> pb.StartEvaluationResponse:
-        """Begin a run, or take it up again."""
-        found, created = await self._gateway.start(decode_asked(request))
-        return pb.StartEvaluationResponse(evaluation=encode_evaluation(found), created=created)
+        """Start or resume a run."""
+        evaluation, created = await self._gateway.start(decode_asked(request))
+        return pb.StartEvaluationResponse(evaluation=encode_evaluation(evaluation), created=created)
 
     async def GetEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.GetEvaluationRequest, _: _Context
     ) -> pb.GetEvaluationResponse:
-        """Where a run stands."""
-        found = await self._gateway.get(request.run)
-        return pb.GetEvaluationResponse(evaluation=encode_evaluation(found))
+        """The state of a run."""
+        evaluation = await self._gateway.get(request.run)
+        return pb.GetEvaluationResponse(evaluation=encode_evaluation(evaluation))
 
     async def WatchEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.WatchEvaluationRequest, _: _Context
     ) -> AsyncIterator[pb.WatchEvaluationResponse]:
-        """The run now, and whenever it has changed, until it is over."""
+        """The run now and after every change, until it is over."""
         first = True
-        watched = self._gateway.watch(request.run, seconds(request.interval_ms))
-        # Closed at once, so that nothing is relayed to a watcher who left.
-        async with aclosing(watched) as told:
-            async for found in told:
-                yield pb.WatchEvaluationResponse(evaluation=encode_evaluation(found, spec=first))
+        watch = self._gateway.watch(request.run, seconds(request.interval_ms))
+        # Closed at once when the watcher leaves, so that relaying stops.
+        async with aclosing(watch) as updates:
+            async for evaluation in updates:
+                yield pb.WatchEvaluationResponse(
+                    evaluation=encode_evaluation(evaluation, spec=first)
+                )
                 first = False
 
     async def ListEvaluations(  # noqa: N802 - named in the contract
         self, request: pb.ListEvaluationsRequest, _: _Context
     ) -> pb.ListEvaluationsResponse:
-        """A page of runs, the newest first."""
+        """A page of runs, newest first."""
         page = await self._gateway.list(
             request.page_size, request.page_token, from_wire(request.name)
         )
@@ -77,14 +79,14 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
     async def CancelEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.CancelEvaluationRequest, _: _Context
     ) -> pb.CancelEvaluationResponse:
-        """End a run before its end."""
-        found = await self._gateway.cancel(request.run)
-        return pb.CancelEvaluationResponse(evaluation=encode_evaluation(found))
+        """Cancel a run."""
+        evaluation = await self._gateway.cancel(request.run)
+        return pb.CancelEvaluationResponse(evaluation=encode_evaluation(evaluation))
 
     async def GetReport(  # noqa: N802 - named in the contract
         self, request: pb.GetReportRequest, _: _Context
     ) -> AsyncIterator[pb.GetReportResponse]:
-        """A report's file in chunks."""
+        """A report file, in chunks."""
         data, media_type = await self._reader.report(
             request.run, request.file, partial=request.partial
         )
@@ -97,37 +99,37 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request: pb.ListVerdictsRequest, _: _Context
     ) -> pb.ListVerdictsResponse:
         """A page of verdicts, in plan order."""
-        wanted = VerdictQuery(
+        query = VerdictQuery(
             benchmark=request.benchmark,
             dimension=from_wire(request.dimension),
             outcome=from_wire(request.outcome),
             size=request.page_size,
             token=request.page_token,
         )
-        rows, token = await self._reader.verdicts(request.run, wanted)
+        rows, token = await self._reader.verdicts(request.run, query)
         return pb.ListVerdictsResponse(verdicts=map(encode_row, rows), next_page_token=token)
 
     async def CompareEvaluations(  # noqa: N802 - named in the contract
         self, request: pb.CompareEvaluationsRequest, _: _Context
     ) -> AsyncIterator[pb.CompareEvaluationsResponse]:
-        """Several runs set beside the first."""
-        found, pictures = await self._comparer.compare(
+        """Compare runs with the first."""
+        comparison, pictures = await self._comparer.compare(
             request.runs, decode_wished(request), pictures=request.pictures
         )
-        for message in encode_comparison(found, pictures):
+        for message in encode_comparison(comparison, pictures):
             yield message
 
     async def UploadCaptions(  # noqa: N802 - named in the contract
         self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: _Context
     ) -> pb.UploadCaptionsResponse:
-        """Keep a set of captions."""
+        """Store a set of captions."""
         captions = await captions_in(request_iterator)
         digest = await put_captions(self._store, captions)
         return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
 
 
 def service(servicer: GatewayServicer) -> Service:
-    """The servicer as a server takes it."""
+    """Wrap the servicer for registration with a server."""
     return Service(
         NAME,
         lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(servicer, server),

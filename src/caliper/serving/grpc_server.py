@@ -1,7 +1,7 @@
-"""The gRPC server, written once for all services.
+"""The gRPC server shared by all services.
 
-TLS and tokens may be off on loopback addresses only: anywhere else the server does not start
-without them. A second, plaintext port answers nothing but health, for probes that know neither.
+TLS and tokens are optional on loopback addresses only; elsewhere the server does not start without
+them. A second, plaintext port serves only health, for probes that support neither.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from caliper.serving.health import Check, Health, follow
 from caliper.serving.tokens import TokenFile
 
 MAX_RECEIVED = 5 * 1024 * 1024
-"""Bytes of a message from a caller: 4 MiB of media, and room for the rest."""
+"""The most bytes in a message from a caller: 4 MiB of media, and room for the rest."""
 MAX_SENT = 16 * 1024 * 1024
-"""Bytes of a message to a caller; clients have to allow as many."""
+"""The most bytes in a message to a caller; clients have to allow as many."""
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", MAX_RECEIVED),
     ("grpc.max_send_message_length", MAX_SENT),
-    # Two servers on one port would share its calls without a word.
+    # Otherwise two servers on one port would silently share its calls.
     ("grpc.so_reuseport", 0),
-    # Finds out within 40 s that a caller is gone.
+    # Detects within 40 s that a caller is gone.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
-    # Lets callers ask too. By default five times within five minutes end the connection.
+    # Lets callers ping, too. By default, five pings within five minutes end the connection.
     ("grpc.http2.min_ping_interval_without_data_ms", 200),
 )
 _MOST_CALLS = 1000
@@ -54,9 +54,9 @@ class Tls:
 class ServerOptions:
     """How a service is reached. Times are in seconds.
 
-    `tokens` is a token file (see runtime.tokens), `deadline` that of calls that came without
-    one, `grace` what calls in flight get when the service stops, `check_every` how often
-    readiness is asked for.
+    `tokens` is a token file (see serving.tokens), `deadline` the default for calls without one,
+    `grace` the time for calls in flight when the service stops, `check_every` the interval of
+    readiness checks.
     """
 
     listen: Address
@@ -70,20 +70,20 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A servicer by its full name; `add` registers it with a server."""
+    """A servicer and its full name; `add` registers it with a server."""
 
     name: str
     add: Callable[[grpc.aio.Server], None]
 
 
 class GrpcServer:
-    """Serves `services` until it is stopped. Ready while none of `checks` fails."""
+    """Serves `services` until stopped. Ready while none of `checks` fails."""
 
     def __init__(
         self, options: ServerOptions, services: Iterable[Service], checks: Mapping[str, Check]
     ) -> None:
-        """Raises InvalidInput for options that would let strangers in, and for a token file
-        that cannot be read.
+        """Raises InvalidInput for options that would give other machines open access, and for a
+        token file that cannot be read.
         """
         refuse_open(options)
         self._options = options
@@ -92,14 +92,14 @@ class GrpcServer:
         self._guard = Guard(TokenFile(options.tokens) if options.tokens else None, options.deadline)
         self._health = Health(service.name for service in self._services)
         self._servers: list[grpc.aio.Server] = []
-        self._following: asyncio.Task[None] | None = None
+        self._health_task: asyncio.Task[None] | None = None
         self.address = options.listen
         self.health_address = options.health
 
     async def start(self) -> None:
-        """Listen. `address` and `health_address` then have the ports that were given.
+        """Start listening. `address` and `health_address` then have the actual ports.
 
-        Raises InvalidInput when the address is taken, or the certificate cannot be used.
+        Raises InvalidInput when an address is taken, or the certificate cannot be used.
         """
         server = grpc.aio.server(
             interceptors=[self._guard], options=_OPTIONS, maximum_concurrent_rpcs=_MOST_CALLS
@@ -112,41 +112,42 @@ class GrpcServer:
         self.address = _bind(server, self._options.listen, self._options.tls)
         self._servers.append(server)
         if self._options.health is not None:
-            probed = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_MOST_CALLS)
-            health_pb2_grpc.add_HealthServicer_to_server(self._health, probed)
-            self.health_address = _bind(probed, self._options.health, None)
-            self._servers.append(probed)
-        for each in self._servers:
-            await each.start()
-        followed = follow(self._health, self._checks, self._options.check_every)
-        self._following = asyncio.create_task(followed)
+            health_server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_MOST_CALLS)
+            health_pb2_grpc.add_HealthServicer_to_server(self._health, health_server)
+            self.health_address = _bind(health_server, self._options.health, None)
+            self._servers.append(health_server)
+        for listener in self._servers:
+            await listener.start()
+        checking = follow(self._health, self._checks, self._options.check_every)
+        self._health_task = asyncio.create_task(checking)
 
     def drain(self) -> None:
-        """Not ready from now on, while calls are still answered: nobody new is sent here."""
+        """Report not ready, so that no new callers are routed here; calls are still answered."""
         self._health.enter_graceful_shutdown()
 
     async def stop(self) -> None:
-        """Drain, end streams that last, let calls in flight finish, and leave.
+        """Drain, end long-lived streams, let calls in flight finish, and stop.
 
-        Calls that are not done after the grace are cut off. The health port answers to the end.
+        Calls that are not done after `grace` are cut off. The health port answers to the end.
         """
         self.drain()
         self._guard.end_lasting()
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.gather(self._following, return_exceptions=True)
+        if self._health_task is not None:
+            self._health_task.cancel()
+            await asyncio.gather(self._health_task, return_exceptions=True)
         for server in self._servers:
             await server.stop(self._options.grace if server is self._servers[0] else None)
 
 
 def refuse_open(options: ServerOptions, named: Callable[[str], str] = str) -> None:
-    """Raise InvalidInput when anybody but this machine could call without TLS and a token;
-    `named` tells what a setting is called where it is given.
+    """Raise InvalidInput if other machines could call without TLS and a token.
+
+    `named` maps an option to the name that users know it by.
     """
     if options.listen.loopback:
         return
     needed = {"tls_certificate": options.tls, "tls_key": options.tls, "tokens": options.tokens}
-    missing = [named(field) for field, given in needed.items() if given is None]
+    missing = [named(field) for field, value in needed.items() if value is None]
     if missing:
         must = " and ".join(missing)
         message = f"other machines can reach {options.listen}, so {must} must be set"

@@ -1,4 +1,4 @@
-"""What happens around every call: tokens, permissions, deadlines, and what failures become."""
+"""The interceptor around every call: tokens, permissions, deadlines, and error statuses."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ from caliper.serving.statuses import abort, status, status_of
 from caliper.serving.tokens import Caller, Role, TokenFile
 
 _LOG = logging.getLogger(__name__)
-_ANYBODY = Caller("", Role.ADMIN)
+_ANONYMOUS = Caller("", Role.ADMIN)
 _UNPARSABLE = object()
+<<<<<<< HEAD
 _LAST_WRITE = 1.0
 """Seconds for the response that is being sent when a stream has to end."""
 """Stands for a request that could not be parsed: gRPC would end the call in UNKNOWN."""
+=======
+"""Placeholder for a request that cannot be parsed; gRPC itself would answer UNKNOWN."""
+>>>>>>> vf
 
-# A text, because the class is generic in its types only.
+# A string, because the class is generic only in its type stubs.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behaviour = Callable[[Any, Context], Any]
 
-# By (requests stream, responses stream): where a handler keeps its behaviour, and who makes one.
+# By (requests stream, responses stream): the attribute with the behaviour, and the factory.
 _SHAPES: dict[tuple[bool, bool], tuple[str, Callable[..., Handler]]] = {
     (False, False): ("unary_unary", grpc.unary_unary_rpc_method_handler),
     (False, True): ("unary_stream", grpc.unary_stream_rpc_method_handler),
@@ -39,7 +43,7 @@ _SHAPES: dict[tuple[bool, bool], tuple[str, Callable[..., Handler]]] = {
 
 
 class _RefusedError(Exception):
-    """A call that is not let in."""
+    """A call that is refused."""
 
     def __init__(self, code: grpc.StatusCode, message: str) -> None:
         self.code, self.message = code, message
@@ -47,10 +51,10 @@ class _RefusedError(Exception):
 
 
 class Guard(grpc.aio.ServerInterceptor):
-    """Lets calls in, bounds them, and tells callers what went wrong.
+    """Authorizes calls, enforces deadlines, and turns errors into statuses.
 
-    Without `tokens` everybody may do everything that has a row in the table. `deadline` is in
-    seconds, for calls that came without one.
+    Without `tokens`, every caller may call every method that has a rule. `deadline` (seconds)
+    applies to calls without one.
     """
 
     def __init__(self, tokens: TokenFile | None, deadline: float) -> None:
@@ -60,7 +64,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._stopping = False
 
     def end_lasting(self) -> None:
-        """End the streams that would otherwise go on, now and from now on."""
+        """End all long-lived streams, and any that begin later."""
         self._stopping = True
         for limit in self._lasting:
             if not limit.expired():
@@ -71,15 +75,15 @@ class Guard(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler | None:
-        """The handler of a call with all that belongs around it, or one that refuses."""
+        """The guarded handler of a call, or a handler that refuses it."""
         try:
-            rule = self._let_in(handler_call_details)
-        except _RefusedError as refused:
-            _LOG.warning("refused %s: %s", handler_call_details.method, refused)
-            return _refusing(refused)
+            rule = self._authorize(handler_call_details)
+        except _RefusedError as refusal:
+            _LOG.warning("refused %s: %s", handler_call_details.method, refusal)
+            return _refusing(refusal)
         handler = await continuation(handler_call_details)
         if handler is None:
-            # gRPC says UNIMPLEMENTED, by which clients know to try an older service.
+            # gRPC answers UNIMPLEMENTED, which tells clients to fall back to an older API.
             return None
         if rule is None:
             message = f"nobody may call {handler_call_details.method}"
@@ -87,8 +91,8 @@ class Guard(grpc.aio.ServerInterceptor):
             return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
         return self._guarded(handler, rule)
 
-    def _let_in(self, details: grpc.HandlerCallDetails) -> Rule | None:
-        caller = _ANYBODY if self._tokens is None else _caller(self._tokens, details)
+    def _authorize(self, details: grpc.HandlerCallDetails) -> Rule | None:
+        caller = _ANONYMOUS if self._tokens is None else _caller(self._tokens, details)
         rule = RULES.get(details.method)
         if rule is not None and not caller.role.may(rule.role):
             message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
@@ -110,29 +114,29 @@ class Guard(grpc.aio.ServerInterceptor):
 
         return make(
             streaming if handler.response_streaming else answering,
-            request_deserializer=_parsing(handler.request_deserializer),
+            request_deserializer=_safe_parser(handler.request_deserializer),
             response_serializer=handler.response_serializer,
         )
 
     @asynccontextmanager
     async def _around(self, rule: Rule, context: Context) -> AsyncIterator[None]:
-        seconds = _given(context)
+        seconds = _time_remaining(context)
         if seconds is None and not rule.lasting:
             seconds = self._deadline
         limit = asyncio.timeout(0 if rule.lasting and self._stopping else seconds)
         try:
             async with limit:
                 begin(limit.when())
-                with self._counted(limit, rule):
+                with self._tracked(limit, rule):
                     yield
         except grpc.aio.AbortError:
             raise
-        except Exception as error:  # noqa: BLE001 - the table of failures knows every class
+        except Exception as error:  # noqa: BLE001 - the table of failures covers every class
             await abort(context, self._status(error, rule, limit))
 
     @contextmanager
-    def _counted(self, limit: asyncio.Timeout, rule: Rule) -> Iterator[None]:
-        """Know the limit of a stream that lasts for as long as it can be moved."""
+    def _tracked(self, limit: asyncio.Timeout, rule: Rule) -> Iterator[None]:
+        """Track the limit of a long-lived stream, so that `end_lasting` can move it."""
         if rule.lasting:
             self._lasting.add(limit)
         try:
@@ -146,17 +150,17 @@ class Guard(grpc.aio.ServerInterceptor):
                 return status(grpc.StatusCode.UNAVAILABLE, "the service is stopping; call again")
             return status(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline of the call passed")
         if isinstance(error, NotImplementedError):
-            # What generated servicers raise for the methods that nobody wrote.
+            # Raised by generated servicers for methods without an implementation.
             return status(grpc.StatusCode.UNIMPLEMENTED, "no such method")
-        found = status_of(error)
-        if found.code == grpc.StatusCode.INTERNAL.value[0]:
+        answer = status_of(error)
+        if answer.code == grpc.StatusCode.INTERNAL.value[0]:
             _LOG.error("a call ended in an internal error", exc_info=error)
-        return found
+        return answer
 
 
 def _caller(tokens: TokenFile, details: grpc.HandlerCallDetails) -> Caller:
-    given = [value for key, value in details.invocation_metadata if key == "authorization"]
-    scheme, _, token = str(given[0]).partition(" ") if len(given) == 1 else ("", "", "")
+    values = [value for key, value in details.invocation_metadata if key == "authorization"]
+    scheme, _, token = str(values[0]).partition(" ") if len(values) == 1 else ("", "", "")
     caller = tokens.caller(token.strip()) if scheme.lower() == "bearer" else None
     if caller is None:
         message = "a valid bearer token is needed (metadata authorization: Bearer TOKEN)"
@@ -164,22 +168,22 @@ def _caller(tokens: TokenFile, details: grpc.HandlerCallDetails) -> Caller:
     return caller
 
 
-def _given(context: Context) -> float | None:
-    """Seconds until the caller's deadline; None, which gRPC's types do not know, for none."""
+def _time_remaining(context: Context) -> float | None:
+    """Seconds until the caller's deadline; None without one, which gRPC's types omit."""
     return context.time_remaining()
 
 
-def _refusing(refused: _RefusedError) -> Handler:
-    """Refuses a call of any shape before a byte of its messages is read."""
+def _refusing(refusal: _RefusedError) -> Handler:
+    """A handler that refuses a call of any shape before reading its messages."""
 
     async def refuse(_: Any, context: Context) -> None:
-        await abort(context, status(refused.code, refused.message))
+        await abort(context, status(refusal.code, refusal.message))
 
     return grpc.stream_stream_rpc_method_handler(refuse)
 
 
-def _parsing(parse: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
-    """The same, but that it never raises: what it cannot parse is told where calls end."""
+def _safe_parser(parse: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """The parser, but returning `_UNPARSABLE` for DecodeError: `_checked` raises later."""
     if parse is None:
         return None
 
@@ -193,9 +197,9 @@ def _parsing(parse: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | N
 
 
 def _checked(request: Any) -> Any:
-    """A request, or a stream of them that raises at the first that could not be parsed.
+    """The request, or a stream of requests that raises at the first unparsable one.
 
-    Raises InvalidInput for a single one.
+    Raises InvalidInput if a single request is unparsable.
     """
     if isinstance(request, AsyncIterator):
         return _each(request)
@@ -210,10 +214,11 @@ async def _each(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
 
 
 async def _stream(responses: Any, context: Context) -> None:
-    """Send what a streaming method yields; one that writes by itself is waited for."""
+    """Send the responses of a generator method, or await a method that writes by itself."""
     if inspect.isawaitable(responses):
         await responses
         return
+<<<<<<< HEAD
     async with aclosing(responses) as sent:
         async for response in sent:
             await _write(context, response)
@@ -231,3 +236,8 @@ async def _write(context: Context, response: Any) -> None:
             async with asyncio.timeout(_LAST_WRITE):
                 await write
         raise
+=======
+    async with aclosing(responses) as stream:
+        async for response in stream:
+            await context.write(response)
+>>>>>>> vf

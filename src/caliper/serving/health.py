@@ -1,4 +1,4 @@
-"""Standard gRPC health: readiness follows what the service needs, liveness does not."""
+"""Standard gRPC health: readiness depends on what the service needs, liveness does not."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from caliper.serving.calls import Context
 _LOG = logging.getLogger(__name__)
 
 LIVE = "live"
-"""The name under which liveness is asked for: SERVING for as long as the process answers.
+"""The service name for liveness checks: SERVING as long as the process answers.
 
-Every other name (none, or that of a service) asks for readiness.
+Every other name (empty, or that of a service) checks readiness.
 """
 
 Check = Callable[[], Awaitable[None]]
-"""Returns when something that the service needs is there, raises when it is not."""
+"""Returns if a dependency of the service is available, raises if not."""
 
 _Response = health_pb2.HealthCheckResponse
 
 
 class Health(health_pb2_grpc.HealthServicer):
-    """The health of the services of one process, not ready at first.
+    """The health of the services of one process, initially not ready.
 
-    Ours, because that of grpcio-health-checking forgets all watchers of a service when one of
-    them leaves, and calls a process that drains dead.
+    Not the class of grpcio-health-checking, because that forgets all watchers of a service when
+    one of them leaves, and reports a draining process as dead.
     """
 
     def __init__(self, services: Iterable[str]) -> None:
         self._services = ("", *services)
         self._ready = False
         self._stopping = False
-        self._turn = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def set_ready(self, ready: bool) -> None:  # noqa: FBT001 - the one thing that it sets
-        """Say whether the services can work. Without effect once shutting down."""
+        """Set readiness. Once shutting down, the services cannot become ready again."""
         if ready != self._ready and not (ready and self._stopping):
             self._ready = ready
-            turn, self._turn = self._turn, asyncio.Event()
-            turn.set()
+            changed, self._changed = self._changed, asyncio.Event()
+            changed.set()
 
     def enter_graceful_shutdown(self) -> None:
-        """Not ready, for good. The process still counts as live."""
+        """Become not ready for good. The process stays live."""
         self._stopping = True
         self.set_ready(False)
 
@@ -64,14 +64,14 @@ class Health(health_pb2_grpc.HealthServicer):
         request: health_pb2.HealthCheckRequest,
         context: Context,  # noqa: ARG002 - nothing can go wrong
     ) -> AsyncIterator[_Response]:
-        """The status of a service, now and whenever it changes."""
+        """The status of a service, now and after every change."""
         last = None
         while True:
-            turn, status = self._turn, self._status(request.service)
+            changed, status = self._changed, self._status(request.service)
             if status != last:
                 yield _Response(status=status)
                 last = status
-            await turn.wait()
+            await changed.wait()
 
     def _status(self, service: str) -> int:
         if service == LIVE:
@@ -82,15 +82,15 @@ class Health(health_pb2_grpc.HealthServicer):
 
 
 async def follow(health: Health, checks: Mapping[str, Check], interval: float) -> None:
-    """Ask all checks every `interval` seconds, for ever: ready while none fails.
+    """Run all checks every `interval` seconds, for ever, and set readiness: ready if none fails.
 
-    A check that has not answered after `interval` seconds, and at least one, has failed. What
-    fails is logged when it begins to and when it is over.
+    A check fails if it takes longer than `interval` seconds (at least 1 s). The beginning and the
+    end of each failure are logged.
     """
     failing: dict[str, str] = {}
     while True:
-        asked = (_trouble(check, max(interval, 1.0)) for check in checks.values())
-        troubles = dict(zip(checks, await asyncio.gather(*asked), strict=True))
+        running = (_failure(check, max(interval, 1.0)) for check in checks.values())
+        troubles = dict(zip(checks, await asyncio.gather(*running), strict=True))
         now = {name: trouble for name, trouble in troubles.items() if trouble}
         for name in now.keys() - failing.keys():
             _LOG.warning("not ready: %s: %s", name, now[name])
@@ -101,8 +101,8 @@ async def follow(health: Health, checks: Mapping[str, Check], interval: float) -
         await asyncio.sleep(interval)
 
 
-async def _trouble(check: Check, seconds: float) -> str:
-    """What is wrong; empty when nothing is."""
+async def _failure(check: Check, seconds: float) -> str:
+    """The failure of a check as text; empty if it passes."""
     try:
         async with asyncio.timeout(seconds):
             await check()

@@ -1,11 +1,11 @@
-"""How often watchers are told."""
+"""The interval between updates to watchers."""
 
 from __future__ import annotations
 
-# In milliseconds. Nobody reads faster, and every look costs something.
-_USUAL, _LEAST = 1000, 50
+# In milliseconds. People do not read faster, and every update has a cost.
+_DEFAULT, _LEAST = 1000, 50
 
 
 def seconds(interval_ms: int) -> float:
-    """The least time between two messages, by what a request asks for; 0 asks for the usual."""
-    return max(interval_ms or _USUAL, _LEAST) / 1000
+    """The least seconds between two updates; 0 requests the default."""
+    return max(interval_ms or _DEFAULT, _LEAST) / 1000

@@ -1,4 +1,4 @@
-"""judge.v1: the verdicts on one caption, outside any run."""
+"""judge.v1: verdicts on one caption, outside of runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name
 
 
 class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
-    """Judges with `models`; `pack` is the digest of the prompts that they are asked with."""
+    """Judges with `models`; `pack` is the digest of their prompts."""
 
     def __init__(self, models: ModelsOfSeed, identity: Identity, pack: str) -> None:
         self._models = models
@@ -28,7 +28,7 @@ class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
         models = self._models(request.seed)
-        asked = AdhocRequest(
+        adhoc = AdhocRequest(
             benchmark=answered_here(request.benchmark, "judge", models),
             field="rows",
             rows=[from_wire(row) for row in request.rows],
@@ -37,13 +37,13 @@ class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
             seed=request.seed,
             repeats=request.repeats if request.HasField("repeats") else None,
         )
-        verdicts = await verdicts_on(asked, models)
+        verdicts = await verdicts_on(adhoc, models)
         return judge_pb2.JudgeResponse(verdicts=map(encode_verdict, verdicts))
 
     async def Describe(  # noqa: N802 - named in the contract
         self, request: judge_pb2.DescribeRequest, context: Context
     ) -> judge_pb2.DescribeResponse:
-        """Who judges, tags and embeds, and with which prompts."""
+        """The identities of judge, tagger and embedder, and the digest of the prompts."""
         del request, context
         models = self._models(0)
         tagger, embedder = models.tagger, models.embedder
@@ -56,7 +56,7 @@ class JudgeServicer(judge_pb2_grpc.JudgeServiceServicer):
 
 
 def service(servicer: JudgeServicer) -> Service:
-    """The servicer as a server takes it."""
+    """Wrap the servicer for registration with a server."""
     return Service(
         NAME, lambda server: judge_pb2_grpc.add_JudgeServiceServicer_to_server(servicer, server)
     )

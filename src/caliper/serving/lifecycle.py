@@ -1,4 +1,4 @@
-"""The life of a service: it works and serves until it is told to stop, then drains and leaves."""
+"""The lifecycle of a service: it works and serves until stopped, then drains and exits."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.serving.health import Check
 
-_PATIENCE = 1.0
+_PAUSE = 1.0
 
 
 class TopicWork:
-    """Works on one topic for as long as the service lives, and pauses while store or stream are
-    down. `check` fails while that is so.
+    """Works on a topic while the service runs. Pauses while store or stream are down, and `check`
+    fails then.
     """
 
     def __init__(
@@ -34,14 +34,14 @@ class TopicWork:
         telemetry: Telemetry = SILENT,
     ) -> None:
         self._consumer, self._clock, self._telemetry = consumer, clock, telemetry
-        self._handlers, self._limits = handlers, replace(limits, pause=_PATIENCE)
+        self._handlers, self._limits = handlers, replace(limits, pause=_PAUSE)
         self._worker: Worker | None = None
         self._stopped = False
 
     async def run(self) -> None:
-        """Work until `stop`, and until what was in flight then is done."""
+        """Work until `stop`, then finish the jobs in flight."""
         if not self._stopped:
-            # A consumer belongs to the event loop that it is made in.
+            # A consumer belongs to the event loop in which it is created.
             self._worker = Worker(
                 self._consumer(), *self._handlers, self._clock, self._limits, self._telemetry
             )
@@ -54,15 +54,15 @@ class TopicWork:
             self._worker.stop()
 
     async def check(self) -> None:
-        """Raises what keeps the work from going on."""
+        """Raise the error that has paused the work, if any."""
         if self._worker is not None and self._worker.trouble is not None:
             raise self._worker.trouble
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceParts:
-    """What a service is made of: `working` drains when it stops, `tasks` are cancelled then,
-    `close` is called at the very end.
+    """The parts of a service. When it stops, `working` drains, `tasks` are cancelled, and `close`
+    is called last.
     """
 
     services: tuple[Service, ...]
@@ -73,21 +73,21 @@ class ServiceParts:
 
 
 def together(parts: Sequence[ServiceParts]) -> ServiceParts:
-    """Several services as one, for one process and one port."""
+    """Merge several services into one, for one process and one port."""
     checks: dict[str, Check] = {}
-    for one in parts:
-        checks |= one.checks or {}
+    for part in parts:
+        checks |= part.checks or {}
     return ServiceParts(
-        services=tuple(service for one in parts for service in one.services),
-        working=tuple(working for one in parts for working in one.working),
-        tasks=tuple(task for one in parts for task in one.tasks),
+        services=tuple(service for part in parts for service in part.services),
+        working=tuple(work for part in parts for work in part.working),
+        tasks=tuple(task for part in parts for task in part.tasks),
         checks=checks,
-        close=tuple(close for one in parts for close in one.close),
+        close=tuple(close for part in parts for close in part.close),
     )
 
 
 def store_check(store: ObjectStore) -> Check:
-    """Whether the store answers."""
+    """A check that the store answers."""
 
     async def check() -> None:
         await store.get("health")
@@ -96,11 +96,11 @@ def store_check(store: ObjectStore) -> Check:
 
 
 class ServiceRun:
-    """Serves and works. `stopping` ends it; so does a failure that nobody has a row for."""
+    """Runs a service until `stopping` is set or a part of it fails."""
 
     def __init__(self, options: ServerOptions, parts: ServiceParts) -> None:
         checks = dict(parts.checks or {})
-        checks |= {f"work-{place}": one.check for place, one in enumerate(parts.working)}
+        checks |= {f"work-{place}": work.check for place, work in enumerate(parts.working)}
         self._options, self._parts = options, parts
         self.server = GrpcServer(options, parts.services, checks)
         self.stopping = asyncio.Event()
@@ -117,26 +117,26 @@ class ServiceRun:
             await self._work()
 
     async def _work(self) -> None:
-        jobs = [asyncio.ensure_future(one.run()) for one in self._parts.working]
+        jobs = [asyncio.ensure_future(work.run()) for work in self._parts.working]
         lasting = [asyncio.ensure_future(task()) for task in self._parts.tasks]
-        told = asyncio.ensure_future(self.stopping.wait())
+        stopping = asyncio.ensure_future(self.stopping.wait())
         try:
-            await asyncio.wait([told, *jobs, *lasting], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([stopping, *jobs, *lasting], return_when=asyncio.FIRST_COMPLETED)
             self.server.drain()
-            for one in self._parts.working:
-                one.stop()
+            for work in self._parts.working:
+                work.stop()
             if jobs:
                 await asyncio.wait(jobs, timeout=self._options.grace)
         finally:
-            await _end([told, *jobs, *lasting])
+            await _cancel([stopping, *jobs, *lasting])
 
 
-async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
-    """Cancel what still runs. Raises the first failure of what ended by itself."""
+async def _cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
+    """Cancel the tasks that still run. Raises the first failure of those that ended."""
     for task in tasks:
         task.cancel()
-    ended = await asyncio.gather(*tasks, return_exceptions=True)
-    for failure in ended:
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    for failure in results:
         if isinstance(failure, BaseExceptionGroup):
             raise first_failure(failure)
         if isinstance(failure, Exception):
@@ -144,30 +144,30 @@ async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
 
 
 async def until_told(running: Iterable[ServiceRun]) -> None:
-    """Run services, in this order, until SIGTERM or SIGINT; they stop in the opposite one."""
-    everything = list(running)
-    told = asyncio.Event()
+    """Run services until SIGTERM or SIGINT. They start in this order and stop in reverse."""
+    services = list(running)
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
-    await run_all(everything, told)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop.set)
+    await run_all(services, stop)
 
 
-async def run_all(everything: Sequence[ServiceRun], told: asyncio.Event) -> None:
-    """Run services until `told` is set or one of them fails. Raises its failure."""
+async def run_all(services: Sequence[ServiceRun], stop: asyncio.Event) -> None:
+    """Run services until `stop` is set or one of them fails. Raises its failure."""
     tasks: list[asyncio.Task[None]] = []
-    waiting = asyncio.ensure_future(told.wait())
+    stopping = asyncio.ensure_future(stop.wait())
     try:
-        for one in everything:
-            tasks.append(asyncio.ensure_future(one.run()))
-            starting = asyncio.ensure_future(one.started.wait())
+        for service in services:
+            tasks.append(asyncio.ensure_future(service.run()))
+            starting = asyncio.ensure_future(service.started.wait())
             await asyncio.wait([starting, tasks[-1]], return_when=asyncio.FIRST_COMPLETED)
             starting.cancel()
-        await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        waiting.cancel()
-        for one, task in reversed(list(zip(everything, tasks, strict=False))):
-            one.stopping.set()
+        stopping.cancel()
+        for service, task in reversed(list(zip(services, tasks, strict=False))):
+            service.stopping.set()
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([task])
     for task in tasks:

@@ -1,4 +1,4 @@
-"""The metrics of a process, and their page as a part of a service."""
+"""The metrics of a process, and the HTTP page that serves them."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ _LOG = logging.getLogger(__name__)
 
 
 def process_telemetry() -> Telemetry:
-    """Metrics for Prometheus, in a registry of their own."""
+    """Prometheus telemetry with a registry of its own."""
     return prometheus.PrometheusTelemetry(prometheus.Metrics(prometheus_client.CollectorRegistry()))
 
 
 def metrics_parts(
     telemetry: Telemetry, address: Address | None, certificate: Path | None = None
 ) -> ServiceParts:
-    """Serves the metrics of a process at an address; nothing where there is none, or where
-    nobody keeps metrics. `certificate` is what the process serves, as PEM.
+    """The service parts that serve the metrics of a process at an address; none without an
+    address or without Prometheus telemetry. `certificate` is the TLS certificate that the process
+    serves, as PEM.
 
     Raises InvalidInput for a certificate that cannot be read.
     """
     if address is None or not isinstance(telemetry, prometheus.PrometheusTelemetry):
         return ServiceParts(())
     if certificate is not None:
-        # The one of the start is served until the end, whatever is in the file by then.
-        ends = _end_of(certificate).timestamp()
-        telemetry.metrics.gauge(catalogue.CERTIFICATE).set(ends)
+        # The process serves the certificate it started with, even if the file changes.
+        expiry = _expiry(certificate).timestamp()
+        telemetry.metrics.gauge(catalogue.CERTIFICATE).set(expiry)
     page = serving.MetricsPage(telemetry.metrics, address.host, address.port)
 
     async def serve() -> None:
@@ -68,9 +69,9 @@ def metrics_parts(
     return ServiceParts((), tasks=(serve,))
 
 
-def _end_of(certificate: Path) -> datetime:
+def _expiry(certificate: Path) -> datetime:
     try:
-        # Those of its authorities come after it.
+        # The first certificate of the chain; those of its authorities follow.
         return x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc
     except (OSError, ValueError) as error:
         message = f"cannot be read: {error}"

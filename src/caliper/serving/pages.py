@@ -1,4 +1,4 @@
-"""The pages that people look at: what the gateway's use cases find, rendered for browsers."""
+"""The web pages: results of the gateway's use cases, rendered as HTML."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from caliper.serving.web import WebServer
 
 _RUNS, _SAMPLES, _FLIPS = 50, 50, 40
 _SAMPLES_BY = ("benchmark", "dimension", "outcome", "token")
-_PICTURES_AT_ONCE, _PICTURES_HELD = 2, 512
-# A report is a page of its own, with a policy of its own in its text. Here it is shut off from
-# the others as well: it may have been written by an older release.
+_PICTURES_AT_ONCE, _PICTURES_CACHED = 2, 512
+# A report is a standalone page with its own policy inside. It is sandboxed from the other pages as
+# well, because an older release may have written it.
 _REPORT_POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
 )
-# What stands for media that cannot be read: a grey field.
+# The placeholder for media that cannot be read: a grey field.
 _NO_PICTURE = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48">'
     b'<path d="M0 0h64v48H0z" fill="#8884"/></svg>'
@@ -51,7 +51,7 @@ _Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 @dataclass(frozen=True, slots=True)
 class PageSources:
-    """Where pages take what they show from."""
+    """The sources of the data on pages."""
 
     gateway: Gateway
     reader: RunReader
@@ -63,22 +63,22 @@ class PageSources:
 
 
 def page_parts(address: Address, sources: PageSources) -> ServiceParts:
-    """Serves pages at an address. Raises InvalidInput for one that other machines can reach."""
+    """Serve pages at an address. Raises InvalidInput for one that other machines can reach."""
     server = WebServer(address, Pages(sources).routes(), trouble)
     return ServiceParts((), tasks=(server.run,))
 
 
 class Pages:
-    """Converts, asks the gateway's use cases, and renders; failures are the server's to tell."""
+    """Converts requests, calls use cases, and renders pages; the server renders errors."""
 
     def __init__(self, sources: PageSources) -> None:
-        self._from = sources
+        self._sources = sources
         self._captions = CaptionBook(sources.store)
-        self._pictures: LRUCache[tuple[str, str, str], bytes] = LRUCache(_PICTURES_HELD)
-        self._looking = asyncio.Semaphore(_PICTURES_AT_ONCE)
+        self._pictures: LRUCache[tuple[str, str, str], bytes] = LRUCache(_PICTURES_CACHED)
+        self._picture_slots = asyncio.Semaphore(_PICTURES_AT_ONCE)
 
     def routes(self) -> Sequence[web.RouteDef]:
-        """Every page there is. All of them are read with GET and HEAD."""
+        """The routes of all pages, for GET and HEAD."""
         return (
             _get("/", self.list, "name", "token"),
             _get("/runs/{run}", self.run, "refresh"),
@@ -89,60 +89,66 @@ class Pages:
         )
 
     async def list(self, request: web.Request) -> web.Response:
-        """Runs, the newest first."""
+        """The runs, newest first."""
         name, token = (request.query.get(field, "") for field in ("name", "token"))
-        found = await self._from.gateway.list(_RUNS, token, name)
+        page = await self._sources.gateway.list(_RUNS, token, name)
         figures = {
-            each.spec.run_id: await self._headlines(each.spec.run_id)
-            for each in found.evaluations
-            if each.state in OVER
+            evaluation.spec.run_id: await self._headlines(evaluation.spec.run_id)
+            for evaluation in page.evaluations
+            if evaluation.state in OVER
         }
-        return _page(live.render_runs(found, figures, name, token))
+        return _page(live.render_runs(page, figures, name, token))
 
     async def _headlines(self, run: str) -> Mapping[str, Estimate]:
-        # One report that cannot be read leaves the others to be seen.
+        # An unreadable report must not hide the other runs.
         with suppress(InvalidInput):
-            return await headlines(self._from.store, run)
+            return await headlines(self._sources.store, run)
         return {}
 
     async def run(self, request: web.Request) -> web.Response:
-        """Where a run stands, with its figures so far."""
-        found = await self._from.gateway.get(request.match_info["run"])
-        return _page(live.render_run(found, refreshing=request.query.get("refresh") != "off"))
+        """The state of a run, with its figures so far."""
+        evaluation = await self._sources.gateway.get(request.match_info["run"])
+        return _page(live.render_run(evaluation, refreshing=request.query.get("refresh") != "off"))
 
     async def samples(self, request: web.Request) -> web.Response:
-        """Verdicts of a run, a page at a time."""
+        """A page of the verdicts of a run."""
         run = request.match_info["run"]
         benchmark, dimension, outcome, token = (
             request.query.get(field, "") for field in _SAMPLES_BY
         )
-        wanted = VerdictQuery(benchmark, dimension, outcome, _SAMPLES, token)
-        spec = await self._from.runs.spec(run)
-        counted = await self._from.reader.facets(run)
-        rows, following = await self._from.reader.verdicts(run, wanted)
-        found = live.VerdictPage(
+        query = VerdictQuery(benchmark, dimension, outcome, _SAMPLES, token)
+        spec = await self._sources.runs.spec(run)
+        facets = await self._sources.reader.facets(run)
+        rows, next_token = await self._sources.reader.verdicts(run, query)
+        page = live.VerdictPage(
             rows,
             await self._captions.captions(spec, ((row.benchmark, row.sample) for row in rows)),
-            await self._there(spec, rows),
-            counted.counts,
-            following,
+            await self._stored_media(spec, rows),
+            facets.counts,
+            next_token,
         )
-        return _page(live.render_samples((run, spec.name), wanted, found))
+        return _page(live.render_samples((run, spec.name), query, page))
 
-    async def _there(self, spec: RunSpec, rows: Sequence[VerdictRow]) -> set[tuple[str, str]]:
+    async def _stored_media(
+        self, spec: RunSpec, rows: Sequence[VerdictRow]
+    ) -> set[tuple[str, str]]:
         """The media of these verdicts that are in the store."""
-        asked = {(row.benchmark, media) for row in rows for media in row.media[: live.PICTURES]}
+        candidates = {
+            (row.benchmark, media) for row in rows for media in row.media[: live.PICTURES]
+        }
         return {
             (name, media)
-            for name, media in asked
-            if await self._from.index.key(spec.benchmark(name).data, media) is not None
+            for name, media in candidates
+            if await self._sources.index.key(spec.benchmark(name).data, media) is not None
         }
 
     async def picture(self, request: web.Request) -> web.Response:
-        """A small picture of what a sample is about: it stays what it is as long as the run.
-        What stands for one that is not there does not: it may yet be pushed.
+        """A thumbnail of a sample's media, or a placeholder.
+
+        Browsers may cache thumbnails, which never change, but not the placeholder: the media may
+        be pushed later.
         """
-        spec = await self._from.runs.spec(request.match_info["run"])
+        spec = await self._sources.runs.spec(request.match_info["run"])
         name, media = (request.query.get(field, "") for field in ("benchmark", "media"))
         if name not in (part.name for part in spec.benchmarks):
             raise NotFound(f"no benchmark {name!r:.40} in this run")
@@ -155,77 +161,80 @@ class Pages:
 
     async def _jpeg(self, spec: RunSpec, name: str, media: str) -> bytes | None:
         key = (spec.benchmark(name).data, name, media)
-        async with self._looking:
+        async with self._picture_slots:
             if key not in self._pictures:
-                show = self._from.pictures(spec)
-                found = await asyncio.to_thread(show, name, media)
-                if found is None:
+                show = self._sources.pictures(spec)
+                jpeg = await asyncio.to_thread(show, name, media)
+                if jpeg is None:
                     return None
-                self._pictures[key] = found
+                self._pictures[key] = jpeg
             return self._pictures[key]
 
     async def file(self, request: web.Request) -> web.Response:
-        """A file of a run's report, as far as the run has come."""
+        """A report file of a run, partial while the run is going on."""
         file = request.match_info["file"]
-        data, kind = await self._from.reader.report(request.match_info["run"], file, partial=True)
+        data, kind = await self._sources.reader.report(
+            request.match_info["run"], file, partial=True
+        )
         if file == "report.html":
             return _page(data, _REPORT_POLICY)
         headers = {"Content-Disposition": f'attachment; filename="{file}"'}
         return web.Response(body=data, content_type=kind, headers=headers)
 
     async def compare(self, request: web.Request) -> web.Response:
-        """Runs set beside a base."""
+        """A comparison of runs with a base."""
         base = request.query.get("base", "")
         others = [run for run in dict.fromkeys(request.query.getall("run", ())) if run != base]
         if not base or not others:
             raise InvalidInput("choose a base, and at least one run to set beside it")
         anyway = request.query.get("anyway") == "on"
-        wished = ComparisonRequest(anyway=anyway, partial=True, flips=_FLIPS)
+        comparison_request = ComparisonRequest(anyway=anyway, partial=True, flips=_FLIPS)
         try:
-            found, pictures = await self._from.comparer.compare(
-                [base, *others], wished, pictures=True
+            comparison, pictures = await self._sources.comparer.compare(
+                [base, *others], comparison_request, pictures=True
             )
         except NotComparable as error:
-            again = live.address("/compare", base=base, run=others, anyway="on")
-            told = str(error).partition(". Add --anyway")[0]
-            text = live.render_trouble("Not comparable", f"{told}.", (("Compare anyway", again),))
+            retry = live.address("/compare", base=base, run=others, anyway="on")
+            reason = str(error).partition(". Add --anyway")[0]
+            text = live.render_trouble("Not comparable", f"{reason}.", (("Compare anyway", retry),))
             return _page(text, status=HTTPStatus.CONFLICT)
         render = partial(
             render_comparison,
-            found,
+            comparison,
             lambda name, media: pictures.get((name, media)),
             live=True,
             trail=live.trail(),
         )
-        # Hundreds of pictures are written into it, and others are waiting.
+        # In a thread: it embeds hundreds of pictures.
         return _page(await asyncio.to_thread(render))
 
 
 def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
-    """A page that is asked for by these parameters, and refused with any other: a filter that is
-    spelt wrongly must not show everything as if it had been filtered.
+    """A route that accepts only the `known` query parameters.
+
+    Others are refused: a misspelt filter must not show unfiltered results.
     """
 
-    async def asked(request: web.Request) -> web.Response:
+    async def checked(request: web.Request) -> web.Response:
         unknown = [name for name in request.query if name not in known]
         if not unknown:
             return await page(request)
-        there = f"it has {', '.join(known)}" if known else "it has none"
-        told = f"This page has no parameter {unknown[0][:40]!r}: {there}."
-        asked_for = {name: request.query.getall(name, []) for name in known}
-        way = ("Go on without it", live.address(request.rel_url.raw_path, **asked_for))
-        return _page(live.render_trouble("Bad Request", told, (way,)), status=400)
+        accepted = f"it has {', '.join(known)}" if known else "it has none"
+        message = f"This page has no parameter {unknown[0][:40]!r}: {accepted}."
+        parameters = {name: request.query.getall(name, []) for name in known}
+        link = ("Go on without it", live.address(request.rel_url.raw_path, **parameters))
+        return _page(live.render_trouble("Bad Request", message, (link,)), status=400)
 
-    return web.get(path, asked)
+    return web.get(path, checked)
 
 
 def trouble(status: int, message: str) -> web.Response:
-    """The page that tells what went wrong."""
+    """An error page."""
     return _page(live.render_trouble(HTTPStatus(status).phrase, message), status=status)
 
 
 def _page(text: str | bytes, policy: str = "", status: int = 200) -> web.Response:
-    # Lone surrogates, of somebody's broken JSON, cannot be told in UTF-8.
+    # Lone surrogates, from broken JSON, cannot be encoded in UTF-8.
     body = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     return web.Response(
         body=body,

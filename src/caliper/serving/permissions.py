@@ -1,6 +1,6 @@
-"""Who may call what: one row a method of every service.
+"""Permissions: one rule per method of every service.
 
-What is served and has no row is refused; what is not served is UNIMPLEMENTED.
+Methods without a rule are refused; methods that are not served are UNIMPLEMENTED.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from caliper.serving.tokens import Role
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The least `role` that may call. `lasting`: a stream that goes on for as long as there is
-    something to watch; it gets no deadline of ours, and ends at once when the service stops.
+    """The lowest `role` that may call a method.
+
+    `lasting` marks a long-lived stream: it gets no default deadline, and ends at once when the
+    service stops.
     """
 
     role: Role
@@ -38,12 +40,12 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "UploadCaptions": _EVALUATE,
     },
     "caliper.api.aggregator.v1.AggregatorService": {"GetScores": _READ, "WatchScores": _WATCH},
-    # These spend a model's time outside any run.
+    # These use models outside of runs.
     "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _READ},
     "caliper.api.judge.v1.JudgeService": {"Judge": _EVALUATE, "Describe": _READ},
     "caliper.api.qa_reader.v1.QaReaderService": {"Answer": _EVALUATE, "Describe": _READ},
     "grpc.health.v1.Health": {"Check": _READ, "Watch": _WATCH},
-    # A tool of those who run the services.
+    # A tool for operators.
     "grpc.reflection.v1alpha.ServerReflection": {
         "ServerReflectionInfo": Rule(Role.ADMIN, lasting=True)
     },
@@ -54,4 +56,4 @@ RULES: Mapping[str, Rule] = {
     for service, methods in _SERVICES.items()
     for method, rule in methods.items()
 }
-"""Rules by the full name of the method, as gRPC gives it."""
+"""Rules by full method name, as in gRPC."""

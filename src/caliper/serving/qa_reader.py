@@ -1,4 +1,4 @@
-"""qa_reader.v1: the answers to one set of questions, outside any run."""
+"""qa_reader.v1: answers to one set of questions, outside of runs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from caliper.serving.calls import Context
 from caliper.serving.grpc_server import Service
 
 NAME = qa_reader_pb2.DESCRIPTOR.services_by_name["QaReaderService"].full_name
-_FIRST = "captionqa"
-"""The benchmark of requests that name none, as all did when there was no other."""
+_DEFAULT_BENCHMARK = "captionqa"
+"""The default benchmark, for requests from when there was no other."""
 
 
 class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
-    """Reads with `models`; `pack` is the digest of the prompts that they are asked with."""
+    """Reads with `models`; `pack` is the digest of their prompts."""
 
     def __init__(self, models: ModelsOfSeed, identity: Identity, pack: str) -> None:
         self._models = models
@@ -30,8 +30,8 @@ class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
         """Examine the caption. Raises what `verdicts_on` raises."""
         del context
         models = self._models(request.seed)
-        asked = AdhocRequest(
-            benchmark=answered_here(request.benchmark or _FIRST, "reader", models),
+        adhoc = AdhocRequest(
+            benchmark=answered_here(request.benchmark or _DEFAULT_BENCHMARK, "reader", models),
             field="row",
             rows=[from_wire(request.row)],
             caption=from_wire(request.caption),
@@ -39,20 +39,20 @@ class QaReaderServicer(qa_reader_pb2_grpc.QaReaderServiceServicer):
             seed=request.seed,
             repeats=request.repeats if request.HasField("repeats") else None,
         )
-        verdicts = await verdicts_on(asked, models)
+        verdicts = await verdicts_on(adhoc, models)
         return qa_reader_pb2.AnswerResponse(verdicts=map(encode_verdict, verdicts))
 
     async def Describe(  # noqa: N802 - named in the contract
         self, request: qa_reader_pb2.DescribeRequest, context: Context
     ) -> qa_reader_pb2.DescribeResponse:
-        """Who reads, and with which prompts."""
+        """The identity of the reader, and the digest of its prompts."""
         del request, context
         identity = encode_identity(self._identity)
         return qa_reader_pb2.DescribeResponse(identity=identity, pack=self._pack)
 
 
 def service(servicer: QaReaderServicer) -> Service:
-    """The servicer as a server takes it."""
+    """Wrap the servicer for registration with a server."""
     return Service(
         NAME,
         lambda server: qa_reader_pb2_grpc.add_QaReaderServiceServicer_to_server(servicer, server),

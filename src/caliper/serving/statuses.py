@@ -1,6 +1,6 @@
-"""Failures as callers over gRPC see them: google.rpc.Status with details.
+"""Maps errors to google.rpc.Status with details, as gRPC callers see them.
 
-Which status a failure has stands in the table of failures (core.errors), nowhere else.
+The status code of each error is defined in the table of failures (core.errors), nowhere else.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ from caliper.core.errors import BackendOverloaded, InvalidInput, NotComparable, 
 from caliper.core.rows import note_of
 from caliper.serving.calls import Context
 
-_FIRST_WAIT = 1.0
+_DEFAULT_DELAY = 1.0
 
 
 def status_of(error: Exception) -> Status:
-    """The status of a failure: field violations for InvalidInput, what differs for
-    NotComparable, when to come back for BackendOverloaded. Defects of ours tell nothing but
-    that there was one.
+    """The status of an error, with details: field violations for InvalidInput, the differences
+    for NotComparable, a retry delay for BackendOverloaded. Internal errors reveal no details.
     """
     code = grpc.StatusCode[handling(error).grpc_status or "INTERNAL"]
     if code is grpc.StatusCode.INTERNAL:
         return status(code, "internal error; see the service's log")
     if isinstance(error, InvalidInput):
         violation = BadRequest.FieldViolation(
-            field=_plain(error.field), description=_plain(error.message)
+            field=_without_surrogates(error.field), description=_without_surrogates(error.message)
         )
         return status(code, note_of(error), BadRequest(field_violations=[violation]))
     if isinstance(error, NotComparable):
         return status(
-            code, str(error), PreconditionFailure(violations=map(_differing, error.reasons))
+            code, str(error), PreconditionFailure(violations=map(_violation, error.reasons))
         )
     if isinstance(error, BackendOverloaded):
         return status(code, str(error), RetryInfo(retry_delay=_duration(error.retry_after)))
@@ -45,32 +44,32 @@ def status_of(error: Exception) -> Status:
 
 
 def status(code: grpc.StatusCode, message: str, *details: Message) -> Status:
-    """A status with that code, that message for people, and those details for programs."""
-    made = Status(code=code.value[0], message=_plain(message))
+    """A status with a code, a message for people, and details for programs."""
+    result = Status(code=code.value[0], message=_without_surrogates(message))
     for detail in details:
         packed = Packed()
         packed.Pack(detail)
-        made.details.append(packed)
-    return made
+        result.details.append(packed)
+    return result
 
 
 async def abort(context: Context, reason: Status) -> NoReturn:
-    """End the call with that status."""
-    found = rpc_status.to_status(reason)
-    await context.abort(found.code, found.details, found.trailing_metadata)
+    """Abort the call with that status."""
+    result = rpc_status.to_status(reason)
+    await context.abort(result.code, result.details, result.trailing_metadata)
 
 
-def _differing(reason: tuple[str, str, str]) -> PreconditionFailure.Violation:
-    kind, subject, description = map(_plain, reason)
+def _violation(reason: tuple[str, str, str]) -> PreconditionFailure.Violation:
+    kind, subject, description = map(_without_surrogates, reason)
     return PreconditionFailure.Violation(type=kind, subject=subject, description=description)
 
 
-def _plain(text: str) -> str:
-    """The text without lone surrogates, from somebody's broken escape: they cannot travel."""
+def _without_surrogates(text: str) -> str:
+    """The text without lone surrogates (from broken escapes), which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _duration(seconds: float | None) -> Duration:
-    found = Duration()
-    found.FromNanoseconds(round((_FIRST_WAIT if seconds is None else seconds) * 1e9))
-    return found
+    duration = Duration()
+    duration.FromNanoseconds(round((_DEFAULT_DELAY if seconds is None else seconds) * 1e9))
+    return duration

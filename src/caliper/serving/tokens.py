@@ -1,10 +1,10 @@
-"""Bearer tokens: who calls, and what they may do.
+"""Bearer tokens: authenticate callers and determine their roles.
 
-A token file has one line a token, `name role sha256`: the caller's name, one of the roles
+A token file has one line per token, `name role sha256`: the caller's name, one of the roles
 below, and the SHA-256 of the token as 64 hexadecimal digits. Empty lines and lines that begin
-with `#` are passed over. Two tokens may have one name, so that a token can be replaced without
-a gap. The file holds no token, so reading it lets nobody in; a token has to be random (`openssl
-rand -hex 32`), for its hash is not salted.
+with `#` are skipped. Two tokens may share a name, so that a token can be rotated without downtime.
+The file contains only hashes, so reading it gives no access; tokens must be random (`openssl rand
+-hex 32`), because the hashes are not salted.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 class Role(StrEnum):
-    """What a caller may do. Each role may also do what the ones before it may."""
+    """The role of a caller. Each role includes the permissions of those before it."""
 
     READ = "read"
     EVALUATE = "evaluate"
     ADMIN = "admin"
 
     def may(self, needed: Role) -> bool:
-        """Whether this role is enough for what `needed` may do."""
+        """Whether this role includes the permissions of `needed`."""
         order = list(Role)
         return order.index(self) >= order.index(needed)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls. The name is empty where tokens are off."""
+    """An authenticated caller. The name is empty if tokens are off."""
 
     name: str
     role: Role
@@ -53,33 +53,33 @@ class _Entry:
 
 
 class TokenFile:
-    """The tokens of a file, read again when the file changes.
+    """The tokens of a file, reloaded when the file changes.
 
-    A change that cannot be read is logged, and the tokens from before it stay good: half of an
+    If a changed file is invalid, that is logged and the previous tokens stay valid: a half-done
     edit must not lock everybody out. Tokens are never logged.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises InvalidInput naming file, line and field of what is wrong."""
+        """Raises InvalidInput naming file, line and field of a mistake."""
         self._path = path
-        self._stamp = self._stamped()
+        self._stamp = self._current_stamp()
         self._entries = tuple(_read(path))
 
     def caller(self, token: str) -> Caller | None:
-        """Whose token it is, None when it is nobody's.
+        """The caller with this token; None for an unknown token.
 
-        Takes as long for every token: digests are compared in constant time, and all of them.
+        The time taken does not depend on the token: all digests are compared, in constant time.
         """
         self._reload()
         digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-        found = None
+        caller = None
         for entry in self._entries:
             if hmac.compare_digest(entry.digest, digest):
-                found = entry.caller
-        return found
+                caller = entry.caller
+        return caller
 
     def _reload(self) -> None:
-        stamp = self._stamped()
+        stamp = self._current_stamp()
         if stamp == self._stamp:
             return
         self._stamp = stamp
@@ -90,13 +90,13 @@ class TokenFile:
         else:
             _LOG.info("read %d tokens from %s", len(self._entries), self._path)
 
-    def _stamped(self) -> tuple[int, int, int] | None:
-        """What changes whenever the file does."""
+    def _current_stamp(self) -> tuple[int, int, int] | None:
+        """Modification time, size and inode, which change whenever the file does."""
         try:
-            found = self._path.stat()
+            stat = self._path.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _read(path: Path) -> list[_Entry]:
@@ -115,7 +115,7 @@ def _entries(text: str, path: Path) -> Iterator[_Entry]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        # What stands on a line is not repeated in errors: it may be a token by mistake.
+        # Errors do not quote the line: it may contain a token by mistake.
         parts = line.split()
         if len(parts) != 3:
             message = "expected name, role and the token's SHA-256"

@@ -1,4 +1,4 @@
-"""Captions on their way into the store, message by message."""
+"""Reads uploaded captions from a stream of messages."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from caliper.core.errors import InvalidInput
 from caliper.serving.adhoc import LONGEST_CAPTION
 
 MOST_TEXT = 1 << 29
-"""Characters of all captions and samples of a set: they are held in memory until it is whole."""
+"""The most characters of captions and samples in a set, which is held in memory until complete."""
 
 
 async def captions_in(requests: AsyncIterator[pb.UploadCaptionsRequest]) -> dict[str, str]:
-    """Captions by sample. Raises InvalidInput naming the request's field."""
+    """The captions by sample. Raises InvalidInput naming the request's field."""
     captions: dict[str, str] = {}
-    begun, size = False, 0
+    has_header, size = False, 0
     async for request in requests:
-        if begun != (request.WhichOneof("part") == "caption"):
+        if has_header != (request.WhichOneof("part") == "caption"):
             raise InvalidInput("expected one header, and then captions", field="header")
-        if begun:
+        if has_header:
             sample, text = _caption(request.caption)
             if sample in captions:
                 raise InvalidInput(f"a second caption of {sample!r:.100}", field="caption.sample")
@@ -31,9 +31,9 @@ async def captions_in(requests: AsyncIterator[pb.UploadCaptionsRequest]) -> dict
             captions[sample] = text
         else:
             _check_header(request.header)
-            begun = True
+            has_header = True
     if not captions:
-        raise InvalidInput("no captions", field="caption" if begun else "header")
+        raise InvalidInput("no captions", field="caption" if has_header else "header")
     return captions
 
 

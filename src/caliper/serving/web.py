@@ -1,8 +1,8 @@
-"""The HTTP server of pages, for people at this machine: read-only, and for their browsers alone.
+"""The HTTP server of pages: read-only, for browsers on this machine only.
 
-There are no tokens, so nobody else gets in: it listens on loopback, answers only what was
-addressed to this machine by name (a page elsewhere whose name was made to point here is refused),
-and tells browsers to give its answers to no other page.
+As there are no tokens, other access is prevented: it listens on loopback, accepts only Host
+headers that name this machine (against DNS rebinding), and tells browsers not to share its
+responses with other sites.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _HEADERS = {
 }
 
 Trouble = Callable[[int, str], web.Response]
-"""The answer that tells people of a status and why."""
+"""Renders an error response from a status and a reason."""
 
 
 class WebServer:
-    """Serves routes until it is cancelled; failures are told by the table of failures."""
+    """Serves routes until cancelled; errors get their status from the table of failures."""
 
     def __init__(self, address: Address, routes: Iterable[web.RouteDef], trouble: Trouble) -> None:
         refuse_far(address, "page_address")
@@ -57,10 +57,10 @@ class WebServer:
         self.started = asyncio.Event()
 
     async def run(self) -> None:
-        """Listen, say where, and serve. Raises InvalidInput when the address is taken."""
+        """Listen, log the address, and serve. Raises InvalidInput when the address is taken."""
         application = web.Application(middlewares=[self._guard])
         application.router.add_routes(self._routes)
-        # Who leaves takes the work along: a comparison of large runs is for nobody then.
+        # A client that disconnects cancels its work, such as a comparison of large runs.
         runner = web.AppRunner(
             application,
             logger=LOG,
@@ -78,7 +78,7 @@ class WebServer:
             await runner.cleanup()
 
     async def _listen(self, runner: web.AppRunner) -> None:
-        # The name may stand for two addresses, each of which would get a port of its own.
+        # localhost may resolve to two addresses, and each would get its own port.
         host = "127.0.0.1" if self.address.host == "localhost" else self.address.host
         try:
             await web.TCPSite(runner, host, self.address.port).start()
@@ -92,29 +92,29 @@ class WebServer:
     async def _guard(
         self, request: web.Request, handler: Callable[[web.Request], Any]
     ) -> web.StreamResponse:
-        found = await self._answer(request, handler)
+        response = await self._answer(request, handler)
         for name, value in _HEADERS.items():
-            found.headers.setdefault(name, value)
-        return found
+            response.headers.setdefault(name, value)
+        return response
 
     async def _answer(
         self, request: web.Request, handler: Callable[[web.Request], Any]
     ) -> web.StreamResponse:
-        refused = _refusal(request.headers)
-        if refused:
-            return self._trouble(403, refused)
+        refusal = _refusal(request.headers)
+        if refusal:
+            return self._trouble(403, refusal)
         try:
             async with asyncio.timeout(_DEADLINE):
-                found: web.StreamResponse = await handler(request)
-                return found
+                response: web.StreamResponse = await handler(request)
+                return response
         except web.HTTPException as error:
-            answer = self._trouble(error.status, _PLAIN.get(error.status, error.reason))
+            answer = self._trouble(error.status, _REASONS.get(error.status, error.reason))
             if hdrs.ALLOW in error.headers:
                 answer.headers[hdrs.ALLOW] = error.headers[hdrs.ALLOW]
             return answer
         except TimeoutError:
             return self._trouble(504, "This took too long.")
-        except Exception as error:  # noqa: BLE001 - whatever it is, people are told of it
+        except Exception as error:  # noqa: BLE001 - every error is rendered as a page
             return self._failure(error)
 
     def _failure(self, error: Exception) -> web.Response:
@@ -122,27 +122,27 @@ class WebServer:
         if status == 500:
             _LOG.error("a page failed", exc_info=error)
             return self._trouble(500, "Something failed here; the service's log says more.")
-        # It names files, never folders.
-        told = note_of(error) if isinstance(error, InvalidInput) else str(error)
-        return self._trouble(status, told)
+        # `note_of` names files, never folders.
+        message = note_of(error) if isinstance(error, InvalidInput) else str(error)
+        return self._trouble(status, message)
 
 
-_PLAIN = {404: "There is no such page.", 405: "Pages can only be read here."}
+_REASONS = {404: "There is no such page.", 405: "Pages can only be read here."}
 
 
 def _refusal(headers: Mapping[str, str]) -> str:
-    """Why a request is none of a person's at this machine; empty when it may be."""
-    if not _ours(headers.get(hdrs.HOST, "")):
+    """Why a request is refused; empty if it may come from a person on this machine."""
+    if not _names_this_machine(headers.get(hdrs.HOST, "")):
         return "These pages are for browsers at this machine: call them by localhost or 127.0.0.1."
-    # A link may lead here from anywhere; what another page loads or posts by itself may not.
-    elsewhere = headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
-    if elsewhere and headers.get("Sec-Fetch-Mode") != "navigate":
+    # Links from other sites are allowed; their subresource and script requests are not.
+    cross_site = headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    if cross_site and headers.get("Sec-Fetch-Mode") != "navigate":
         return "Other pages may link here, and no more."
     return ""
 
 
-def _ours(host: str) -> bool:
-    """Whether a Host header names this machine, at whatever port: it may be forwarded."""
+def _names_this_machine(host: str) -> bool:
+    """Whether a Host header names this machine, at any port, as ports may be forwarded."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:

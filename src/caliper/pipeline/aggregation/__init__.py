@@ -1,1 +1,1 @@
-"""Verdicts and events become ledgers, scores and reports."""
+"""Aggregates verdicts and events into ledgers, scores and reports."""

@@ -1,7 +1,7 @@
-"""Aggregating many runs: verdicts come off a log, scores and ends of runs go out.
+"""Aggregates many runs: reads verdicts from a log, and publishes scores and ends of runs.
 
-There is one aggregator. Its snapshots hold its offsets and ledgers, so that a new one takes over
-from there: what came after is read again, and entering it twice changes nothing.
+There is one aggregator. Its snapshots contain offsets and ledgers, so that a new one resumes from
+there. Later records are read again; applying a record twice changes nothing.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _ANNOUNCED_RUNS = 4096
 
 
 class Aggregator:
-    """Holds the ledgers of the runs that are going on.
+    """Holds the ledgers of running runs.
 
-    `apply` takes records in any order and any number of times. Its methods may be called
-    from several tasks of one event loop.
+    `apply` takes records in any order and any number of times. Methods may be called from
+    several tasks of one event loop.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class Aggregator:
         self.troubles: Counter[Trouble] = Counter()
 
     async def resume(self) -> None:
-        """Take up from the newest whole snapshot; without one, from the first record kept.
+        """Resume from the newest intact snapshot, or without one from the first retained record.
         Raises StoreUnavailable.
         """
-        # Who asks for scores already has a run opened that knows of no events.
+        # Requests for scores may already have opened runs, without their events: these are dropped.
         async with self._lock:
-            await self._take_up()
+            await self._restore()
 
-    async def _take_up(self) -> None:
+    async def _restore(self) -> None:
         snapshot, errors = await newest(self._store)
         for error in errors:
             self._trouble(Trouble.LOST, str(error))
@@ -84,27 +84,27 @@ class Aggregator:
         self._announced = OrderedDict(snapshot.announced)
         for name in list(self._runs):
             self._drop(name)
-        for run, kept in snapshot.runs.items():
+        for run, saved in snapshot.runs.items():
             try:
-                found = await self._opener.restore(run, kept.columns, self._clock.monotonic())
-                found.recall(kept.facts)
+                run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
+                run_ledger.recall(saved.facts)
             except InvalidInput as error:
                 self._trouble(Trouble.LOST, str(error))
                 continue
-            found.reported = found.ledger.changes if kept.current else -1
-            self._runs[run] = found
-            self.live.hold(found)
+            run_ledger.reported = run_ledger.ledger.changes if saved.current else -1
+            self._runs[run] = run_ledger
+            self.live.hold(run_ledger)
 
     async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
-        """The topic is about to be read: `LogOffsets.begin`."""
+        """Prepare for reading a topic; see `LogOffsets.begin`."""
         async with self._lock:
             if self.places.begin(topic, log, ends):
                 self._trouble(Trouble.LOST, f"{topic} is not as it was: all of it is read again")
 
     async def apply(self, records: Sequence[Record]) -> None:
-        """Enter what these records of the topics verdicts and runs tell.
+        """Apply records of the topics of verdicts and runs.
 
-        Raises StoreUnavailable or StoreFull: the same records may then be applied again.
+        Raises StoreUnavailable or StoreFull; the same records may then be applied again.
         """
         async with self._lock:
             for record in records:
@@ -144,7 +144,7 @@ class Aggregator:
             self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
             return
         if isinstance(event, RunEnded):
-            self._heard_of_end(event)
+            self._note_end(event)
             return
         self._unknown.pop(event.run, None)
         run = await self.find(event.run)
@@ -154,33 +154,33 @@ class Aggregator:
         elif not (is_run_id(event.run) and await self._opener.planning(event.run)):
             self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {event.run!r:.40}")
 
-    def _heard_of_end(self, event: RunEnded) -> None:
-        """Our own announcement, or that of the aggregator before us."""
-        told = (event.state, event.report)
-        self._announced[event.run] = told
+    def _note_end(self, event: RunEnded) -> None:
+        """Note an announced end, by this aggregator or its predecessor."""
+        announcement = (event.state, event.report)
+        self._announced[event.run] = announcement
         self._announced.move_to_end(event.run)
         if len(self._announced) > _ANNOUNCED_RUNS:
             self._announced.popitem(last=False)
         if event.run in self._runs:
-            self._runs[event.run].announced = told
+            self._runs[event.run].announced = announcement
 
     async def find(self, run: str) -> RunLedger | None:
-        """The run, opened from the store when it is not held; None when it is not there."""
+        """The run, opened from the store if it is not in memory; None if it does not exist."""
         if run in self._runs:
             return self._runs[run]
         if run in self._unknown or not is_run_id(run):
             return None
         try:
-            found = await self._opener.open(run, self._clock.monotonic())
+            run_ledger = await self._opener.open(run, self._clock.monotonic())
         except InvalidInput as error:
             self._trouble(Trouble.LOST, f"run {run}: {error}")
-            found = None
-        if found is None:
+            run_ledger = None
+        if run_ledger is None:
             self._unknown[run] = None
             return None
-        found.announced = self._announced.get(run, found.announced)
-        self._runs[run] = found
-        return found
+        run_ledger.announced = self._announced.get(run, run_ledger.announced)
+        self._runs[run] = run_ledger
+        return run_ledger
 
     async def _make_room(self) -> None:
         logs = [run.log for run in self._runs.values()]
@@ -190,21 +190,21 @@ class Aggregator:
             await log.flush()
 
     async def conclude(self) -> None:
-        """End every run that is due, and forget those that ended long ago.
+        """End every run that is due, and drop runs that ended long ago.
 
-        For an aggregator that is up to date: before, it would end what its own past ended.
-        Raises StoreUnavailable, StoreFull, or what `announce` raises: call it again then.
+        Only for an aggregator that has caught up: before, it would end runs again that it ended
+        earlier. Raises StoreUnavailable, StoreFull, or what `announce` raises; call it again then.
         """
         for run in list(self._runs.values()):
-            if self._silent(run) >= self._bounds.idle:
-                # Heard of before the plan that has it tried again, or lost: it is waited for
-                # no longer.
+            if self._idle_seconds(run) >= self._bounds.idle:
+                # The retried questions were answered before the plan that retries them, or are
+                # lost: stop waiting for them.
                 run.tried.clear()
             if run.due and self._may_end(run):
                 await self._end(run)
         async with self._lock:
             for name, run in list(self._runs.items()):
-                if run.settled and not run.due and self._silent(run) >= self._bounds.idle:
+                if run.settled and not run.due and self._idle_seconds(run) >= self._bounds.idle:
                     await run.log.flush()
                     self._drop(name)
 
@@ -212,12 +212,12 @@ class Aggregator:
         self._rolling.forget(name)
         self.live.forget(self._runs.pop(name))
 
-    def _silent(self, run: RunLedger) -> float:
+    def _idle_seconds(self, run: RunLedger) -> float:
         return self._clock.monotonic() - run.touched
 
     def _may_end(self, run: RunLedger) -> bool:
         early = run.ending is not RunState.FINISHED and not run.broken
-        if early and self._silent(run) < self._bounds.quiet:
+        if early and self._idle_seconds(run) < self._bounds.quiet:
             return False
         return run.reported < 0 or self._rolling.affordable(f"{run.run}/report")
 
@@ -225,74 +225,74 @@ class Aggregator:
         ending, changes = run.ending, run.ledger.changes
         if ending is None:
             return
-        # The evidence first: who finds end.json finds all that the report rests on.
+        # Evidence first: where end.json exists, so does all evidence behind the report.
         await run.log.flush()
-        written = await self._write(run, ending)
-        if written is None:
+        result = await self._write(run, ending)
+        if result is None:
             return
         outcomes = run.ledger.digest()
         now = self._clock.now()
-        await run.write_end(written, outcomes, now)
+        await run.write_end(result, outcomes, now)
         run.reported = changes
-        if run.announced != written:
-            state, report = written
+        if run.announced != result:
+            state, report = result
             error = run.error if state is RunState.FAILED else ""
             event = RunEnded(run.run, state, error, report)
             await self._outlets.announce(event)
-            self._heard_of_end(event)
-            await run.write_end(written, outcomes, now)
+            self._note_end(event)
+            await run.write_end(result, outcomes, now)
 
     async def _write(self, run: RunLedger, ending: RunState) -> tuple[RunState, str] | None:
-        """State and digest of the report that was written; None when it is out of date."""
+        """Write the report. Returns its state and digest, or None if it is out of date."""
         if not run.broken:
             try:
                 spending = self._rolling.spending(f"{run.run}/report")
-                written = await self._files.write(run, ending, self.live, spending)
+                result = await self._files.write(run, ending, self.live, spending)
             except InvalidInput as error:
                 run.broken, run.error = True, str(error)
                 self._trouble(Trouble.LOST, f"run {run.run}: {error}")
             else:
-                return written if run.ending is ending else None
+                return result if run.ending is ending else None
         return RunState.FAILED, ""
 
     async def flush(self) -> None:
-        """Write the evidence that waits. Raises StoreUnavailable or StoreFull."""
+        """Write the pending evidence. Raises StoreUnavailable or StoreFull."""
         await asyncio.gather(*(run.log.flush() for run in self._runs.values()))
 
     async def snapshot(self) -> None:
-        """Keep everything that `resume` needs. Raises StoreUnavailable or StoreFull."""
+        """Store everything that `resume` needs. Raises StoreUnavailable or StoreFull."""
         async with self._lock:
             await self.flush()
-            kept = {
+            runs = {
                 name: KeptRun(run.facts(), run.ledger.columns, run.reported == run.ledger.changes)
                 for name, run in self._runs.items()
             }
-            snapshot = Snapshot(self._number, self.places, dict(self._announced), kept)
-            # Nothing is entered while the lock is held, so the columns need not be copied.
+            snapshot = Snapshot(self._number, self.places, dict(self._announced), runs)
+            # The lock keeps records out, so the columns need not be copied.
             data = await asyncio.to_thread(encode, snapshot)
             await save(self._store, self._number, data)
             self._number += 1
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, patient: bool = False) -> Scores | None:
-        """Where a run stands, with its figures so far; None for a run that nobody stored. With
-        `patient` those of its end are waited for.
+        """The state and figures of a run so far; None for an unknown run. With `patient`, waits
+        for the final figures of a run that is over.
 
-        Figures are computed anew at most so often that it costs a tenth of the time.
-        Raises StoreUnavailable, InvalidInput when the plan is lost.
+        Recomputing figures takes at most a tenth of the time. Raises StoreUnavailable,
+        InvalidInput when the plan is lost.
         """
         async with self._lock:
             if not is_run_id(run):
                 return None
             self._unknown.pop(run, None)
-            found = await self.find(run)
-            if found is None:
+            run_ledger = await self.find(run)
+            if run_ledger is None:
                 planning = await self._opener.planning(run)
                 return Scores(RunState.PLANNING, ()) if planning else None
-        return await self._rolling.scores(found, patient=patient)
+        return await self._rolling.scores(run_ledger, patient=patient)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
-        """What `scores` gives, and whenever that has changed; ends with the run."""
+        """Yield the result of `scores` now and whenever it changes, until the run is over."""
         return changes_of(partial(self.scores, run, patient=True), interval, self._clock)
 
     def _trouble(self, kind: Trouble, text: str) -> None:

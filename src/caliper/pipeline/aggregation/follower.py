@@ -1,4 +1,4 @@
-"""Keeping an aggregator up to date with its topics, and its snapshots with the aggregator."""
+"""Keeps an aggregator up to date with its topics, and its snapshots with the aggregator."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from caliper.ports.clock import Clock
 from caliper.ports.stream import LogReader
 
 _TOPICS = (RUNS, VERDICTS)
-# Others have their turn after so many records, however many are waiting.
-_TURN = 64
+# Number of records after which other tasks of the event loop get their turn.
+_RECORDS_PER_TURN = 64
 
 
 @dataclass(frozen=True, slots=True)
 class FollowerTiming:
-    """Seconds between two looks at what is due, between two snapshots, and until a store or
-    stream that is down is tried again; where `patience` is None, that ends it.
+    """Seconds between checks for runs that are due (`conclude`), between snapshots (`keep`), and
+    before retrying a store or stream that is down (`patience`; None fails instead).
 
-    Without `snapshots`, as for topics that end with their process, the evidence alone is written
-    as often.
+    Without `snapshots`, as for topics that live in the process, only the evidence is written at
+    those times.
     """
 
     conclude: float = 1.0
@@ -36,8 +36,8 @@ class FollowerTiming:
 class Follower:
     """Reads the topics into the aggregator until they are closed.
 
-    `current` is set once everything is entered that had been published before it began:
-    from then on runs are ended. `check` fails as long as store or stream do not answer.
+    `current` is set once everything published before the start is applied; from then on runs are
+    ended. `check` fails while store or stream do not answer.
     """
 
     def __init__(
@@ -51,30 +51,30 @@ class Follower:
         self._pace = pace or FollowerTiming()
         self._behind = set(_TOPICS)
         self.current = asyncio.Event()
-        # By what it has to do: that one thing goes well says nothing of the others.
+        # By task: success of one says nothing about the others.
         self._troubles: dict[str, Exception] = {}
 
     async def check(self) -> None:
-        """Raises what keeps it from following."""
+        """Raise the error that keeps it from following, if any."""
         for trouble in self._troubles.values():
             raise trouble
 
     async def run(self) -> None:
-        """Resume, follow, and keep a last snapshot when the topics end or this is cancelled."""
+        """Resume, follow, and store a last snapshot when the topics end or this is cancelled."""
         if self._pace.snapshots:
-            await self._patiently("resume", self._aggregator.resume)
+            await self._with_retries("resume", self._aggregator.resume)
         try:
-            async with asyncio.TaskGroup() as house:
-                keeping = house.create_task(self._keep_house())
+            async with asyncio.TaskGroup() as tasks:
+                maintenance = tasks.create_task(self._maintain())
                 async with asyncio.TaskGroup() as topics:
                     for topic in _TOPICS:
                         topics.create_task(self._follow(topic))
-                keeping.cancel()
-            await self._patiently("conclude", self._aggregator.conclude)
+                maintenance.cancel()
+            await self._with_retries("conclude", self._aggregator.conclude)
         finally:
-            await self._keep()
+            await self._persist()
 
-    async def _keep(self) -> None:
+    async def _persist(self) -> None:
         aggregator = self._aggregator
         await (aggregator.snapshot() if self._pace.snapshots else aggregator.flush())
 
@@ -83,47 +83,49 @@ class Follower:
             log, ends = await self._reader.identity(topic), dict(await self._reader.ends(topic))
             self._troubles.pop(topic, None)
             await self._aggregator.begin(topic, log, ends)
-            self._look(topic, ends)
+            self._check_current(topic, ends)
             offsets = self._aggregator.places.offsets.get(topic, {})
-            turn = 0
+            count = 0
             async for record in self._reader.read(topic, dict(offsets)):
-                await self._patiently(f"enter {topic}", partial(self._aggregator.apply, [record]))
-                turn += 1
+                await self._with_retries(
+                    f"enter {topic}", partial(self._aggregator.apply, [record])
+                )
+                count += 1
                 if topic in self._behind:
-                    self._look(topic, ends)
-                if turn % _TURN == 0:
+                    self._check_current(topic, ends)
+                if count % _RECORDS_PER_TURN == 0:
                     await asyncio.sleep(0)
 
-        await self._patiently(topic, read)
+        await self._with_retries(topic, read)
 
-    def _look(self, topic: str, ends: dict[int, int]) -> None:
+    def _check_current(self, topic: str, ends: dict[int, int]) -> None:
         reached = self._aggregator.places.offsets.get(topic, {})
         if all(reached.get(partition, 0) >= end for partition, end in ends.items()):
             self._behind.discard(topic)
         if not self._behind:
             self.current.set()
 
-    async def _keep_house(self) -> None:
+    async def _maintain(self) -> None:
         next_snapshot = self._clock.monotonic() + self._pace.keep
         while True:
             await self._clock.sleep(self._pace.conclude)
             if self.current.is_set():
-                await self._patiently("conclude", self._aggregator.conclude)
+                await self._with_retries("conclude", self._aggregator.conclude)
             if self._clock.monotonic() >= next_snapshot:
-                await self._patiently("snapshot", self._keep)
+                await self._with_retries("snapshot", self._persist)
                 next_snapshot = self._clock.monotonic() + self._pace.keep
 
-    async def _patiently(self, what: str, step: Callable[[], Awaitable[None]]) -> None:
-        """Do a step, and again as long as store or stream are down."""
+    async def _with_retries(self, task: str, step: Callable[[], Awaitable[None]]) -> None:
+        """Do a step, retrying while store or stream are down."""
         while True:
             try:
                 await step()
             except (StoreUnavailable, StreamUnavailable) as error:
                 if self._pace.patience is None:
                     raise
-                # Held against it until it is answered, and not only until it is tried again.
-                self._troubles[what] = error
+                # Reported until a retry succeeds, not just until the next retry.
+                self._troubles[task] = error
                 await self._clock.sleep(self._pace.patience)
             else:
-                self._troubles.pop(what, None)
+                self._troubles.pop(task, None)
                 return

@@ -1,4 +1,4 @@
-"""How far the aggregator is behind its topics, as telemetry."""
+"""Records how far the aggregator lags behind its topics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACE = 10.0
 
 
 class LagMeter:
-    """Asks `logs` for the ends of the topics again and again, and tells what is not entered."""
+    """Compares the ends of the topics with what is applied, and records the difference."""
 
     def __init__(
         self, aggregator: Aggregator, logs: LogReader, clock: Clock, telemetry: Telemetry
@@ -24,15 +24,17 @@ class LagMeter:
         self._clock, self._telemetry = clock, telemetry
 
     async def run(self) -> None:
-        """Look every ten seconds; while the stream is away nothing new is told."""
+        """Measure every ten seconds, skipping while the stream is down."""
         while True:
             for topic in (RUNS, VERDICTS):
                 with suppress(StreamUnavailable):
-                    await self._look(topic)
+                    await self._measure(topic)
             await self._clock.sleep(_PACE)
 
-    async def _look(self, topic: str) -> None:
+    async def _measure(self, topic: str) -> None:
         ends = await self._logs.ends(topic)
         reached = self._aggregator.places.offsets.get(topic, {})
-        lag = {place: max(0, end - reached.get(place, 0)) for place, end in ends.items()}
+        lag = {
+            partition: max(0, end - reached.get(partition, 0)) for partition, end in ends.items()
+        }
         self._telemetry.record(RecordsWaiting(topic, lag))

@@ -1,4 +1,4 @@
-"""What the aggregator turns to, and the bounds it keeps."""
+"""The outlets of the aggregator, and its bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from caliper.ports.telemetry import SILENT, Telemetry
 
 
 class Trouble(StrEnum):
-    """What may be wrong with a message or with what is stored; it is counted and passed over."""
+    """A fault in a message or in stored data. It is counted and skipped."""
 
     UNDECODABLE = "undecodable"
     UNKNOWN_RUN = "unknown_run"
@@ -22,8 +22,8 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outlets:
-    """Where the aggregator turns to. `announce` publishes the end of a run; `warn` tells
-    people and must neither wait nor raise; `telemetry` takes its events.
+    """Where the aggregator sends its results. `announce` publishes the end of a run, `warn`
+    reports a fault and must neither block nor raise, `telemetry` records events.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
@@ -33,11 +33,14 @@ class Outlets:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`pending` bytes of evidence wait in memory at most, over all runs, and as many `verdicts` of
-    one run; of one run, at most so many `changes` wait for somebody to look at its scores. `quiet`
-    seconds without a message end a run that is cancelled or has failed: what was in flight is then
-    in. A run that ended is forgotten after `idle` seconds; the store has it. One that is tried
-    again ends after as many at the latest.
+    """Bounds of memory and time.
+
+    At most `pending` bytes of evidence over all runs, and `verdicts` verdicts per run, wait in
+    memory to be written. At most `changes` changes per run are queued for its live scores.
+
+    A cancelled or failed run ends after `quiet` seconds without a message: what was in flight has
+    arrived by then. A run that ended is dropped from memory after `idle` seconds without one; the
+    store has it. A run with retried questions stops waiting for them after as many.
     """
 
     pending: int = 4 << 20

@@ -1,1 +1,1 @@
-"""Runs are compared, in figures and question by question."""
+"""Compares runs by their figures and question by question."""

@@ -1,4 +1,4 @@
-"""Runs of an installation, compared from what the store keeps of them."""
+"""Compares runs of an installation from the store."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ Pictures = dict[tuple[str, str], bytes]
 """JPEG by benchmark and path of the media."""
 
 PicturesOf = Callable[[RunSpec], Callable[[str, str], bytes | None]]
-"""What shows the media of a run, asked from a thread: a benchmark and a path give a JPEG."""
+"""Returns a function, called in a thread, from benchmark and media path to a JPEG."""
 
 
 class Comparer:
-    """Compares runs of a store, one comparison at a time, beside the event loop that it was made
-    in. What is over the memory of one comparison waits.
+    """Compares runs of a store in a worker thread, one comparison at a time to bound memory.
+
+    Create it in the event loop that the store belongs to.
     """
 
     def __init__(self, store: ObjectStore, runs: RunBook, pictures: PicturesOf) -> None:
@@ -40,44 +41,46 @@ class Comparer:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="comparing")
 
     async def compare(
-        self, runs: Sequence[str], wished: ComparisonRequest, *, pictures: bool = False
+        self, runs: Sequence[str], request: ComparisonRequest, *, pictures: bool = False
     ) -> tuple[Comparison, Pictures]:
-        """The first run, the others against it, and pictures of the listed flips.
+        """Compare the first run with the others, with pictures of the listed flips.
 
-        Raises NotFound for an unknown run, and what `comparing.compare_runs` raises.
+        Raises NotFound for an unknown run, and what `comparison.compare_runs` raises.
         """
         if len(runs) > MOST_CANDIDATES + 1:
             raise InvalidInput(f"{MOST_CANDIDATES} candidates at most", field="runs")
         specs = [await self._runs.spec(run) for run in runs]
-        refuse(specs, wished)
+        refuse(specs, request)
         store = RelayedStore(self._store)
         captions = partial(captions_of_run, store)
-        shown = [self._pictures(spec) for spec in specs] if pictures else []
+        picture_sources = [self._pictures(spec) for spec in specs] if pictures else []
 
         async def work() -> tuple[Comparison, Pictures]:
-            found = await compare_runs([StoredRun(spec, store, captions) for spec in specs], wished)
-            seen: Pictures = {}
-            for candidate, picture in zip(found.candidates, shown[1:], strict=False):
+            comparison = await compare_runs(
+                [StoredRun(spec, store, captions) for spec in specs], request
+            )
+            jpegs: Pictures = {}
+            for candidate, picture in zip(comparison.candidates, picture_sources[1:], strict=False):
                 for flip in candidate.flips.listed:
-                    await _look(flip.after.benchmark, flip.after.media, picture, seen)
-            return found, seen
+                    await _add_pictures(flip.after.benchmark, flip.after.media, picture, jpegs)
+            return comparison, jpegs
 
         return await aside(work, self._executor)
 
     async def close(self) -> None:
-        """Let the thread go. What it is doing was cancelled with its caller."""
+        """Release the thread. Its work was cancelled with the caller."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 
-async def _look(
+async def _add_pictures(
     benchmark: str,
     media: Sequence[str],
     picture: Callable[[str, str], bytes | None],
-    seen: Pictures,
+    pictures: Pictures,
 ) -> None:
     for path in media[:PICTURES_A_FLIP]:
-        if (benchmark, path) not in seen:
-            # In a thread once more, for it waits for the loop that the store belongs to.
-            found = await asyncio.to_thread(picture, benchmark, path)
-            if found is not None:
-                seen[benchmark, path] = found
+        if (benchmark, path) not in pictures:
+            # In another thread, because it blocks on the event loop of the store.
+            jpeg = await asyncio.to_thread(picture, benchmark, path)
+            if jpeg is not None:
+                pictures[benchmark, path] = jpeg

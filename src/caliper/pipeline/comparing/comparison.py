@@ -1,8 +1,8 @@
-"""Several runs set beside the first: one way to do it, wherever the runs are kept.
+"""Compares candidate runs with a base run, wherever the runs are stored.
 
-In memory are the base (its ledger, tallies, the scores of its questions, and its captions unless
-they are spilled), one other run at a time, and what is told of those that came before: figures,
-counts, and the largest flips.
+Memory holds the base (its ledger, tallies, scores of its questions, and its captions unless they
+are spilled), one candidate at a time, and the results for earlier candidates: figures, counts,
+and the largest flips.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ Differences = dict[str, dict[Path, Difference]]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """How to compare: runs that are not alike, and runs that are not complete, are refused
-    otherwise.
-    `flips` are listed at most in each direction and of each candidate.
+    """How to compare. Runs with different setups are refused unless `anyway`, incomplete runs
+    unless `partial`. At most `flips` flips are listed per direction and candidate.
     """
 
     anyway: bool = False
@@ -49,8 +48,8 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run that is compared: `state` as its report has it, coverage by benchmark, and the share of
-    captions with signs of stuffing, of the benchmarks where it is too large to go by figures.
+    """A compared run: its `state` as in its report, its coverage by benchmark, and the share of
+    captions with signs of stuffing (`stuffed`) for benchmarks where that makes figures doubtful.
     """
 
     run: str
@@ -61,14 +60,14 @@ class Side:
 
     @property
     def share(self) -> float:
-        """The least coverage of its benchmarks."""
+        """The lowest coverage among its benchmarks."""
         return min((coverage.share for coverage in self.coverage.values()), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The differences of one benchmark by path, headline first. `rows` are those of its first
-    table, in the column that its chart draws: a label and a path each.
+    """The differences of a benchmark by path, headline first. `rows` are label and path for each
+    row of its first table, in the column that its chart shows.
     """
 
     name: str
@@ -81,7 +80,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A candidate against the base; `differing` is what they differ in beside the checkpoint."""
+    """A candidate compared with the base; `differing` lists differences beyond the checkpoint."""
 
     side: Side
     differing: tuple[Distinction, ...]
@@ -91,7 +90,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The first run, and what the others are against it, in their order."""
+    """The base, and the candidates compared with it, in their order."""
 
     base: Side
     candidates: tuple[Against, ...]
@@ -103,63 +102,63 @@ class Comparison:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What `sides` are called: their labels, with the run id where one label is several's."""
+        """Names of `sides`: their labels, with the run id where several share a label."""
         return told_apart([side.name for side in self.sides], [side.run for side in self.sides])
 
 
-def refuse(specs: Sequence[RunSpec], wished: ComparisonRequest) -> list[tuple[Distinction, ...]]:
-    """What each candidate differs in from the first, before a verdict of theirs is read.
+def refuse(specs: Sequence[RunSpec], request: ComparisonRequest) -> list[tuple[Distinction, ...]]:
+    """The setup differences of each candidate from the base, without reading verdicts.
 
-    Raises NotComparable for runs that are not alike, unless that is wished `anyway`, and
-    InvalidInput for too many of them or for more flips than are ever listed.
+    Raises NotComparable for runs with different setups, unless `anyway`, and InvalidInput for a
+    wrong number of runs or flips.
     """
     if not 2 <= len(specs) <= MOST_CANDIDATES + 1:
         raise InvalidInput(
             f"a base and 1 to {MOST_CANDIDATES} candidates are compared", field="runs"
         )
-    if not 0 <= wished.flips <= MOST_FLIPS:
+    if not 0 <= request.flips <= MOST_FLIPS:
         raise InvalidInput(f"0 to {MOST_FLIPS} flips are listed", field="flips")
     base, *others = map(declared, specs)
-    found = [between(base, other) for other in others]
-    if not wished.anyway:
-        for differing in found:
+    distinctions = [between(base, other) for other in others]
+    if not request.anyway:
+        for differing in distinctions:
             refuse_unlike(differing)
-    return found
+    return distinctions
 
 
-async def compare_runs(runs: Sequence[StoredRun], wished: ComparisonRequest) -> Comparison:
-    """The first run and the others against it.
+async def compare_runs(runs: Sequence[StoredRun], request: ComparisonRequest) -> Comparison:
+    """Compare the first run with the others.
 
-    Raises what `refuse` raises, NotReady for a run that is not complete (unless `partial` is
-    wished), InvalidInput when something of a run is lost, StoreUnavailable.
+    Raises what `refuse` raises, NotReady for a run that is not complete (unless `partial`),
+    InvalidInput when something of a run is lost, StoreUnavailable.
     """
-    found = refuse([run.spec for run in runs], wished)
+    distinctions = refuse([run.spec for run in runs], request)
     candidates = []
-    side, base, captions = await _opened(runs[0], wished)
+    side, base, captions = await _open(runs[0], request)
     totals, questions = await tallies(base.spec, base.plan, base.ledger), await Questions.of(base)
-    for stored, differing in zip(runs[1:], found, strict=True):
-        candidate, other, theirs = await _opened(stored, wished)
+    for stored, differing in zip(runs[1:], distinctions, strict=True):
+        candidate, other, other_captions = await _open(stored, request)
         parts = await _parts(other, base.spec, totals)
-        changes = await questions.changes(other, wished.flips)
-        told = await flips((base, captions), (other, theirs), changes)
-        candidates.append(Against(candidate, differing, parts, told))
-    return Comparison(side, _together(candidates))
+        changes = await questions.changes(other, request.flips)
+        listed = await flips((base, captions), (other, other_captions), changes)
+        candidates.append(Against(candidate, differing, parts, listed))
+    return Comparison(side, _adjust_p_values(candidates))
 
 
-async def _opened(stored: StoredRun, wished: ComparisonRequest) -> tuple[Side, RunLedger, Captions]:
-    """The run as it is told, the run itself, and its captions."""
-    # First: what is opened holds all that the run had when it ended.
+async def _open(stored: StoredRun, request: ComparisonRequest) -> tuple[Side, RunLedger, Captions]:
+    """The side to show, the run itself, and its captions."""
+    # The record first: if it says that the run ended, the run opened after it is whole.
     record = await read_record(run_store(stored.store, stored.spec.run_id), stored.spec)
     run = await stored.open()
     by_ledger, coverage = standing(run.spec, run.summary, run.ledger)
-    # A release before noted no start of a local run, and no end: its ledger tells.
-    told = None if record.started else Scores(by_ledger, ())
-    state = record.status(told).state
+    # An earlier release recorded neither start nor end of local runs: use the ledger.
+    scores = None if record.started else Scores(by_ledger, ())
+    state = record.status(scores).state
     if state in (RunState.FINISHED, RunState.COMPLETE):
-        # Unless what it rests on was lost since.
+        # By the ledger, in case evidence was lost since.
         state = by_ledger
     side = Side(run.run, run.spec.name, state, coverage)
-    if not wished.partial:
+    if not request.partial:
         refuse_partial(f"run {side.run} ({side.name})", side.state, side.share)
     captions = await stored.captions(run)
     return replace(side, stuffed=await _stuffed(run, captions)), run, captions
@@ -168,10 +167,10 @@ async def _opened(stored: StoredRun, wished: ComparisonRequest) -> tuple[Side, R
 async def _stuffed(run: RunLedger, captions: Captions) -> dict[str, float]:
     shares = {}
     for part in run.spec.benchmarks:
-        found = await suspicious(part.name, run.plan, captions.get(part.name, {}))
-        if found.stuffing:
-            shares[part.name] = found.stuffed / found.examined
-        # Whoever waits for the comparison may have left.
+        signs = await suspicious(part.name, run.plan, captions.get(part.name, {}))
+        if signs.stuffing:
+            shares[part.name] = signs.stuffed / signs.examined
+        # Yield, so that a cancelled comparison stops here.
         await asyncio.sleep(0)
     return shares
 
@@ -186,27 +185,27 @@ def refuse_partial(run: str, state: str, share: float) -> None:
 
 
 async def _parts(
-    other: RunLedger, spec_of_base: RunSpec, base: Mapping[str, Tally]
+    other: RunLedger, base_spec: RunSpec, base: Mapping[str, Tally]
 ) -> tuple[Part, ...]:
-    """The benchmarks that both ran."""
+    """The differences for the benchmarks that both runs have."""
     totals = await tallies(other.spec, other.plan, other.ledger)
-    found = []
+    parts = []
     for spec in other.spec.benchmarks:
         if spec.name not in base:
             continue
         layout = benchmark(spec.name).report(totals[spec.name], spec.settings)
-        theirs = _by_path(spec_of_base, spec.name, base[spec.name])
+        base_figures = _by_path(base_spec, spec.name, base[spec.name])
         figures = {}
         for figure in _figures(layout):
             figures[figure.path] = difference(
-                figure, base[spec.name], totals[spec.name], theirs.get(figure.path)
+                figure, base[spec.name], totals[spec.name], base_figures.get(figure.path)
             )
-            # Whoever waits for the comparison may have left.
+            # Yield, so that a cancelled comparison stops here.
             await asyncio.sleep(0)
         column, rows = _table(layout, figures)
         title = benchmark(spec.name).title
-        found.append(Part(spec.name, title, layout.headline, column, rows, figures))
-    return tuple(found)
+        parts.append(Part(spec.name, title, layout.headline, column, rows, figures))
+    return tuple(parts)
 
 
 def _by_path(spec: RunSpec, name: str, tally: Tally) -> dict[Path, Figure]:
@@ -215,7 +214,7 @@ def _by_path(spec: RunSpec, name: str, tally: Tally) -> dict[Path, Figure]:
 
 
 def _figures(layout: ReportLayout) -> list[Figure]:
-    """The headline first, the others in their order."""
+    """The figures, headline first, the others in their order."""
     return sorted(layout.figures, key=lambda figure: figure.path != layout.headline)
 
 
@@ -231,27 +230,27 @@ def _table(
     return table.columns[column], rows
 
 
-def _together(candidates: Sequence[Against]) -> tuple[Against, ...]:
-    """The candidates with their p-values adjusted for one another."""
+def _adjust_p_values(candidates: Sequence[Against]) -> tuple[Against, ...]:
+    """The candidates with p-values adjusted across all of them."""
     parts = [{part.name: part for part in candidate.parts} for candidate in candidates]
-    for name in {name for held in parts for name in held}:
-        those = [held for held in parts if name in held]
-        together = adjusted([held[name].figures for held in those])
-        for held, figures in zip(those, together, strict=True):
-            held[name] = replace(held[name], figures=figures)
+    for name in {name for by_name in parts for name in by_name}:
+        with_benchmark = [by_name for by_name in parts if name in by_name]
+        adjusted_figures = adjusted([by_name[name].figures for by_name in with_benchmark])
+        for by_name, figures in zip(with_benchmark, adjusted_figures, strict=True):
+            by_name[name] = replace(by_name[name], figures=figures)
     return tuple(
-        replace(candidate, parts=tuple(held.values()))
-        for candidate, held in zip(candidates, parts, strict=True)
+        replace(candidate, parts=tuple(by_name.values()))
+        for candidate, by_name in zip(candidates, parts, strict=True)
     )
 
 
 def differences(
     first: Mapping[str, Tally], second: Mapping[str, Tally], specs: tuple[RunSpec, RunSpec]
 ) -> Differences:
-    """The differences of every figure by benchmark, for the benchmarks that both ran. The figures
-    are those of the second run's tally, headline first.
+    """The differences of all figures by benchmark, for the benchmarks that both runs have. The
+    figures are those of the second run's tally, headline first.
     """
-    found = {}
+    by_benchmark = {}
     for part in specs[1].benchmarks:
         if part.name in first:
             layouts = [
@@ -259,5 +258,5 @@ def differences(
                 for tally, spec in zip((first, second), specs, strict=True)
             ]
             base, figures = map(_figures, layouts)
-            found[part.name] = compare(figures, first[part.name], second[part.name], base)
-    return found
+            by_benchmark[part.name] = compare(figures, first[part.name], second[part.name], base)
+    return by_benchmark

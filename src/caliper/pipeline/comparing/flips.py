@@ -1,6 +1,6 @@
-"""The questions of two runs, paired by what they are: which got better or worse.
+"""Pairs the questions of two runs and finds which got better or worse.
 
-Scores come from the ledgers, so that texts are read of those questions alone that are listed.
+Scores come from the ledgers, so texts are read only for the questions that are listed.
 """
 
 from __future__ import annotations
@@ -22,76 +22,78 @@ _Row = tuple[bytes, str, int, float | None]
 
 @dataclass(slots=True)
 class Questions:
-    """The questions of a run that have an outcome: the index and the score of each by a key
-    that is free of the run, some 200 bytes a question.
+    """The questions of a run that have an outcome: index and score by a key that is the same in
+    every run. About 200 bytes per question.
     """
 
     known: dict[bytes, tuple[int, float | None]] = field(default_factory=dict)
 
     @classmethod
     async def of(cls, run: RunLedger) -> Questions:
-        """Those of a run. Raises InvalidInput when its plan is lost, StoreUnavailable."""
-        found = cls()
+        """The questions of a run. Raises InvalidInput when its plan is lost, StoreUnavailable."""
+        questions = cls()
         async for rows in _scores(run):
-            found.known.update((key, (index, score)) for key, _, index, score in rows)
-        return found
+            questions.known.update((key, (index, score)) for key, _, index, score in rows)
+        return questions
 
     async def changes(self, run: RunLedger, limit: int) -> Changes:
-        """What changed from these to another run's. Raises as `of` does."""
-        counted, met = Changes(limit), 0
+        """The changes from this run to another. Raises as `of` does."""
+        result, paired = Changes(limit), 0
         async for rows in _scores(run):
             changes: list[Change] = []
             for key, benchmark, index, score in rows:
                 before = self.known.get(key)
-                met += before is not None
+                paired += before is not None
                 if before is None or before[1] is None or score is None:
-                    counted.unpaired += 1
+                    result.unpaired += 1
                 elif before[1] == score:
-                    counted.same += 1
+                    result.same += 1
                 else:
                     changes.append(Change(benchmark, before[0], index, score - before[1]))
-            counted.take(changes)
-        counted.unpaired += len(self.known) - met
-        return counted
+            result.take(changes)
+        result.unpaired += len(self.known) - paired
+        return result
 
 
 Captioned = tuple[RunLedger, Captions]
 """A run with its captions."""
 
 
-async def flips(first: Captioned, second: Captioned, counted: Changes) -> Flips:
-    """The counted changes, with rows and captions of the largest: first those for the worse.
+async def flips(first: Captioned, second: Captioned, changes: Changes) -> Flips:
+    """The counts of changes, with rows and captions of the largest; changes for the worse first.
 
     Raises InvalidInput when plan or evidence are lost, StoreUnavailable.
     """
-    listed = [*counted.largest(better=False), *counted.largest(better=True)]
-    before = await _told(*first, {change.first for change in listed})
-    after = await _told(*second, {change.second for change in listed})
+    listed = [*changes.largest(better=False), *changes.largest(better=True)]
+    before = await _captioned_rows(*first, {change.first for change in listed})
+    after = await _captioned_rows(*second, {change.second for change in listed})
     return Flips(
-        better=counted.better,
-        worse=counted.worse,
-        same=counted.same,
-        unpaired=counted.unpaired,
-        listed=tuple(_flip(before[one.first], after[one.second]) for one in listed),
+        better=changes.better,
+        worse=changes.worse,
+        same=changes.same,
+        unpaired=changes.unpaired,
+        listed=tuple(_flip(before[change.first], after[change.second]) for change in listed),
     )
 
 
-_Told = tuple[VerdictRow, str]
+_CaptionedRow = tuple[VerdictRow, str]
 
 
-def _flip(before: _Told, after: _Told) -> Flip:
+def _flip(before: _CaptionedRow, after: _CaptionedRow) -> Flip:
     return Flip(before[0], after[0], (before[1], after[1]))
 
 
-async def _told(run: RunLedger, captions: Captions, wanted: set[int]) -> dict[int, _Told]:
+async def _captioned_rows(
+    run: RunLedger, captions: Captions, indices: set[int]
+) -> dict[int, _CaptionedRow]:
     """Rows by index, each with its caption."""
-    if not wanted:
+    if not indices:
         return {}
-    rows = verdict_rows(run.spec, run.plan, run.ledger, wanted)
-    found = {row.index: row async for shard in rows for row in shard}
+    rows = verdict_rows(run.spec, run.plan, run.ledger, indices)
+    by_index = {row.index: row async for shard in rows for row in shard}
     return {
         index: (row, captions.get(row.benchmark, {}).get(row.sample, ""))
-        for index, row in found.items()
+        for index, row in by_index.items()
     }
 
 

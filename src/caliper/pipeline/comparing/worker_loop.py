@@ -1,4 +1,4 @@
-"""Long work beside the event loop: in a thread, on an event loop of its own."""
+"""Runs long async work in a worker thread, on an event loop of its own."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _Result = TypeVar("_Result")
 
 
 class RelayedStore:
-    """ports.storage.ObjectStore for work that is done aside: its calls are made on the event
-    loop that this was made in, where the connections of `store` live.
+    """A ports.storage.ObjectStore for use in a worker loop.
+
+    Its calls run on the event loop that it was created in, which owns the connections of `store`.
     """
 
     def __init__(self, store: ObjectStore) -> None:
@@ -25,39 +26,39 @@ class RelayedStore:
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or a file's content. Raises StoreUnavailable or StoreFull."""
-        await self._there(self._store.put(key, data))
+        await self._on_own_loop(self._store.put(key, data))
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """At most so many bytes under `key`. Raises as the port says."""
-        return await self._there(self._store.get(key, most))
+        """The bytes under `key`, at most `most` of them. Raises as the port does."""
+        return await self._on_own_loop(self._store.get(key, most))
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file; False when there are none."""
-        return await self._there(self._store.get_file(key, file))
+        """Write the bytes under `key` to a file. Returns False if there are none."""
+        return await self._on_own_loop(self._store.get_file(key, file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         """Keys under a prefix, in order. Raises StoreUnavailable."""
-        for key in await self._there(self._listed(prefix)):
+        for key in await self._on_own_loop(self._keys(prefix)):
             yield key
 
-    async def _listed(self, prefix: str) -> Sequence[str]:
+    async def _keys(self, prefix: str) -> Sequence[str]:
         return [key async for key in self._store.list(prefix)]
 
-    async def _there(self, call: Coroutine[Any, Any, _Result]) -> _Result:
+    async def _on_own_loop(self, call: Coroutine[Any, Any, _Result]) -> _Result:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
 
 
 async def aside(work: Callable[[], Coroutine[Any, Any, _Result]], executor: Executor) -> _Result:
-    """What `work` returns, done in a thread of `executor`. It is cancelled with the caller."""
-    doing = _Doing(work)
+    """Run `work` in a thread of `executor`; it is cancelled with the caller."""
+    loop = _WorkerLoop(work)
     try:
-        return await asyncio.get_running_loop().run_in_executor(executor, doing.run)
+        return await asyncio.get_running_loop().run_in_executor(executor, loop.run)
     except asyncio.CancelledError:
-        doing.cancel()
+        loop.cancel()
         raise
 
 
-class _Doing(Generic[_Result]):
+class _WorkerLoop(Generic[_Result]):
     def __init__(self, work: Callable[[], Coroutine[Any, Any, _Result]]) -> None:
         self._work = work
         self._guard = threading.Lock()

@@ -1,1 +1,1 @@
-"""The use cases of the gateway: start, get, list, watch, cancel, replay."""
+"""The gateway's use cases: start, get, list, watch and cancel runs; replay dead letters."""

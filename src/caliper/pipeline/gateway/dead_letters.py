@@ -1,4 +1,4 @@
-"""Dead letters of an installation: listed, and their jobs put back where they came from."""
+"""Lists dead letters of an installation and replays their jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ORIGINS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 
 @dataclass(frozen=True, slots=True)
 class KeptLetter:
-    """A dead letter, and whether its job was put back."""
+    """A dead letter, and whether its job was replayed."""
 
     letter: Letter
     replayed: bool
@@ -26,14 +26,14 @@ class KeptLetter:
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Which letters: those of these names, of a run, of an error's class; empty: all."""
+    """A filter of letters by name, run and error class. Empty fields match all."""
 
     names: Collection[str] = ()
     run: str = ""
     error: str = ""
 
     def takes(self, letter: Letter) -> bool:
-        """Whether a letter is among them."""
+        """Whether a letter matches."""
         return (
             (not self.names or letter.name in self.names)
             and self.run in ("", letter.run)
@@ -42,7 +42,7 @@ class Which:
 
 
 async def kept_letters(logs: LogReader, which: Which = Which()) -> list[KeptLetter]:
-    """The letters that the topic keeps now, in order.
+    """The matching letters in the topic, in order.
 
     Raises InvalidInput for a name that no letter has, StreamUnavailable.
     """
@@ -50,7 +50,7 @@ async def kept_letters(logs: LogReader, which: Which = Which()) -> list[KeptLett
     replayed: set[str] = set()
     left = dict(await logs.ends(DEAD_LETTERS))
     if left:
-        # Readers are generators, which hold a connection until they are closed.
+        # Readers are generators that hold a connection until they are closed.
         async with aclosing(logs.read(DEAD_LETTERS, {})) as records:  # type: ignore[type-var]
             async for record in records:
                 if (name := marked(record)) is not None:
@@ -70,26 +70,25 @@ async def kept_letters(logs: LogReader, which: Which = Which()) -> list[KeptLett
 
 
 async def replay(stream: JobStream, letters: Sequence[KeptLetter]) -> list[KeptLetter]:
-    """Put the jobs of letters back where they came from, each once; returns those letters.
+    """Publish the jobs of letters to the topics they came from. Returns the replayed letters.
 
-    A letter whose job was put back before is left out. Between putting a job back and marking
-    its letter a crash may fall: then it is put back once more, which the ledger makes
-    harmless. Raises InvalidInput for a letter that came from no topic of jobs,
-    StreamUnavailable.
+    Letters that were replayed before are skipped. After a crash between publishing a job and
+    marking its letter, the job is published again, which is harmless because of the ledger.
+    Raises InvalidInput for a letter whose topic has no jobs, StreamUnavailable.
     """
-    waiting = [kept for kept in letters if not kept.replayed]
-    for kept in waiting:
-        if kept.letter.job.topic not in _ORIGINS:
-            origin = kept.letter.job.topic
-            raise InvalidInput(f"dead letter {kept.letter.name} is of {origin!r:.40}: no jobs")
-    for kept in waiting:
-        await stream.publish(kept.letter.job)
-        await stream.publish(mark(kept.letter))
-    return [replace(kept, replayed=True) for kept in waiting]
+    waiting = [entry for entry in letters if not entry.replayed]
+    for entry in waiting:
+        if entry.letter.job.topic not in _ORIGINS:
+            origin = entry.letter.job.topic
+            raise InvalidInput(f"dead letter {entry.letter.name} is of {origin!r:.40}: no jobs")
+    for entry in waiting:
+        await stream.publish(entry.letter.job)
+        await stream.publish(mark(entry.letter))
+    return [replace(entry, replayed=True) for entry in waiting]
 
 
 def read_job(letter: Letter, codec: Codec) -> PlanJob | CaptionJob | ExamineJob:
-    """The job in a letter. Raises InvalidInput for one that cannot be read."""
+    """The job in a letter. Raises InvalidInput if it cannot be decoded."""
     data = letter.job.value
     if letter.job.topic == PLAN_JOBS:
         return codec.read_plan_job(data)

@@ -1,9 +1,9 @@
-"""The gateway's use cases: evaluations are started, looked at, ended and read.
+"""The gateway's use cases: start, get, watch, list and cancel evaluations.
 
-What lasts is in the store:
+Persistent state is in the store:
 
     runs/<id>/spec.json  runs/<id>/started.json  runs/<id>/cancelled.json  client-keys/<sha256>.json
-    run-index/<milliseconds until the year 9999>-<id>.json   so that listing gives the newest first
+    run-index/<milliseconds until the year 9999>-<id>.json   so that keys list the newest run first
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _INDEX = "run-index/"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Evaluations, the newest first, and the token of the next page, empty on the last."""
+    """Evaluations, newest first, and the token of the next page; empty on the last."""
 
     evaluations: tuple[Evaluation, ...]
     next: str
@@ -54,7 +54,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What the gateway turns to."""
+    """The dependencies of the gateway."""
 
     store: ObjectStore
     stream: JobStream
@@ -66,131 +66,133 @@ class Outside:
 
 
 class Gateway:
-    """Evaluations of one installation."""
+    """Starts, reads and cancels the evaluations of an installation."""
 
     def __init__(self, outside: Outside, runs: RunBook) -> None:
         self._outside, self._runs = outside, runs
         self._starting = asyncio.Lock()
 
-    async def start(self, asked: EvaluationRequest) -> tuple[Evaluation, bool]:
-        """Begin what is asked for, or take it up again; and whether this call began it.
+    async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
+        """Start the requested run, or resume it. Returns it, and whether this call created it.
 
-        Raises what `resolve` raises, AlreadyExists for a client key that stands for another
-        spec, StreamUnavailable.
+        Raises what `resolve` raises, AlreadyExists for a client key used with another spec,
+        StreamUnavailable.
         """
         store = self._outside.store
-        spec = await resolve(asked, self._outside.supplies, self._outside.stages)
-        before = spec.by_origin
-        if before != spec and await store.get(f"runs/{before.run_id}/{SPEC}") is not None:
-            spec = before
-        kept = run_store(store, spec.run_id)
+        spec = await resolve(request, self._outside.supplies, self._outside.stages)
+        original = spec.by_origin
+        if original != spec and await store.get(f"runs/{original.run_id}/{SPEC}") is not None:
+            spec = original
+        own_store = run_store(store, spec.run_id)
         async with self._starting:
-            await self._take_key(asked.client_key, spec.run_id)
+            await self._claim_key(request.client_key, spec.run_id)
             created = await store.get(f"runs/{spec.run_id}/{SPEC}") is None
             if created:
-                await kept.put(SPEC, canonical_json(spec.to_json()))
-            state = (await read_record(kept, spec)).status().state
-            again = state is not RunState.COMPLETE
-            if again:
-                # Before its plan-job is sent, so that the planner answers this start.
-                await note_start(kept, asked.caps, self._outside.clock.now())
-            started = await self._index(kept, spec)
-            if again:
-                await self._forget_end(kept)
+                await own_store.put(SPEC, canonical_json(spec.to_json()))
+            state = (await read_record(own_store, spec)).status().state
+            restart = state is not RunState.COMPLETE
+            if restart:
+                # Before the plan job is sent, so that the planner answers this start.
+                await note_start(own_store, request.caps, self._outside.clock.now())
+            started = await self._index(own_store, spec)
+            if restart:
+                await self._clear_end(own_store)
                 await self._send(PLAN_JOBS, f"{spec.run_id}/plan", PlanJob(spec.run_id))
         if state is RunState.COMPLETE:
             return await self.get(spec.run_id), created
         return Evaluation(spec, RunState.PLANNING, started), created
 
     async def get(self, run: str) -> Evaluation:
-        """Where a run stands, with figures. Raises NotFound, BackendError, StoreUnavailable."""
+        """The state of a run, with figures. Raises NotFound, BackendError, StoreUnavailable."""
         spec = await self._runs.spec(run)
         return await self._evaluation(spec, await self._outside.scores.scores(run))
 
     async def watch(self, run: str, interval: float) -> AsyncGenerator[Evaluation, None]:
-        """The run now, and whenever it has changed, at most every `interval` seconds; the last
-        one is over. What the aggregator tells is relayed; while it or the store is away, there
-        is no news. Raises what `get` raises before the first.
+        """Yield the run now and after changes, at most every `interval` seconds, until it is over.
+
+        Updates of the aggregator are relayed; while it or the store is down, there are none.
+        Raises what `get` raises before the first.
         """
         spec = await self._runs.spec(run)
         scores, clock = self._outside.scores, self._outside.clock
-        told = await scores.scores(run)
-        last = await self._evaluation(spec, told)
+        current = await scores.scores(run)
+        last = await self._evaluation(spec, current)
         yield last
-        async with relayed(scores, clock, run, interval, told) as relay:
+        async with relayed(scores, clock, run, interval, current) as relay:
             while last.state not in OVER:
                 await clock.sleep(interval)
                 try:
-                    found = await self._evaluation(spec, relay.latest)
+                    evaluation = await self._evaluation(spec, relay.latest)
                 except StoreUnavailable:
                     continue
-                if found != last:
-                    last = found
+                if evaluation != last:
+                    last = evaluation
                     yield last
 
-    async def _evaluation(self, spec: RunSpec, told: Scores | None = None) -> Evaluation:
+    async def _evaluation(self, spec: RunSpec, scores: Scores | None = None) -> Evaluation:
         record = await read_record(run_store(self._outside.store, spec.run_id), spec)
-        return record.evaluation(told)
+        return record.evaluation(scores)
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
-        """A page of runs, without figures. `name` keeps those of one checkpoint.
+        """A page of runs, without figures. `name` selects the runs of one checkpoint.
 
-        Raises InvalidInput for a token that is none and for runs that cannot be read,
+        Raises InvalidInput for an invalid token and for runs that cannot be read,
         StoreUnavailable.
         """
         if token and not token.startswith(_INDEX):
             raise InvalidInput("not a valid page token", field="page_token")
-        wanted = min(size or _PAGE, _LARGEST_PAGE)
-        found: list[Evaluation] = []
+        limit = min(size or _PAGE, _LARGEST_PAGE)
+        evaluations: list[Evaluation] = []
         last = ""
         async for key in self._outside.store.list(_INDEX):
             if key <= token:
                 continue
-            if len(found) == wanted:
-                return Page(tuple(found), last)
+            if len(evaluations) == limit:
+                return Page(tuple(evaluations), last)
             run = key.rpartition("-")[2].removesuffix(".json")
             spec = await self._runs.spec(run)
             if name in ("", spec.name):
-                found.append(await self._evaluation(spec))
+                evaluations.append(await self._evaluation(spec))
             last = key
-        return Page(tuple(found), "")
+        return Page(tuple(evaluations), "")
 
     async def cancel(self, run: str) -> Evaluation:
-        """End a run before its end; it is given without figures, for it may be ended while the
-        aggregator is away. Raises NotFound, InvalidInput for a run that cannot be read,
-        StoreUnavailable, StreamUnavailable.
+        """Cancel a run and return it, without figures, as this must work without the aggregator.
+
+        Raises NotFound, InvalidInput for a run that cannot be read, StoreUnavailable,
+        StreamUnavailable.
         """
-        found = await self._evaluation(await self._runs.spec(run))
-        if found.state in OVER:
-            return found
+        evaluation = await self._evaluation(await self._runs.spec(run))
+        if evaluation.state in OVER:
+            return evaluation
         async with self._starting:
             await write_json(run_store(self._outside.store, run), CANCELLED, cancelled=True)
             event = RunCancelled(run)
             await self._send(RUNS, event_key(event), event)
-        return replace(found, state=RunState.CANCELLING)
+        return replace(evaluation, state=RunState.CANCELLING)
 
-    async def _take_key(self, key: str, run: str) -> None:
+    async def _claim_key(self, key: str, run: str) -> None:
         if not key:
             return
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-        place = f"client-keys/{name}.json"
-        taken = await read_json(self._outside.store, place)
-        if taken is not None and taken["run"] != run:
-            raise AlreadyExists(f"the client key stands for run {taken['run']}")
-        if taken is None:
-            await write_json(self._outside.store, place, run=run)
+        path = f"client-keys/{name}.json"
+        claim = await read_json(self._outside.store, path)
+        if claim is not None and claim["run"] != run:
+            raise AlreadyExists(f"the client key stands for run {claim['run']}")
+        if claim is None:
+            await write_json(self._outside.store, path, run=run)
 
-    async def _index(self, kept: ObjectStore, spec: RunSpec) -> datetime:
-        """Note in the index when the run was first started, and return it."""
-        started = (await read_record(kept, spec)).evaluation().started
+    async def _index(self, own_store: ObjectStore, spec: RunSpec) -> datetime:
+        """Add the run to the index by the time of its first start, and return that time."""
+        started = (await read_record(own_store, spec)).evaluation().started
         left = round((_LAST - started).total_seconds() * 1000)
         await write_json(self._outside.store, f"{_INDEX}{left:015}-{spec.run_id}.json")
         return started
 
-    async def _forget_end(self, kept: ObjectStore) -> None:
-        """What ended the run before no longer holds."""
-        await write_json(kept, CANCELLED, cancelled=False)
-        await forget_refusal(kept)
+    async def _clear_end(self, own_store: ObjectStore) -> None:
+        """Clear an earlier cancellation or refusal of the run."""
+        await write_json(own_store, CANCELLED, cancelled=False)
+        await forget_refusal(own_store)
 
     async def _send(self, topic: str, key: str, message: PlanJob | RunCancelled) -> None:
         data = self._outside.codec.write(message)

@@ -1,4 +1,4 @@
-"""The aggregator's news of one run, relayed to one watcher."""
+"""Relays the aggregator's scores of a run to a watcher."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from caliper.core.errors import BackendError, BackendRejected, StoreUnavailable
 from caliper.ports.clock import Clock
 from caliper.ports.stages import ScoreBoard, Scores
 
-_PATIENCE = 1.0
-"""Seconds until a board that went away, or that took the run for ended, is asked again."""
+_RETRY_PAUSE = 1.0
+"""Seconds until a board that failed, or that ended its stream, is watched again."""
 
 
 class Relay:
-    """`latest` is what the board told last: a watcher that takes its time misses what lay
-    between, keeps nothing, and holds nobody up.
+    """Follows the scores of a run and keeps only the `latest`.
+
+    A slow watcher misses intermediate scores, but nothing is buffered and nobody has to wait.
     """
 
     def __init__(self, board: ScoreBoard, clock: Clock, latest: Scores | None) -> None:
@@ -26,25 +27,27 @@ class Relay:
 
     @property
     def latest(self) -> Scores | None:
-        """Raises what ended the following: BackendRejected, or InvalidInput for a lost plan."""
+        """The latest scores. Raises the error that ended `follow`: BackendRejected, or InvalidInput
+        for a lost plan.
+        """
         if self._failure is not None:
             raise self._failure
         return self._latest
 
     async def follow(self, run: str, interval: float) -> None:
-        """Listen to the board until cancelled; when it goes away, until it is back."""
+        """Follow the board until cancelled, reconnecting when it is down."""
         while self._failure is None:
             try:
-                async with aclosing(self._board.watch(run, interval)) as told:
-                    async for scores in told:
+                async with aclosing(self._board.watch(run, interval)) as updates:
+                    async for scores in updates:
                         self._latest = scores
             except Exception as error:  # noqa: BLE001 - the watcher raises it
-                self._failure = None if _passes(error) else error
-            await self._clock.sleep(_PATIENCE)
+                self._failure = None if _transient(error) else error
+            await self._clock.sleep(_RETRY_PAUSE)
 
 
-def _passes(error: Exception) -> bool:
-    """Whether a board that failed so may answer again."""
+def _transient(error: Exception) -> bool:
+    """Whether the error is transient: the board may answer later."""
     if isinstance(error, BackendRejected):
         return False
     return isinstance(error, BackendError | StoreUnavailable)
@@ -54,11 +57,11 @@ def _passes(error: Exception) -> bool:
 async def relayed(
     board: ScoreBoard, clock: Clock, run: str, interval: float, latest: Scores | None
 ) -> AsyncIterator[Relay]:
-    """A relay that follows a run for as long as the context lasts; `latest` is known already."""
+    """A relay that follows a run while the context lasts, starting with `latest`."""
     relay = Relay(board, clock, latest)
-    following = asyncio.create_task(relay.follow(run, interval))
+    task = asyncio.create_task(relay.follow(run, interval))
     try:
         yield relay
     finally:
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,1 +1,1 @@
-"""Scores of runs that go on, kept up by the samples that changed."""
+"""Live scores of running runs, updated incrementally from the samples that changed."""

@@ -1,7 +1,7 @@
-"""Scores as telemetry: every model's latest run and its rolling windows, kept up as verdicts come.
+"""Scores as telemetry: each model's latest run and rolling windows, updated as verdicts arrive.
 
-Windows span the runs of a model. After the aggregator started anew they fill again from the
-verdicts that come. Nothing here is part of a report.
+Windows span all runs of a model. They are not persisted: after a restart of the aggregator they
+refill from the verdicts that arrive. Nothing here is part of a report.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The `models` that are watched at most, the scored verdicts of the window `last`, and the
-    least seconds between two looks.
+    """Limits of the telemetry: at most `models` models are watched, the window `last` holds that
+    many scored verdicts, and scores are refreshed at most every `pace` seconds.
     """
 
     models: int = 50
@@ -52,8 +52,11 @@ class Scope:
 
 @dataclass(slots=True)
 class _Model:
-    """A model: its latest run, which started at `started`, its windows, and which scores have
-    `changed` since they were shown. `run` is None once it is held no longer, and was shown.
+    """A model: its latest run (started at `started`, in milliseconds since 1970), its windows,
+    and the scores that have `changed` since they were last recorded.
+
+    `held` turns False when the aggregator drops the run; `run` turns None once its last scores
+    are recorded, too.
     """
 
     run: RunLedger | None
@@ -66,18 +69,18 @@ class _Model:
 
     @classmethod
     def of(cls, run: RunLedger, started: int) -> _Model:
-        """A model of which nothing but its latest run is known."""
+        """A model with nothing but its latest run: no windows yet."""
         names = [part.name for part in run.spec.benchmarks] if run.ledger.known else ()
         return cls(run, run.spec, started, {(name, Window.RUN) for name in names})
 
     @property
     def behind(self) -> bool:
-        """Whether the scores of its run have changed."""
+        """Whether scores of its run have changed since they were last recorded."""
         return any(window is Window.RUN for _, window in self.changed)
 
 
 class _Sample(NamedTuple):
-    """A sample of a run whose outcomes changed at these places of the log."""
+    """A sample whose outcomes changed at these places in the log."""
 
     run: RunLedger
     benchmark: str
@@ -87,9 +90,9 @@ class _Sample(NamedTuple):
 
 
 class Gauges:
-    """Tells `telemetry` the scores of models. What happens between two looks waits.
+    """Records the scores of models as telemetry. Changes are batched until the next `look`.
 
-    `warn` hears what went wrong: nothing of it may end the aggregator.
+    Errors go to `warn`: a failure in telemetry must not stop the aggregator.
     """
 
     def __init__(
@@ -104,18 +107,18 @@ class Gauges:
         self._scope = scope or Scope()
         self._cells = ScoreCells()
         self._models: dict[str, _Model] = {}
-        self._judged: list[_Sample] = []
+        self._changed_samples: list[_Sample] = []
         self._newest = 0
         live.watcher = self
 
     def hold(self, run: RunLedger) -> None:
-        """A run that was known before: it may be the latest of its model."""
+        """Watch a run restored from a snapshot if it is the latest of its model."""
         self._watch(run, run.events.get(EventKind.PLAN, 0))
 
     def entered(
         self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
-        """A message changed these outcomes. Returns whether its run is of a watched model."""
+        """A message changed these outcomes. Returns whether the run's model is watched."""
         self._newest = max(self._newest, timestamp)
         self._watch(run, run.events.get(EventKind.PLAN, timestamp))
         name, model = message.benchmark, self._models.get(_name(run))
@@ -130,26 +133,26 @@ class Gauges:
     def judged(
         self, run: RunLedger, item: Item, places: Collection[Place], now: tuple[Tally, int]
     ) -> None:
-        """The item's sample changed at these places: at the next look it enters the windows, at
+        """The item's sample changed at these places. At the next look it enters the windows at
         the last of them.
         """
         if _name(run) not in self._models:
             return
         tally, scored = now
         settings = run.spec.benchmark(item.benchmark).settings
-        judged = SampleScore(max(places), scored, self._cells.of(item.benchmark, tally, settings))
-        self._judged.append(_Sample(run, item.benchmark, item.sample, places, judged))
+        score = SampleScore(max(places), scored, self._cells.of(item.benchmark, tally, settings))
+        self._changed_samples.append(_Sample(run, item.benchmark, item.sample, places, score))
 
-    def _take_in(self, judged: Collection[_Sample]) -> None:
-        for one in judged:
-            model = self._models.get(_name(one.run))
+    def _update_windows(self, samples: Collection[_Sample]) -> None:
+        for sample in samples:
+            model = self._models.get(_name(sample.run))
             if model is None:
                 continue
-            model.settings[one.benchmark] = one.run.spec.benchmark(one.benchmark).settings
+            model.settings[sample.benchmark] = sample.run.spec.benchmark(sample.benchmark).settings
             for kind in (Window.LAST, Window.HOUR):
-                window = self._window(model, one.benchmark, kind)
-                window.put((one.run.run, one.sample), one.judged)
-                model.changed.add((one.benchmark, kind))
+                window = self._window(model, sample.benchmark, kind)
+                window.put((sample.run.run, sample.sample), sample.judged)
+                model.changed.add((sample.benchmark, kind))
 
     def _window(self, model: _Model, name: str, kind: Window) -> RollingWindow:
         if (name, kind) not in model.windows:
@@ -160,7 +163,7 @@ class Gauges:
         return model.windows[name, kind]
 
     def forget(self, run: str) -> None:
-        """A run that is no longer held: its last scores stay, once they are shown."""
+        """A run was dropped. It is kept here until its last scores are recorded."""
         for model in self._models.values():
             if model.run is not None and model.run.run == run:
                 model.held = False
@@ -172,63 +175,63 @@ class Gauges:
         if model is not None and model.run is run:
             model.started = max(model.started, started)
             return
-        again = model is not None and model.spec.run_id == run.run
-        if model is not None and model.started >= started and not again:
+        same_run = model is not None and model.spec.run_id == run.run
+        if model is not None and model.started >= started and not same_run:
             return
         if model is None and len(self._models) >= self._scope.models:
-            oldest = min(self._models, key=lambda one: self._models[one].started)
+            oldest = min(self._models, key=lambda each: self._models[each].started)
             if self._models[oldest].started >= started:
                 return
             del self._models[oldest]
             self._telemetry.record(ModelForgotten(oldest))
-        found = _Model.of(run, started)
+        latest = _Model.of(run, started)
         if model is not None:
-            found.windows, found.settings = model.windows, model.settings
-            for part in () if again else model.spec.benchmarks:
+            latest.windows, latest.settings = model.windows, model.settings
+            for part in () if same_run else model.spec.benchmarks:
                 self._telemetry.record(ScoresComputed(name, part.name, Window.RUN, {}))
-        self._models[name] = found
+        self._models[name] = latest
         self._telemetry.record(RunStarted(name, started / 1000))
 
     async def run(self) -> None:
-        """Look again and again, one every `pace` seconds, for half of the time at most."""
+        """Call `look` every `pace` seconds, for ever, spending at most half of the time on it."""
         pause = self._scope.pace
         while True:
             await self._clock.sleep(pause)
-            begun = self._clock.monotonic()
+            started = self._clock.monotonic()
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001 - telemetry must not end what it watches
                 self._warn(f"scores could not be shown: {type(error).__name__}: {error}")
-            spent = self._clock.monotonic() - begun
+            spent = self._clock.monotonic() - started
             pause = max(self._scope.pace - spent, spent)
 
     async def look(self) -> None:
-        """Bring all scores up to what was entered."""
+        """Bring all scores up to date with the verdicts entered so far."""
         busy = self._live.waiting()
         for run in busy:
-            # What cannot be read is told where the run is shown.
+            # The error is reported when the scores of the run are recorded.
             with suppress(CaliperError):
                 await self._live.catch_up(run)
-        judged, self._judged = self._judged, []
-        self._take_in(judged)
+        samples, self._changed_samples = self._changed_samples, []
+        self._update_windows(samples)
         if self._newest:
             self._telemetry.record(RecordsApplied(self._newest / 1000))
-        await self._show_all()
-        shown = self._now()
-        for timestamp, _, _ in (place for one in judged for place in one.places):
-            self._telemetry.record(VerdictShown(max(0, shown - timestamp) / 1000))
+        await self._record_all()
+        now = self._now()
+        for timestamp, _, _ in (place for sample in samples for place in sample.places):
+            self._telemetry.record(VerdictShown(max(0, now - timestamp) / 1000))
         self._live.rest({run.run for run in busy})
 
     def _now(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
 
-    async def _show_all(self) -> None:
+    async def _record_all(self) -> None:
         now = self._now()
         for name, model in list(self._models.items()):
             model.changed |= {place for place, window in model.windows.items() if window.trim(now)}
             changed, model.changed = model.changed, set()
             try:
-                await self._show(name, model, changed)
+                await self._record_model(name, model, changed)
             except Exception as error:
                 model.changed |= changed
                 if not isinstance(error, CaliperError):
@@ -239,13 +242,15 @@ class Gauges:
                 model.run = None
                 self._live.drop(run)
 
-    async def _show(self, name: str, model: _Model, changed: set[tuple[str, Window]]) -> None:
+    async def _record_model(
+        self, name: str, model: _Model, changed: set[tuple[str, Window]]
+    ) -> None:
         if not changed:
             return
         run = model.run
         async with self._totals(run, changed) as totals:
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
-                await self._show_windows(name, model, benchmark, totals, changed)
+                await self._record_benchmark(name, model, benchmark, totals, changed)
         if run is not None and self._models.get(name) is model:
             for planned in run.summary.benchmarks:
                 scored, reasons = run.ledger.count(planned.first, planned.questions)
@@ -257,16 +262,16 @@ class Gauges:
     async def _totals(
         self, run: RunLedger | None, changed: Collection[tuple[str, Window]]
     ) -> AsyncIterator[Mapping[str, Tally]]:
-        """The sums of a run, none where they have not changed."""
+        """The tallies of a run by benchmark; empty if its scores have not changed."""
         if run is None or all(window is not Window.RUN for _, window in changed):
             yield {}
             return
-        # One at a time: the sums of a large run take room.
+        # One run at a time: the tallies of a large run take memory.
         turn = nullcontext() if self._live.follows(run) else self._live.turn
         async with turn, self._live.sums(run) as totals:
             yield totals
 
-    async def _show_windows(
+    async def _record_benchmark(
         self,
         name: str,
         model: _Model,
@@ -274,23 +279,24 @@ class Gauges:
         totals: Mapping[str, Tally],
         changed: Collection[tuple[str, Window]],
     ) -> None:
-        shown: list[tuple[Tally, ScoreTable]] = []
+        computed: list[tuple[Tally, ScoreTable]] = []
         for kind in (kind for kind in Window if (benchmark, kind) in changed):
-            whole = kind is Window.RUN
-            tally = totals.get(benchmark) if whole else model.windows[benchmark, kind].tally
+            of_run = kind is Window.RUN
+            tally = totals.get(benchmark) if of_run else model.windows[benchmark, kind].tally
             if tally is None:
                 continue
             settings = (
-                model.spec.benchmark(benchmark).settings if whole else model.settings[benchmark]
+                model.spec.benchmark(benchmark).settings if of_run else model.settings[benchmark]
             )
-            # A run that is not an hour old is all that there was within the hour.
+            # For a run younger than an hour, the run and the hour have the same scores.
             scores = next(
-                (found for held, found in shown if self._cells.alike(benchmark, held, tally)), None
+                (same for other, same in computed if self._cells.alike(benchmark, other, tally)),
+                None,
             )
             if scores is None:
-                # In a thread: intervals of a large run take a while, and records are waiting.
+                # In a thread: the intervals of a large run would block the event loop.
                 scores = await asyncio.to_thread(scores_of, benchmark, tally, settings)
-            shown.append((tally, scores))
+            computed.append((tally, scores))
             if self._models.get(name) is model:
                 self._telemetry.record(ScoresComputed(name, benchmark, kind, scores))
 

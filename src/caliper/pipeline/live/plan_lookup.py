@@ -1,4 +1,4 @@
-"""Items of a plan by one of their indices, without holding the plan."""
+"""Look up items of a plan by question index, without loading the whole plan."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from caliper.core.question import Item
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.store.plan import read_plan
 
-_MOST = 10_000
+_CACHE_SIZE = 10_000
 
 
 @dataclass(slots=True)
 class _Shard:
-    """Items in plan order with their first indices, and the items of each sample."""
+    """The items of a shard in plan order, their first indices, and the items of each sample."""
 
     items: list[Item]
     firsts: list[int]
@@ -25,10 +25,10 @@ class _Shard:
 
     @classmethod
     def of(cls, items: list[Item]) -> _Shard:
-        found = cls(items, [item.first for item in items])
+        shard = cls(items, [item.first for item in items])
         for item in items:
-            found.samples.setdefault((item.benchmark, item.sample), []).append(item)
-        return found
+            shard.samples.setdefault((item.benchmark, item.sample), []).append(item)
+        return shard
 
     def sample(self, index: int) -> Sequence[Item]:
         item = self.items[bisect_right(self.firsts, index) - 1]
@@ -36,30 +36,32 @@ class _Shard:
 
     @property
     def size(self) -> int:
-        """Its items and questions."""
+        """The number of its items and questions, the cost in the cache."""
         return sum(1 + item.size for item in self.items)
 
 
 class PlanLookup:
-    """Finds the shard that an index is in. The last shards are at hand, of at most `most` items
-    and questions together, or one: runs are worked on about in the order of their plans.
+    """Finds the shard of an index by binary search, with an LRU cache of shards.
+
+    The cache holds at most `most` items and questions together, and at least one shard. That is
+    enough because runs are worked on roughly in plan order.
     """
 
-    def __init__(self, most: int = _MOST) -> None:
+    def __init__(self, most: int = _CACHE_SIZE) -> None:
         self._shards: LRUCache[tuple[str, int], tuple[int, _Shard]] = LRUCache(
             most, lambda shard: min(shard[0], most)
         )
         self._firsts: dict[str, dict[int, int]] = {}
 
     async def sample(self, run: RunLedger, index: int) -> Sequence[Item]:
-        """The items of the sample that an index of a run's plan belongs to.
+        """The items of the sample that an index in a run's plan belongs to.
 
         Raises InvalidInput when the plan is lost, StoreUnavailable.
         """
         firsts = self._firsts.setdefault(run.run, {})
         low, high = 0, run.summary.shards - 1
         while low < high:
-            # Known beginnings cost nothing: only between two of them a shard has to be read.
+            # Cached first indices narrow the range for free; otherwise a shard has to be read.
             middle = _between(firsts, low, high, index)
             if middle is None:
                 middle = (low + high + 1) // 2
@@ -71,30 +73,30 @@ class PlanLookup:
         return (await self._read(run, low)).sample(index)
 
     async def _read(self, run: RunLedger, number: int) -> _Shard:
-        place = (run.run, number)
-        if place in self._shards:
-            return self._shards[place][1]
+        key = (run.run, number)
+        if key in self._shards:
+            return self._shards[key][1]
         items = await anext(read_plan(run.store, run.summary, number))
         self._firsts.setdefault(run.run, {})[number] = items[0].first
         shard = _Shard.of(items)
-        self._shards[place] = shard.size, shard
+        self._shards[key] = shard.size, shard
         return shard
 
     def rest(self) -> None:
-        """Nothing is at hand any more: nobody has asked for a while."""
+        """Clear the cache of shards: there have been no lookups for a while."""
         self._shards.clear()
 
     def forget(self, run: str) -> None:
-        """A run that is no longer held."""
+        """Drop all that is cached of a run."""
         self._firsts.pop(run, None)
-        for place in [place for place in self._shards if place[0] == run]:
-            del self._shards[place]
+        for key in [key for key in self._shards if key[0] == run]:
+            del self._shards[key]
 
 
 def _between(firsts: Mapping[int, int], low: int, high: int, index: int) -> int | None:
-    """A shard after `low` up to `high` whose beginning is known and tells the most."""
-    known = [number for number in firsts if low < number <= high]
-    before = [number for number in known if firsts[number] <= index]
+    """The shard in (low, high] whose cached first index narrows the range most."""
+    cached = [number for number in firsts if low < number <= high]
+    before = [number for number in cached if firsts[number] <= index]
     if before:
         return max(before)
-    return min(known, default=None)
+    return min(cached, default=None)

@@ -1,4 +1,4 @@
-"""Samples and their outcomes as sums, and sums as scores with the labels of telemetry."""
+"""From outcomes to tallies per sample, and from tallies to scores with telemetry labels."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from caliper.ports.telemetry import Score
 _WITH_INTERVALS = frozenset({Kind.PROPORTION, Kind.RATIO})
 
 Outcomes = Mapping[int, Outcome | None]
-"""Outcomes by index that stand for those of a ledger."""
+"""Outcomes by index that override those of a ledger."""
 
 
 def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tuple[str, str], Score]:
-    """The scores of a tally by dimension and metric, with their intervals; counts, spreads and
-    the finest divisions of a benchmark are left to reports.
+    """The scores of a tally by dimension and metric, with intervals.
+
+    Counts, spreads and the finest breakdowns of a benchmark appear in reports only.
     """
-    found = {}
+    scores = {}
     for figure in benchmark(name).report(tally, settings).figures:
         label = _label(name, figure)
         if label is None:
             continue
-        told = estimate(figure, tally)
-        if told.value is not None:
-            found[label] = Score(told.value, told.low, told.high)
-    return found
+        estimated = estimate(figure, tally)
+        if estimated.value is not None:
+            scores[label] = Score(estimated.value, estimated.low, estimated.high)
+    return scores
 
 
 def _label(name: str, figure: Figure) -> tuple[str, str] | None:
@@ -42,40 +43,40 @@ def _label(name: str, figure: Figure) -> tuple[str, str] | None:
 
 def label_of(name: str, path: Path) -> tuple[str, str] | None:
     """Dimension and metric of a figure of a benchmark: `tasks.ocr.f1` is f1 of ocr. None for
-    figures that only reports have.
+    figures that appear in reports only.
     """
     dimension = benchmark(name).dimension(path)
     return None if dimension is None else (dimension, path[-1])
 
 
 class ScoreCells:
-    """The cells of a benchmark that scores are made of. Those of its finer divisions, which only
-    reports show, are left out: of CaptionQA they are eight in nine.
+    """Selects the cells of a benchmark that scores are computed from.
 
-    Which they are is looked up once per cell: figures with intervals are made of it, and none of
-    them is a score.
+    Cells of finer breakdowns, which only reports show, are left out: in CaptionQA, eight cells in
+    nine. A cell is finer if figures with intervals are computed from it, none of which is a
+    score. The answer is cached per cell.
     """
 
     def __init__(self) -> None:
         self._finer: dict[tuple[str, str], bool] = {}
 
-    def of(self, name: str, whole: Tally, settings: Mapping[str, str]) -> Tally:
-        """The part of a tally that scores are made of."""
-        if any((name, cell) not in self._finer for cell in whole):
-            self._look(name, whole, settings)
-        found = Tally()
-        for cell in whole:
+    def of(self, name: str, tally: Tally, settings: Mapping[str, str]) -> Tally:
+        """The part of a tally that scores are computed from."""
+        if any((name, cell) not in self._finer for cell in tally):
+            self._classify(name, tally, settings)
+        part = Tally()
+        for cell in tally:
             if not self._finer.get((name, cell), False):
-                _add_light(found, cell, whole.clusters(cell))
-        return found
+                _add_light(part, cell, tally.clusters(cell))
+        return part
 
-    def alike(self, name: str, whole: Tally, part: Tally) -> bool:
-        """Whether scores of the whole are those of a part that holds nothing else."""
-        return all(whole.clusters(cell) == part.clusters(cell) for cell in part) and all(
-            cell in part or self._finer.get((name, cell), False) for cell in whole
+    def alike(self, name: str, tally: Tally, part: Tally) -> bool:
+        """Whether `tally` has the same scores as `part`, which `of` returned."""
+        return all(tally.clusters(cell) == part.clusters(cell) for cell in part) and all(
+            cell in part or self._finer.get((name, cell), False) for cell in tally
         )
 
-    def _look(self, name: str, tally: Tally, settings: Mapping[str, str]) -> None:
+    def _classify(self, name: str, tally: Tally, settings: Mapping[str, str]) -> None:
         for figure in benchmark(name).report(tally, settings).figures:
             if figure.kind not in _WITH_INTERVALS:
                 continue
@@ -84,18 +85,20 @@ class ScoreCells:
                 self._finer[name, cell] = finer and _label(name, figure) is None
 
 
-def reduced(run: RunLedger, items: Sequence[Item], instead: Outcomes) -> tuple[Tally, int]:
-    """What a sample adds to its run by the ledger, with other outcomes `instead`, and how many of
-    its questions are scored.
+def reduced(run: RunLedger, items: Sequence[Item], overrides: Outcomes) -> tuple[Tally, int]:
+    """The tally of a sample by the ledger's outcomes, with `overrides`, and how many of its
+    questions are scored.
     """
-    members = [(item, dict(_outcomes(run, item, instead))) for item in items]
-    scored = sum(isinstance(one, Scored) for _, found in members for one in found.values())
+    members = [(item, dict(_outcomes(run, item, overrides))) for item in items]
+    scored = sum(
+        isinstance(outcome, Scored) for _, outcomes in members for outcome in outcomes.values()
+    )
     name = items[0].benchmark
     return benchmark(name).reduce(members, run.spec.benchmark(name).settings), scored
 
 
 def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
-    """Add sums, with whole numbers as int: they are added up in half the time."""
+    """Add sums, with whole numbers as int: adding those takes half the time of fractions."""
     for cluster, sums in clusters.items():
         light = {
             name: amount.numerator if amount.denominator == 1 else amount
@@ -105,16 +108,16 @@ def _add_light(tally: Tally, cell: str, clusters: Mapping[str, Sums]) -> None:
 
 
 def _outcomes(
-    run: RunLedger, item: Item, instead: Outcomes
+    run: RunLedger, item: Item, overrides: Outcomes
 ) -> Iterator[tuple[tuple[int, int], Outcome]]:
     for index, question, repeat in item.positions():
-        outcome = instead[index] if index in instead else run.ledger.outcome(index)
+        outcome = overrides[index] if index in overrides else run.ledger.outcome(index)
         if outcome is not None:
             yield (question.ordinal, repeat), outcome
 
 
 def counted(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:
-    """How many are scores, and the others by their reason."""
+    """The number of scored outcomes, and of unscored ones by reason."""
     scored, unscored = 0, dict[str, int]()
     for outcome in outcomes:
         if isinstance(outcome, Scored):

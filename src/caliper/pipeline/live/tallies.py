@@ -1,8 +1,8 @@
-"""The sums that scores are made of, of every run that somebody looks at, kept up with its ledger.
+"""Incremental tallies of every run whose scores are requested, kept in step with its ledger.
 
-A run is counted once, over its whole plan. From then on only those samples are reduced whose
-outcomes changed: what they added before is withdrawn. Sums are exact, so the result is that of
-counting again. Live scores and reports are made of the same sums.
+A run is counted once, over its whole plan. From then on only samples with changed outcomes are
+reduced again: their previous contribution is withdrawn and the new one added. Sums are exact, so
+the result equals a full recount. Live scores and reports are computed from the same tallies.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_CHANGES = 100_000
 
 
 class LedgerWatcher(Protocol):
-    """Told what the ledgers of runs come to hold. Must be quick and must not raise."""
+    """Observes changes to the ledgers of runs. Methods must be quick and must not raise."""
 
     def hold(self, run: RunLedger) -> None:
         """A run was taken over from a snapshot."""
@@ -39,28 +39,28 @@ class LedgerWatcher(Protocol):
     def entered(
         self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
-        """A message of that time (milliseconds since 1970) changed these outcomes of the run.
-        Returns whether `judged` shall be called for them.
+        """A message with that timestamp (milliseconds since 1970) changed these outcomes of the
+        run. Returns whether to call `judged` for them.
         """
         ...
 
     def judged(
         self, run: RunLedger, item: Item, places: Collection[Place], now: tuple[Tally, int]
     ) -> None:
-        """The item's sample changed at these places of the log. `now` is what it adds to the run,
-        and how many of its questions are scored.
+        """The item's sample changed at these places in the log. `now` is its tally, and how many
+        of its questions are scored.
         """
         ...
 
     def forget(self, run: str) -> None:
-        """A run is no longer held."""
+        """A run was dropped."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    """An outcome that changed at a place of the log, and what it was in the sums. They hold what
-    it is now if they were `counted` since.
+class _QueuedChange:
+    """A changed outcome whose sample is not reduced yet: its place in the log, and the outcome
+    `before` that the totals contain. If `counted`, they already contain the current one.
     """
 
     place: Place
@@ -69,20 +69,19 @@ class _Waiting:
 
 
 @dataclass(slots=True)
-class _Sums:
-    """Those of one run: `totals` by benchmark, None while it is not followed. `noted` is the
-    ledger's count of changes up to which none was missed, `figures` what was computed last and
-    the count of changes that it covers at least.
+class _RunTallies:
+    """The tallies of one run: `totals` by benchmark, or None while they are not kept up to date.
 
-    Of a run that has ended the totals are `released`. It is `late` if an outcome changed after
-    that, and likely to change again.
+    `noted` is the ledger's change count up to which no change was missed. `figures` is the report
+    computed last, with the least change count that it covers. Once a run has ended, its totals
+    are `released`; it is `late` if an outcome changed after that, as more changes are likely.
     """
 
     run: RunLedger
     noted: int
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     totals: dict[str, Tally] | None = None
-    waiting: dict[int, _Waiting] = field(default_factory=dict)
+    waiting: dict[int, _QueuedChange] = field(default_factory=dict)
     figures: tuple[int, Report] | None = None
     counting: bool = False
     missed: int = 0
@@ -90,46 +89,47 @@ class _Sums:
     late: bool = False
 
     def miss(self) -> None:
-        """Changes were missed: the run has to be counted again."""
+        """Changes were missed: discard the totals, so that the run is counted again."""
         self.totals, self.missed = None, self.missed + 1
         self.waiting.clear()
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is expected of the run."""
+        """Whether no more changes of the run are expected."""
         return self.run.ending is not None and not self.late
 
     def release(self) -> None:
-        """Let go of the totals of a run that is over."""
+        """Free the totals if the run is over."""
         if self.over:
             self.totals, self.released = None, True
 
     def note(self, change: OutcomeChange, place: Place) -> None:
-        """Keep a change until its sample is reduced."""
-        known = self.waiting.get(change.index)
-        before = change.before if known is None or known.counted else known.before
-        place = place if known is None else max(place, known.place)
-        self.waiting[change.index] = _Waiting(place, before)
+        """Queue a change until its sample is reduced."""
+        queued = self.waiting.get(change.index)
+        before = change.before if queued is None or queued.counted else queued.before
+        place = place if queued is None else max(place, queued.place)
+        self.waiting[change.index] = _QueuedChange(place, before)
 
     def counted(self, items: Sequence[Item]) -> None:
-        """The items were counted as the ledger has them now."""
+        """The items were counted with the current outcomes of the ledger."""
         last = items[-1]
         for index in [
-            one for one in self.waiting if items[0].first <= one < last.first + last.size
+            index for index in self.waiting if items[0].first <= index < last.first + last.size
         ]:
-            self.waiting[index] = _Waiting(self.waiting[index].place, None, counted=True)
+            self.waiting[index] = _QueuedChange(self.waiting[index].place, None, counted=True)
 
 
 class LiveTallies:
-    """Sums and figures of runs. Of each run at most `most` changes wait for somebody to look: with
-    more, it is counted again.
+    """Tallies and figures of runs. At most `most` changes are queued per run; beyond that, the run
+    is counted again.
 
-    The sums of a large run take room: who counts one over its plan holds the `turn`.
+    The tallies of a large run take memory, so callers hold the lock `turn` while they count a run
+    over its plan.
     """
 
     def __init__(self, most: int = MOST_CHANGES) -> None:
         self._most, self._lookup = most, PlanLookup()
-        self._runs: dict[str, _Sums] = {}
+        self._runs: dict[str, _RunTallies] = {}
         self.turn = asyncio.Lock()
         self.watcher: LedgerWatcher | None = None
 
@@ -141,7 +141,7 @@ class LiveTallies:
     def entered(
         self, run: RunLedger, message: Verdicts, record: Record, changes: Sequence[OutcomeChange]
     ) -> None:
-        """A message was entered into the ledger of its run, with these changes."""
+        """A message was entered into the ledger of its run and made these changes."""
         new = [change for change in changes if change.before != change.now]
         watched = self.watcher is not None and self.watcher.entered(
             run, message, record.timestamp, new
@@ -157,55 +157,55 @@ class LiveTallies:
             for change in new:
                 sums.note(change, (record.timestamp, record.partition, record.offset))
 
-    def _of(self, run: RunLedger, new: int = 0) -> _Sums:
-        found = self._runs.get(run.run)
-        if found is None or found.run is not run:
-            found = self._runs[run.run] = _Sums(run, run.ledger.changes - new)
-        return found
+    def _of(self, run: RunLedger, new: int = 0) -> _RunTallies:
+        tallies = self._runs.get(run.run)
+        if tallies is None or tallies.run is not run:
+            tallies = self._runs[run.run] = _RunTallies(run, run.ledger.changes - new)
+        return tallies
 
     def follows(self, run: RunLedger) -> bool:
-        """Whether its sums are kept up."""
+        """Whether the totals of the run are kept up to date."""
         return self._of(run).totals is not None
 
     def waiting(self) -> list[RunLedger]:
-        """The runs of which changes wait."""
+        """The runs with queued changes."""
         return [sums.run for sums in self._runs.values() if sums.waiting]
 
     async def catch_up(self, run: RunLedger) -> None:
-        """Take in the changes that wait. Raises InvalidInput when the plan is lost,
-        StoreUnavailable: they wait on then.
+        """Apply the queued changes. Raises InvalidInput when the plan is lost, StoreUnavailable:
+        the rest stays queued then.
         """
         sums = self._of(run)
         async with sums.lock:
             await self._catch_up(sums)
 
-    async def _catch_up(self, sums: _Sums) -> None:
+    async def _catch_up(self, sums: _RunTallies) -> None:
         for index in sorted(sums.waiting):
             if index in sums.waiting:
                 items = await self._lookup.sample(sums.run, index)
-                # Records are waiting to be entered.
+                # Let the event loop enter records.
                 await asyncio.sleep(0)
-                self._take_in(sums, items)
+                self._reduce(sums, items)
 
-    def _take_in(self, sums: _Sums, items: Sequence[Item]) -> None:
+    def _reduce(self, sums: _RunTallies, items: Sequence[Item]) -> None:
         indices = [index for item in items for index, _, _ in item.positions()]
         waiting = {index: sums.waiting.pop(index) for index in indices if index in sums.waiting}
         if not waiting:
             return
-        before = {index: one.before for index, one in waiting.items() if not one.counted}
-        now, scored = reduced(sums.run, items, {})
+        before = {index: change.before for index, change in waiting.items() if not change.counted}
+        added, scored = reduced(sums.run, items, {})
         if before and sums.totals is not None:
-            was, _ = reduced(sums.run, items, before)
+            previous, _ = reduced(sums.run, items, before)
             total = sums.totals[items[0].benchmark]
-            total.withdraw(was.entries())
-            total.absorb(now)
+            total.withdraw(previous.entries())
+            total.absorb(added)
         if self.watcher is not None:
-            places = {one.place for one in waiting.values()}
-            self.watcher.judged(sums.run, items[0], places, (now, scored))
+            places = {change.place for change in waiting.values()}
+            self.watcher.judged(sums.run, items[0], places, (added, scored))
 
     @asynccontextmanager
     async def sums(self, run: RunLedger) -> AsyncIterator[Mapping[str, Tally]]:
-        """The tally of each benchmark with all that the ledger holds, unchanged meanwhile.
+        """The tally of each benchmark over the whole ledger, locked while the context lasts.
 
         Raises InvalidInput when the plan is lost, StoreUnavailable.
         """
@@ -222,8 +222,8 @@ class LiveTallies:
                 await self._catch_up(sums)
             yield totals
 
-    async def _count(self, sums: _Sums) -> dict[str, Tally]:
-        """Count over the whole plan. Totals that will change again are kept."""
+    async def _count(self, sums: _RunTallies) -> dict[str, Tally]:
+        """Count the run over its whole plan. Totals are kept if the run is not over."""
         run, missed = sums.run, sums.missed
         totals = {part.name: Tally() for part in run.spec.benchmarks}
         sums.counting = True
@@ -240,40 +240,43 @@ class LiveTallies:
         return totals
 
     def held(self, run: RunLedger) -> tuple[int, Report] | None:
-        """The figures that were computed last, and the changes that they cover at least."""
+        """The figures computed last, and the least change count that they cover."""
         return self._of(run).figures
 
     async def figures(self, run: RunLedger) -> tuple[int, Report]:
-        """As `held`, of all that the ledger holds now. Raises as `sums` does."""
+        """The figures of the current ledger, and the change count that they cover.
+
+        Raises as `sums` does.
+        """
         sums, changes = self._of(run), run.ledger.changes
-        found = sums.figures
-        if found is None or found[0] != changes:
+        figures = sums.figures
+        if figures is None or figures[0] != changes:
             async with self.sums(run) as totals:
                 covered = standing(run.spec, run.summary, run.ledger)
-                # In a thread: intervals of a large run take a while, and records are waiting.
+                # In a thread: the intervals of a large run would block the event loop.
                 report = await asyncio.to_thread(figures_of, run.spec, totals, covered)
-                found = sums.figures = changes, report
+                figures = sums.figures = changes, report
             if self.watcher is None:
                 sums.release()
-        return found
+        return figures
 
     def rest(self, busy: Collection[str]) -> None:
-        """Let go of the sums of runs that are over, but for those that are `busy`."""
+        """Free the totals of runs that are over, except those that are `busy`."""
         for name, sums in self._runs.items():
             if name not in busy and not sums.waiting:
                 sums.release()
         if not busy:
-            # A report may be in the making, which needs the room.
+            # A report may be in progress, which needs the memory.
             self._lookup.rest()
 
     def drop(self, run: RunLedger) -> None:
-        """Let go of all that there is of a run."""
+        """Free everything about a run."""
         if run.run in self._runs and self._runs[run.run].run is run:
             del self._runs[run.run]
             self._lookup.forget(run.run)
 
     def forget(self, run: RunLedger) -> None:
-        """A run is no longer held."""
+        """A run was dropped."""
         self.drop(run)
         if self.watcher is not None:
             self.watcher.forget(run.run)

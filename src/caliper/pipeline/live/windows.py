@@ -1,9 +1,9 @@
-"""Rolling windows over the samples that were judged last, and the tally of what is in them.
+"""Rolling windows over the most recently judged samples, with the tally of their contents.
 
-A sample enters at the place of the last message that told something new about it, and counts
-with all that is known of it: the verdicts of a sample are not independent, and stay together.
-Places are ordered by the broker's time, ties by partition and offset, so that a window does not
-depend on the order in which partitions were read.
+A sample enters a window at the place of the last message that changed it, with all of its
+verdicts: these are not independent, so they stay together. Places are ordered by the broker's
+time, then by partition and offset, so that a window does not depend on the order in which
+partitions are read.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Key = tuple[str, str]
 """Run and sample."""
 
 MOST = 10_000
-"""Samples that a window holds at most, whatever its length."""
+"""The most samples in a window, whatever its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleScore:
-    """A sample at its place: how many of its questions are scored, and what it adds."""
+    """A sample at its place: how many of its questions are scored, and its tally."""
 
     place: Place
     scored: int
     tally: Tally
 
 
-class _Held(NamedTuple):
-    """What is kept of a `SampleScore` as long as it is in the window, in a quarter of its room."""
+class _CompactScore(NamedTuple):
+    """A `SampleScore` in compact form, as stored in the window: a quarter of the memory."""
 
     place: Place
     scored: int
@@ -44,8 +44,8 @@ class _Held(NamedTuple):
 
 @dataclass(slots=True)
 class RollingWindow:
-    """The last samples that hold at least `scored` scored verdicts between them, or, without
-    that, those whose place is not older than `age` milliseconds. `tally` is that of them all.
+    """The last samples that have at least `scored` scored verdicts together, or those at most
+    `age` milliseconds old. `tally` is the sum over all of them.
     """
 
     scored: int | None = None
@@ -53,50 +53,52 @@ class RollingWindow:
     most: int = MOST
     tally: Tally = field(default_factory=Tally)
     _order: list[tuple[Place, Key]] = field(default_factory=list)
-    _held: dict[Key, _Held] = field(default_factory=dict)
+    _held: dict[Key, _CompactScore] = field(default_factory=dict)
     _shared: Shared = field(default_factory=Shared)
     _count: int = 0
 
     def __len__(self) -> int:
         return len(self._order)
 
-    def put(self, key: Key, judged: SampleScore) -> None:
-        """Enter a sample, or move it to its new place. `trim` has to follow."""
-        known = self._held.get(key)
-        if known is not None:
-            del self._order[bisect_left(self._order, (known.place, key))]
-            self._leave(key)
-        insort(self._order, (judged.place, key))
-        self._held[key] = _Held(judged.place, judged.scored, tuple(self._slim(judged.tally)))
-        self._count += judged.scored
-        self.tally.absorb(judged.tally)
+    def put(self, key: Key, sample: SampleScore) -> None:
+        """Add a sample, or move it to its new place. Call `trim` afterwards."""
+        previous = self._held.get(key)
+        if previous is not None:
+            del self._order[bisect_left(self._order, (previous.place, key))]
+            self._remove(key)
+        insort(self._order, (sample.place, key))
+        self._held[key] = _CompactScore(
+            sample.place, sample.scored, tuple(self._compact(sample.tally))
+        )
+        self._count += sample.scored
+        self.tally.absorb(sample.tally)
 
     def trim(self, now: int) -> bool:
-        """Let go of what does not belong in the window at `now`, in milliseconds since 1970.
-        Returns whether anything was.
+        """Drop the samples that are outside the window at `now` (milliseconds since 1970).
+        Returns whether any were dropped.
         """
-        gone = 0
+        dropped = 0
         for place, key in self._order:
-            if not self._too_much(place, key, now):
+            if not self._expired(place, key, now):
                 break
-            self._leave(key)
-            gone += 1
-        del self._order[:gone]
-        return gone > 0
+            self._remove(key)
+            dropped += 1
+        del self._order[:dropped]
+        return dropped > 0
 
-    def _too_much(self, place: Place, key: Key, now: int) -> bool:
+    def _expired(self, place: Place, key: Key, now: int) -> bool:
         if len(self._held) > self.most:
             return True
         if self.age is not None and place[0] < now - self.age:
             return True
         return self.scored is not None and self._count - self._held[key].scored >= self.scored
 
-    def _slim(self, tally: Tally) -> Iterator[Entry]:
-        """Its entries, with names of cells and equal sums in memory once."""
+    def _compact(self, tally: Tally) -> Iterator[Entry]:
+        """The entries of a tally, with names of cells and equal sums shared in memory."""
         for cell, cluster, sums in tally.entries():
             yield sys.intern(cell), cluster, self._shared(sums)
 
-    def _leave(self, key: Key) -> None:
-        held = self._held.pop(key)
-        self._count -= held.scored
-        self.tally.withdraw(held.entries)
+    def _remove(self, key: Key) -> None:
+        sample = self._held.pop(key)
+        self._count -= sample.scored
+        self.tally.withdraw(sample.entries)

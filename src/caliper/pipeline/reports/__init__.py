@@ -1,1 +1,1 @@
-"""Report files, and reading them back."""
+"""Reports of runs: written, read back, and computed while a run is going on."""

@@ -1,4 +1,4 @@
-"""Which kinds of verdicts a run has: from plan and ledger, without reading evidence."""
+"""Counts of verdicts per facet, from plan and ledger, without reading evidence."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.store.plan import PlanReader
 
 Facet = tuple[str, str, str]
-"""Benchmark, dimension and outcome, as a VerdictRow has them."""
+"""Benchmark, dimension and outcome, as in a VerdictRow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How many verdicts each facet has, and in which shards of the plan they are."""
+    """The number of verdicts per facet, and the shards of the plan that contain them."""
 
     counts: Mapping[Facet, int] = field(default_factory=dict)
     shards: Mapping[Facet, AbstractSet[int]] = field(default_factory=dict)
@@ -27,12 +27,12 @@ class Facets:
 
 def facets_of(item: Item, ledger: Ledger) -> Iterator[tuple[int, Facet]]:
     """The index and the facet of every verdict about an item."""
-    chosen = benchmark(item.benchmark)
+    definition = benchmark(item.benchmark)
     for index, question, _ in item.positions():
         outcome = ledger.outcome(index)
         if outcome is not None:
-            dimension = chosen.describe(item, question).dimension
-            yield index, (item.benchmark, dimension, chosen.label(question, outcome))
+            dimension = definition.describe(item, question).dimension
+            yield index, (item.benchmark, dimension, definition.label(question, outcome))
 
 
 async def planned_dimensions(plan: PlanReader, name: str = "") -> tuple[str, ...]:
@@ -40,15 +40,17 @@ async def planned_dimensions(plan: PlanReader, name: str = "") -> tuple[str, ...
 
     Raises InvalidInput when the plan is lost, StoreUnavailable.
     """
-    found: dict[str, None] = {}
+    dimensions: dict[str, None] = {}
     async for items in plan():
         for item in items:
             if name in ("", item.benchmark):
-                told = benchmark(item.benchmark).describe
-                found.update((told(item, each).dimension, None) for each in item.questions)
-        # A long plan takes its time, and others are waiting.
+                describe = benchmark(item.benchmark).describe
+                dimensions.update(
+                    (describe(item, question).dimension, None) for question in item.questions
+                )
+        # Do not block the event loop over a long plan.
         await asyncio.sleep(0)
-    return tuple(found)
+    return tuple(dimensions)
 
 
 async def count_facets(plan: PlanReader, ledger: Ledger) -> Facets:
@@ -57,11 +59,11 @@ async def count_facets(plan: PlanReader, ledger: Ledger) -> Facets:
     shards: defaultdict[Facet, set[int]] = defaultdict(set)
     number = 0
     async for items in plan():
-        found = Counter(facet for item in items for _, facet in facets_of(item, ledger))
-        counts.update(found)
-        for facet in found:
+        in_shard = Counter(facet for item in items for _, facet in facets_of(item, ledger))
+        counts.update(in_shard)
+        for facet in in_shard:
             shards[facet].add(number)
         number += 1
-        # A long plan takes its time, and others are waiting.
+        # Do not block the event loop over a long plan.
         await asyncio.sleep(0)
     return Facets(counts, shards)

@@ -1,4 +1,4 @@
-"""The figures that people quote first, of runs that ended: without opening the runs."""
+"""Headline figures of finished runs, read from their stored reports without opening the runs."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from caliper.ports.storage import ObjectStore
 
 
 async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
-    """The headline figure of each benchmark, as the stored report tells them; none where no report
-    was written.
+    """The headline figure of each benchmark in the stored report; empty without a report.
 
-    Raises InvalidInput for a report that is none, StoreUnavailable.
+    Raises InvalidInput for a malformed report, StoreUnavailable.
     """
     file = f"report/{REPORT}"
-    written = await read_json(run_store(store, run), file)
-    if written is None:
+    report = await read_json(run_store(store, run), file)
+    if report is None:
         return {}
     try:
-        return {name: _headline(part) for name, part in written["benchmarks"].items()}
+        return {name: _headline(part) for name, part in report["benchmarks"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"not a report: {error!r}", file=file) from error
 
 
 def _headline(part: Mapping[str, Any]) -> Estimate:
-    found: Any = part
+    value: Any = part
     bounds: Any = part["intervals"]
     for step in part["headline"]:
-        found, bounds = found.get(step) if found else None, bounds.get(step, {})
-    return Estimate(found, bounds.get("low"), bounds.get("high"), bounds.get("method", ""))
+        value, bounds = value.get(step) if value else None, bounds.get(step, {})
+    return Estimate(value, bounds.get("low"), bounds.get("high"), bounds.get("method", ""))

@@ -1,8 +1,8 @@
-"""The judge check of a report: how the anchors were judged beside its run.
+"""The judge check of a report: how anchors were judged alongside its run.
 
     runs/<id>/anchors/<benchmark>.json
 
-It tells of the execution. No figure depends on it.
+It describes the execution. No figure depends on it.
 """
 
 from __future__ import annotations
@@ -19,52 +19,54 @@ from caliper.pipeline.store.runs import read_json, write_json
 from caliper.ports.storage import ObjectStore
 
 Sittings = Mapping[str, Sitting]
-"""One by benchmark."""
+"""Sittings by benchmark."""
 
 
 def check_wanted(caps: Caps, *, asked: bool | None) -> bool:
-    """Whether anchors are judged beside a start of a run with those caps. Unless somebody `asked`
-    for them or against them, only where no cap is set: who sets one counts every call.
+    """Whether to judge anchors when a run starts with these caps.
+
+    `asked` is the user's explicit choice. Without one, anchors are judged only if no cap is set:
+    a user who sets a cap counts every call.
     """
     return caps == Caps() if asked is None else asked
 
 
 def with_checks(report: Report, sittings: Sittings) -> Report:
-    """The report, with the judge check of every benchmark that has anchors, if they were judged."""
+    """The report, with the judge check of every benchmark whose anchors were judged."""
     parts = (replace(part, check=_check(sittings.get(part.name))) for part in report.benchmarks)
     return replace(report, benchmarks=tuple(parts))
 
 
-def _check(found: Sitting | None) -> JudgeCheck | None:
-    if found is None or not found.verdicts:
+def _check(sitting: Sitting | None) -> JudgeCheck | None:
+    if sitting is None or not sitting.verdicts:
         return None
-    return JudgeCheck(found.agreed, found.scored, len(found.verdicts) - found.scored)
+    return JudgeCheck(sitting.agreed, sitting.scored, len(sitting.verdicts) - sitting.scored)
 
 
 async def keep_sitting(run: ObjectStore, name: str, sitting: Sitting) -> None:
-    """Keep a sitting over a benchmark's anchors. One that is kept already stays, unless this one
-    has more verdicts: several processes and redelivered jobs leave one sitting.
+    """Store a sitting over a benchmark's anchors, unless a stored one has as many scores or more.
 
-    `run` is the run's own part of the store. Raises NewerSchema, StoreUnavailable or StoreFull.
+    So several processes and redelivered jobs leave one sitting. `run` is the run's own
+    part of the store. Raises NewerSchema, StoreUnavailable or StoreFull.
     """
-    kept = await _read(run, name)
-    if kept is None or kept.scored < sitting.scored:
+    stored = await _read(run, name)
+    if stored is None or stored.scored < sitting.scored:
         await write_json(run, _key(name), **sitting.to_json())
 
 
 async def read_sittings(run: ObjectStore, spec: RunSpec) -> Sittings:
-    """The sittings that are kept of a run; `run` is its own part of the store.
+    """The stored sittings of a run; `run` is its own part of the store.
 
     Raises NewerSchema, StoreUnavailable.
     """
-    found = {part.name: await _read(run, part.name) for part in spec.benchmarks}
-    return {name: sitting for name, sitting in found.items() if sitting is not None}
+    sittings = {part.name: await _read(run, part.name) for part in spec.benchmarks}
+    return {name: sitting for name, sitting in sittings.items() if sitting is not None}
 
 
 async def _read(run: ObjectStore, name: str) -> Sitting | None:
     try:
-        written = await read_json(run, _key(name))
-        return None if written is None else Sitting.from_json(written)
+        data = await read_json(run, _key(name))
+        return None if data is None else Sitting.from_json(data)
     except NewerSchema:
         raise
     except (InvalidInput, ValueError):

@@ -1,4 +1,4 @@
-"""The files of a finished run, for machines, for reading and for browsing."""
+"""Writes the output files of a run: each sink makes its own pass through the verdict rows."""
 
 from __future__ import annotations
 
@@ -16,57 +16,57 @@ Rows = Callable[[], Shards]
 
 
 def kept(rows: Rows) -> Rows:
-    """The same rows: the first pass that reaches the end keeps them in memory for the others."""
-    whole: list[list[VerdictRow]] = []
+    """The same rows, cached in memory by the first pass that reaches the end."""
+    cached: list[list[VerdictRow]] = []
 
     async def shards() -> Shards:
-        if whole:
-            for shard in whole:
+        if cached:
+            for shard in cached:
                 yield shard
             return
         read = []
-        async with aclosing(rows()) as found:
-            async for shard in found:
+        async with aclosing(rows()) as source:
+            async for shard in source:
                 read.append(shard)
                 yield shard
-        whole.extend(read)
+        cached.extend(read)
 
     return shards
 
 
 async def write_outputs(
-    sinks: Sequence[ReportSink], found: Report, rows: Rows, directory: Path
+    sinks: Sequence[ReportSink], report: Report, rows: Rows, directory: Path
 ) -> list[Path]:
-    """Write every file, each over its own pass through the rows, a shard in memory at a time.
+    """Write every file, each in its own pass through the rows, one shard in memory at a time.
 
-    Raises StoreFull or StoreUnavailable; what an earlier sink wrote stays. A caller who is
-    cancelled gets away once nobody writes into `directory` any more: a sink that waits for rows
-    is given none, one that has read them all ends first.
+    Raises StoreFull or StoreUnavailable; files of earlier sinks stay. On cancellation it returns
+    only when nothing writes into `directory` any more: a sink that waits for rows gets no more,
+    and a sink that has read all rows finishes first.
     """
-    # A thread of its own: rows may need one of the default executor, where sinks that wait for
-    # them could take them all.
+    # A thread of its own: reading rows may need threads of the default executor, and sinks that
+    # wait for rows could occupy all of them.
     with ThreadPoolExecutor(1, thread_name_prefix="writing") as thread:
-        return [await _write(sink, (found, rows(), directory), thread) for sink in sinks]
+        return [await _write(sink, (report, rows(), directory), thread) for sink in sinks]
 
 
-async def _write(sink: ReportSink, given: tuple[Report, Shards, Path], thread: Executor) -> Path:
-    found, rows, directory = given
+async def _write(sink: ReportSink, job: tuple[Report, Shards, Path], thread: Executor) -> Path:
+    report, rows, directory = job
     loop = asyncio.get_running_loop()
     async with aclosing(rows) as shards:
-        handed = _Handed(shards, loop)
-        writing = loop.run_in_executor(thread, sink.write, found, iter(handed), directory)
+        iterator = _RowIterator(shards, loop)
+        writing = loop.run_in_executor(thread, sink.write, report, iter(iterator), directory)
         try:
             return await asyncio.shield(writing)
         finally:
-            handed.stop()
+            iterator.stop()
             while not writing.done():
-                # However often the caller is cancelled: what the thread uses must stay.
+                # Even if cancelled repeatedly: the thread still uses the rows and the folder.
                 with suppress(asyncio.CancelledError):
                     await asyncio.wait([writing])
 
 
-class _Handed:
-    """Rows as a plain iterator for another thread than the loop's, where they come from."""
+class _RowIterator:
+    """Async shards as a plain iterator of rows, for a thread other than the event loop's."""
 
     def __init__(self, shards: Shards, loop: asyncio.AbstractEventLoop) -> None:
         self._shards, self._loop = shards, loop
@@ -74,7 +74,7 @@ class _Handed:
         self._stopped = False
 
     def __iter__(self) -> Iterator[VerdictRow]:
-        """Raises concurrent.futures.CancelledError once it was stopped."""
+        """Iterate over the rows. Raises concurrent.futures.CancelledError once stopped."""
         while (shard := self._wait()) is not None:
             yield from shard
 
@@ -91,7 +91,7 @@ class _Handed:
             self._reading = None
 
     def stop(self) -> None:
-        """Give no more rows: who waits for some or asks for more is told so."""
+        """Give no more rows: a pending or later read raises CancelledError."""
         self._stopped = True
         if self._reading is not None:
             self._reading.cancel()

@@ -1,4 +1,4 @@
-"""The report files of a run that ended, written by the sinks and kept in the store."""
+"""The report files of a finished run, written by sinks and put into the store."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
 _FEW_QUESTIONS = 15_000
-"""A run of so many questions has room in memory for all its verdicts: about 25 MiB."""
+"""Up to that many questions, all verdicts of a run are cached in memory: about 25 MiB."""
 
 SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
-"""The sinks of a run's files. The first pass needs nothing but figures: report.json's."""
+"""Returns the sinks for a run's files. The first, for report.json, needs no rows."""
 
 
 class ReportFiles:
-    """Writes `report/<file>` of a run, report.json last: where it is, the others are. With `folder`
-    they are written there instead. `complete` adds what a report tells beside plan and outcomes.
+    """Writes `report/<file>` of a run to the store, or into `folder` if given.
+
+    report.json comes last: if it exists, so do the others. `complete` adds the parts of a report
+    that do not follow from plan and outcomes.
     """
 
     def __init__(
@@ -54,56 +56,56 @@ class ReportFiles:
         live: LiveTallies,
         spending: AbstractContextManager[None],
     ) -> tuple[RunState, str] | None:
-        """Write the files, with the figures of `live`, and return the state they tell and the
-        SHA-256 of report.json. `spending` is entered for what that costs, which waiting for others
-        does not.
+        """Write the files, with the figures of `live`. Returns the state in the report and the
+        SHA-256 of report.json.
 
-        None, with nothing of it in the store, when the ledger changed meanwhile. Raises
-        InvalidInput when plan or evidence are lost, StoreUnavailable or StoreFull.
+        Returns None, with nothing stored, if the ledger changed meanwhile. `spending` is entered
+        while the work is done, not while waiting for `live.turn`. Raises InvalidInput when plan
+        or evidence are lost, StoreUnavailable or StoreFull.
         """
-        # Captions first: an outcome that is told was not judged by a later one.
+        # Captions first, so that no reported outcome was judged on a newer caption than these.
         changes = run.ledger.changes
         captions = await self._captions(run)
         with ExitStack() as stack:
             async with live.turn:
                 stack.enter_context(spending)
                 _, figures = await live.figures(run)
-            found = await with_captions(figures, run.spec, run.plan, captions)
-            found = await with_reuse(found, run.spec, captions, run.store)
-            run.reuse = found.reuse
-            found = with_checks(found, await read_sittings(run.store, run.spec))
+            report = await with_captions(figures, run.spec, run.plan, captions)
+            report = await with_reuse(report, run.spec, captions, run.store)
+            run.reuse = report.reuse
+            report = with_checks(report, await read_sittings(run.store, run.spec))
             if ending is not RunState.FINISHED:
-                found = replace(found, state=str(ending))
-            found = self._complete(found)
+                report = replace(report, state=str(ending))
+            report = self._complete(report)
             folder = self._folder or Path(
                 stack.enter_context(TemporaryDirectory(prefix="caliper-report-"))
             )
-            files = await self._write_local(run, found, captions, folder)
+            files = await self._write_local(run, report, captions, folder)
             if run.ledger.changes != changes:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
-            return RunState(found.state), await _digest(files)
+            return RunState(report.state), await _digest(files)
 
     async def _write_local(
-        self, run: RunLedger, found: Report, captions: Captions, folder: Path
+        self, run: RunLedger, report: Report, captions: Captions, folder: Path
     ) -> list[Path]:
         def rows() -> Shards:
             return verdict_rows(run.spec, run.plan, run.ledger)
 
         few = run.summary.questions <= _FEW_QUESTIONS
         sinks = self._sinks(run.spec, captions)
-        return await write_outputs(sinks, found, kept(rows) if few else rows, folder)
+        return await write_outputs(sinks, report, kept(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
-    """Keep the files, report.json last."""
+    """Put the files into the store, report.json last."""
     for file in sorted(files, key=lambda file: file.name == REPORT):
         await store.put(f"report/{file.name}", file)
 
 
 async def _digest(files: Sequence[Path]) -> str:
-    """The SHA-256 of report.json, none without it."""
+    """The SHA-256 of report.json; empty if it is not among the files."""
     for file in files:
         if file.name == REPORT:
             return hashlib.sha256(await asyncio.to_thread(file.read_bytes)).hexdigest()
@@ -111,26 +113,26 @@ async def _digest(files: Sequence[Path]) -> str:
 
 
 async def captions_of_run(store: ObjectStore, run: RunLedger) -> Captions:
-    """The captions of a run, uploaded or written by its captioner, of its planned samples, in
-    plan order.
+    """The captions of the planned samples of a run, uploaded or from its captioner, in plan
+    order.
 
     Raises InvalidInput when they are lost or broken, StoreUnavailable.
     """
-    known = {
+    captions = {
         part.name: await _captions(store, run.run, part.name, part.captions)
         for part in run.spec.benchmarks
     }
-    return await planned_captions(known, run.plan)
+    return await planned_captions(captions, run.plan)
 
 
-async def planned_captions(known: Captions, plan: PlanReader) -> Captions:
-    """Of the captions that are known those of planned samples, in plan order, not in memory."""
-    planned = {name: SpilledTexts() for name in known}
+async def planned_captions(captions: Captions, plan: PlanReader) -> Captions:
+    """The captions of planned samples, in plan order, spilled to disk."""
+    planned = {name: SpilledTexts() for name in captions}
     async for items in plan():
         for name, texts in planned.items():
             samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
-            found = ((sample, known[name].get(sample)) for sample in samples)
-            texts.add((sample, text) for sample, text in found if text is not None)
+            captioned = ((sample, captions[name].get(sample)) for sample in samples)
+            texts.add((sample, text) for sample, text in captioned if text is not None)
     return {name: texts for name, texts in planned.items() if texts}
 
 

@@ -1,4 +1,4 @@
-"""Reading runs: their report files, and their verdicts a page at a time."""
+"""Reads runs from the store: report files, and verdicts page by page."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ FILES = {
 }
 _PAGE, _LARGEST_PAGE = 100, 1000
 _PAGE_TEXT = 2_000_000
-"""Characters of a page: with replies at their longest, it ends before it is full."""
-_HELD, _FRESH = 2, 5.0
-_HELD_COUNTS, _SELDOM = 16, 10
+"""The most characters in a page: with long replies, it ends before it has all its rows."""
+_OPEN_RUNS, _MAX_AGE = 2, 5.0
+_CACHED_FACETS, _PAUSE_FACTOR = 16, 10
 _UNPLANNED = "the run is not planned yet"
 _TOKEN = re.compile(r"(\d{1,9})\.(\d{1,12})", re.ASCII)
 
 SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
-"""The sinks that write the file of that name."""
+"""Returns the sinks that write the file of that name."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictQuery:
-    """Which verdicts; an empty filter lets all through. `token` is from the page before."""
+    """Filters and paging of verdicts. Empty filters match all; `token` continues a page."""
 
     benchmark: str = ""
     dimension: str = ""
@@ -66,17 +66,17 @@ class VerdictQuery:
 
     @property
     def filters(self) -> Facet:
-        """Benchmark, dimension and outcome; empty for any."""
+        """Benchmark, dimension and outcome; an empty string matches any."""
         return (self.benchmark, self.dimension, self.outcome)
 
-    def takes(self, found: Facet) -> bool:
-        """Whether the filters let a verdict through."""
-        return all(wanted in ("", each) for wanted, each in zip(self.filters, found, strict=True))
+    def takes(self, facet: Facet) -> bool:
+        """Whether a verdict with this facet matches the filters."""
+        return all(value in ("", actual) for value, actual in zip(self.filters, facet, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """A run, when its verdicts were read, and its record."""
+class _OpenRun:
+    """A run as it was opened at a time (`when`, monotonic seconds), with its record."""
 
     run: RunLedger
     when: float
@@ -84,8 +84,8 @@ class _Look:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
-    """Counts, of which ledger they are, and until when they will do for another one."""
+class _CachedFacets:
+    """Facets of the ledger with that digest, good enough for a newer ledger until `until`."""
 
     facets: Facets
     digest: str
@@ -93,46 +93,43 @@ class _Counted:
 
 
 class RunReader:
-    """Reads runs from what the store holds of them: of a running run as far as the
-    aggregator has kept its evidence.
-    """
+    """Reads runs from the store: a running run as far as the aggregator has stored its evidence."""
 
     def __init__(self, store: ObjectStore, runs: RunBook, clock: Clock, sinks: SinkOf) -> None:
         self._store, self._runs, self._clock = store, runs, clock
         self._sinks = sinks
         self._opener = Runs(store)
-        self._held: LRUCache[str, _Look] = LRUCache(_HELD)
-        self._counted: LRUCache[str, _Counted] = LRUCache(_HELD_COUNTS)
+        self._held: LRUCache[str, _OpenRun] = LRUCache(_OPEN_RUNS)
+        self._facets: LRUCache[str, _CachedFacets] = LRUCache(_CACHED_FACETS)
         self._opening = asyncio.Lock()
         self._counting = asyncio.Lock()
-        # A report takes a thread of its own, and rows and pictures in memory: one at a time.
+        # One report at a time: each takes a thread, and memory for rows and pictures.
         self._computing = asyncio.Lock()
 
     async def report(self, run: str, file: str, *, partial: bool) -> tuple[bytes, str]:
         """A file of a run's report, and its media type.
 
-        Raises NotFound for an unknown run, UnknownName for an unknown file, NotReady for a
-        run that is not complete (unless `partial` will do) or not planned, with the reason where
-        it failed.
+        Raises NotFound for an unknown run, InvalidInput for an unknown file, NotReady for a run
+        that is not planned, or not complete unless `partial`; a failed run gives its reason.
         """
         name = file or "report.json"
         if name not in FILES:
             raise InvalidInput(str(UnknownName("file", name, tuple(FILES))), field="file")
-        look = await self._open(run)
-        found, status = look.run, look.record.status()
+        opened = await self._open(run)
+        run_ledger, status = opened.run, opened.record.status()
         if status.state is not RunState.COMPLETE and not partial:
             failed = status.state is RunState.FAILED
             state = f"failed: {status.error}" if failed else "is not complete"
             raise NotReady(f"the run {state}; ask for a partial report")
-        written = None
+        stored = None
         if status.state in OVER:
-            written = await found.store.get(f"report/{name}")
-        return written if written is not None else await self._compute(found, name), FILES[name]
+            stored = await run_ledger.store.get(f"report/{name}")
+        return stored if stored is not None else await self._compute(run_ledger, name), FILES[name]
 
-    async def _compute(self, found: RunLedger, name: str) -> bytes:
-        # What others look at grows meanwhile, and may be growing now: a report keeps to one moment.
+    async def _compute(self, run: RunLedger, name: str) -> bytes:
+        # The cached run is refreshed by other requests; a report needs a run that does not change.
         async with self._opening:
-            self._held.pop(found.run, None)
+            self._held.pop(run.run, None)
         async with self._computing:
             with TemporaryDirectory(prefix="caliper-report-") as folder:
                 files = ReportFiles(
@@ -140,133 +137,133 @@ class RunReader:
                     lambda spec, captions: self._sinks(spec, captions, name),
                     Path(folder),
                 )
-                await files.write(found, RunState.FINISHED, LiveTallies(), nullcontext())
+                await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
                 return await asyncio.to_thread(Path(folder, name).read_bytes)
 
-    async def verdicts(self, run: str, wanted: VerdictQuery) -> tuple[list[VerdictRow], str]:
+    async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
 
-        Raises NotFound for an unknown run, InvalidInput for a token that is none, for a
-        benchmark or dimension that the run does not have, and for an outcome that none of its
-        benchmarks has.
+        Raises NotFound for an unknown run, InvalidInput for an invalid token, for a benchmark or
+        dimension that the run does not have, and for an outcome that its benchmarks do not define.
         """
         spec = await self._runs.spec(run)
-        shard, after = _place(wanted.token)
-        _check_filters(spec, wanted)
+        shard, after = _parse_token(query.token)
+        _check_filters(spec, query)
         try:
-            found = (await self._open(run)).run
+            opened = (await self._open(run)).run
         except NotReady:
             return [], ""
-        size = min(wanted.size or _PAGE, _LARGEST_PAGE)
-        there = self._shards(found, wanted)
+        size = min(query.size or _PAGE, _LARGEST_PAGE)
+        matching = self._shards(opened, query)
 
         async def plan() -> AsyncIterator[list[Item]]:
-            # What holds nothing that is wanted is not read, neither plan nor evidence.
-            for number in range(shard, found.summary.shards):
-                items = await read_shard(found.store, number) if number in there else []
-                yield [item for item in items if _wants(wanted, after, item, found.ledger)]
+            # Skip shards and items without a match: neither plan nor evidence is read for them.
+            for number in range(shard, opened.summary.shards):
+                items = await read_shard(opened.store, number) if number in matching else []
+                yield [item for item in items if _may_match(query, after, item, opened.ledger)]
 
         rows: list[VerdictRow] = []
         text, last = 0, shard
-        async for page in verdict_rows(found.spec, plan, found.ledger):
+        async for page in verdict_rows(opened.spec, plan, opened.ledger):
             for row in page:
                 facet = (row.benchmark, row.dimension, row.outcome)
-                if row.index > after and wanted.takes(facet):
+                if row.index > after and query.takes(facet):
                     if len(rows) == size or text > _PAGE_TEXT:
-                        # The last row's own shard: what comes in behind it is still to be told.
+                        # Resume in the shard of the last row: verdicts may yet arrive behind it.
                         return rows, f"{last}.{rows[-1].index}"
                     rows.append(row)
                     text, last = text + _length(row), shard
             shard += 1
-        if wanted.dimension and not rows and not wanted.token:
-            # Only now, for it takes the whole plan: nothing was found, so all was looked at.
-            known = await planned_dimensions(found.plan, wanted.benchmark)
-            _known("dimension of the run", wanted.dimension, known, "dimension")
+        if query.dimension and not rows and not query.token:
+            # Checked last, because it reads the whole plan.
+            dimensions = await planned_dimensions(opened.plan, query.benchmark)
+            _check_known("dimension of the run", query.dimension, dimensions, "dimension")
         return rows, ""
 
-    def _shards(self, found: RunLedger, wanted: VerdictQuery) -> Container[int]:
-        """The shards where there may be what is wanted: all of them, unless they were counted."""
-        held = self._counted.get(found.run)
-        if held is None or held.digest != found.ledger.digest():
-            return range(found.summary.shards)
-        shards = held.facets.shards
-        return {number for facet in shards if wanted.takes(facet) for number in shards[facet]}
+    def _shards(self, run: RunLedger, query: VerdictQuery) -> Container[int]:
+        """The shards that may have matches: all, unless the facets of this ledger are cached."""
+        cached = self._facets.get(run.run)
+        if cached is None or cached.digest != run.ledger.digest():
+            return range(run.summary.shards)
+        shards = cached.facets.shards
+        return {number for facet in shards if query.takes(facet) for number in shards[facet]}
 
     async def facets(self, run: str) -> Facets:
-        """How many verdicts there are of each benchmark, dimension and outcome: of a run that
-        goes on as of a moment ago, so that counting takes a tenth of the time at most.
+        """The number of verdicts per benchmark, dimension and outcome. For a running run they may
+        be slightly out of date, so that counting takes at most a tenth of the time.
 
         Raises NotFound for an unknown run, StoreUnavailable.
         """
         try:
-            found = (await self._open(run)).run
+            opened = (await self._open(run)).run
         except NotReady:
             return Facets()
         async with self._counting:
-            begun, digest = self._clock.monotonic(), found.ledger.digest()
-            held = self._counted.get(run)
-            if held is not None and (held.digest == digest or begun < held.until):
-                return held.facets
-            facets = await count_facets(found.plan, found.ledger)
+            started, digest = self._clock.monotonic(), opened.ledger.digest()
+            cached = self._facets.get(run)
+            if cached is not None and (cached.digest == digest or started < cached.until):
+                return cached.facets
+            facets = await count_facets(opened.plan, opened.ledger)
             now = self._clock.monotonic()
-            self._counted[run] = _Counted(facets, digest, now + _SELDOM * (now - begun))
+            self._facets[run] = _CachedFacets(facets, digest, now + _PAUSE_FACTOR * (now - started))
             return facets
 
-    async def _open(self, run: str) -> _Look:
-        """The run as it was a moment ago, or as it ended. Raises NotFound for an unknown run,
-        NotReady before its plan.
+    async def _open(self, run: str) -> _OpenRun:
+        """The run, at most `_MAX_AGE` seconds old, and refreshed at once when its record changed.
+
+        Raises NotFound for an unknown run, NotReady for one that is not planned yet.
         """
         spec = await self._runs.spec(run)
         async with self._opening:
             now = self._clock.monotonic()
             record = await read_record(run_store(self._store, run), spec)
-            held = self._held.get(run)
-            if held is not None and held.record == record and now - held.when <= _FRESH:
-                return held
-            if held is not None:
-                await self._opener.refresh(held.run)
-            found = held.run if held else await self._opener.open(run, now)
-            if found is None:
+            cached = self._held.get(run)
+            if cached is not None and cached.record == record and now - cached.when <= _MAX_AGE:
+                return cached
+            if cached is not None:
+                await self._opener.refresh(cached.run)
+            run_ledger = cached.run if cached else await self._opener.open(run, now)
+            if run_ledger is None:
                 raise NotReady(
                     f"the run failed: {record.refused}" if record.refused else _UNPLANNED
                 )
-            look = self._held[run] = _Look(found, now, record)
-            return look
+            opened = self._held[run] = _OpenRun(run_ledger, now, record)
+            return opened
 
 
-def _check_filters(spec: RunSpec, wanted: VerdictQuery) -> None:
-    """Raise InvalidInput for a benchmark or an outcome that the run cannot have."""
+def _check_filters(spec: RunSpec, query: VerdictQuery) -> None:
+    """Raise InvalidInput for a benchmark or outcome that the run cannot have."""
     names = tuple(part.name for part in spec.benchmarks)
-    if wanted.benchmark:
-        _known("benchmark of the run", wanted.benchmark, names, "benchmark")
-    if wanted.outcome:
-        asked = (wanted.benchmark,) if wanted.benchmark else names
-        labels = dict.fromkeys(label for name in asked for label in benchmark(name).labels)
-        _known("outcome", wanted.outcome, tuple(labels), "outcome")
+    if query.benchmark:
+        _check_known("benchmark of the run", query.benchmark, names, "benchmark")
+    if query.outcome:
+        benchmarks = (query.benchmark,) if query.benchmark else names
+        labels = dict.fromkeys(label for name in benchmarks for label in benchmark(name).labels)
+        _check_known("outcome", query.outcome, tuple(labels), "outcome")
 
 
-def _known(kind: str, name: str, known: tuple[str, ...], field: str) -> None:
-    if name not in known:
-        raise InvalidInput(str(UnknownName(kind, name, known)), field=field)
+def _check_known(kind: str, name: str, names: tuple[str, ...], field: str) -> None:
+    if name not in names:
+        raise InvalidInput(str(UnknownName(kind, name, names)), field=field)
 
 
-def _wants(wanted: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:
+def _may_match(query: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:
     """Whether a verdict of the item may be on the page."""
-    if wanted.filters == ("", "", ""):
+    if query.filters == ("", "", ""):
         return item.first + item.size > after + 1
-    return any(index > after and wanted.takes(facet) for index, facet in facets_of(item, ledger))
+    return any(index > after and query.takes(facet) for index, facet in facets_of(item, ledger))
 
 
 def _length(row: VerdictRow) -> int:
-    """Characters of what may be long in a verdict."""
+    """Characters in the fields of a verdict that may be long."""
     return sum(map(len, (row.question, row.expected, row.explanation, row.reply)))
 
 
-def _place(token: str) -> tuple[int, int]:
-    """The shard to begin with, and the index to begin behind."""
+def _parse_token(token: str) -> tuple[int, int]:
+    """The shard to start in, and the index to start after."""
     if not token:
         return 0, -1
-    found = _TOKEN.fullmatch(token)
-    if found is None:
+    match = _TOKEN.fullmatch(token)
+    if match is None:
         raise InvalidInput("not a valid page token", field="page_token")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])

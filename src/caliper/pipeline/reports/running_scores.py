@@ -1,4 +1,4 @@
-"""Rolling scores: the report of the moment, computed only so often that it stays cheap."""
+"""Scores of running runs, recomputed on request and rate-limited by their cost."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
 
 _SHARE = 10
-"""What a task costs is a tenth, at most, of the time until it is begun anew."""
+"""A task takes at most a tenth of the time: it waits accordingly before it runs again."""
 _PATIENCE = 3.0
-"""Seconds that who asks waits for scores to be computed: less than any caller's deadline."""
+"""Seconds to wait for scores to be computed: less than any caller's deadline."""
 
 
 class RollingScores:
-    """The scores of runs, and what time they take together.
+    """The scores of runs, with a budget for the time that computing them takes.
 
-    With n tasks that recur, each waits so long that it takes a tenth of an n-th.
+    All recurring tasks share a tenth of the time: with n tasks, each gets an n-th of that.
     """
 
     def __init__(self, clock: Clock, live: LiveTallies, patience: float = _PATIENCE) -> None:
@@ -31,70 +31,70 @@ class RollingScores:
         self._ready: dict[str, float] = {}
 
     def affordable(self, task: str) -> bool:
-        """Whether a task that was `spending` may run again."""
+        """Whether the budget of a task, as recorded by `spending`, lets it run again."""
         return self._clock.monotonic() >= self._ready.get(task, 0.0)
 
     @contextmanager
     def spending(self, task: str) -> Iterator[None]:
-        """Count what a task costs. While it runs, it is not affordable."""
-        begun = self._clock.monotonic()
+        """Charge the time of the context to a task. While it runs, the task is not affordable."""
+        started = self._clock.monotonic()
         self._ready[task] = float("inf")
         try:
             yield
         finally:
             now = self._clock.monotonic()
-            # Else it was forgotten on the way.
+            # Absent if the run was dropped meanwhile.
             if task in self._ready:
-                self._ready[task] = now + (now - begun) * (_SHARE * len(self._ready) - 1)
+                self._ready[task] = now + (now - started) * (_SHARE * len(self._ready) - 1)
 
     async def scores(self, run: RunLedger, *, patient: bool = False) -> Scores:
-        """The scores of a run, as old as `affordable` makes them. While those of a large run are
-        computed, the last ones are told, or none.
+        """The scores of a run, recomputed when `affordable`. While the scores of a large run are
+        being computed, returns the previous ones, or none.
 
-        Of a run that is over they are those of all that it holds, or none: nobody asks again.
-        Who is `patient` waits for them however long that takes.
+        For a run that is over, the scores cover its whole ledger, or are absent, because
+        callers do not ask again. If `patient`, this waits for them however long it takes.
 
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
-        # All of one moment: figures may be newer than the state, and never older than an end.
-        told, known = Scores(run.state, (), run.error, run.start), run.ledger.changes
-        last = told.state in OVER and not run.broken
+        # Read together: the scores may be newer than the state, but never older than an end.
+        current, changes = Scores(run.state, (), run.error, run.start), run.ledger.changes
+        last = current.state in OVER and not run.broken
         with suppress(TimeoutError):
             async with asyncio.timeout(None if last and patient else self._patience):
-                await self._computed(run, known, last=last)
-        held = self._live.held(run)
-        if held is None or (last and held[0] < known):
-            return told
-        return replace(told, benchmarks=held[1].benchmarks)
+                await self._wait_for_figures(run, changes, last=last)
+        latest = self._live.held(run)
+        if latest is None or (last and latest[0] < changes):
+            return current
+        return replace(current, benchmarks=latest[1].benchmarks)
 
-    async def _computed(self, run: RunLedger, known: int, *, last: bool) -> None:
-        """Wait until the figures of so many changes are there, as long as somebody computes any."""
-        while (held := self._live.held(run)) is None or held[0] < known:
-            computing = self._computing.get(run.run)
-            if computing is None:
+    async def _wait_for_figures(self, run: RunLedger, changes: int, *, last: bool) -> None:
+        """Wait for figures that cover `changes`; single-flight: computed once for all callers."""
+        while (latest := self._live.held(run)) is None or latest[0] < changes:
+            task = self._computing.get(run.run)
+            if task is None:
                 if not last and not self.affordable(run.run):
                     return
-                computing = self._computing[run.run] = asyncio.create_task(self._compute(run))
-            # Who gives up waiting does not end it: the next one finds what came of it.
-            await asyncio.wait({computing})
-            if self._computing.get(run.run) is computing:
+                task = self._computing[run.run] = asyncio.create_task(self._compute(run))
+            # A caller that stops waiting does not cancel it: the next one uses its result.
+            await asyncio.wait({task})
+            if self._computing.get(run.run) is task:
                 del self._computing[run.run]
-            if computing.cancelled():
-                # The run was forgotten on the way.
+            if task.cancelled():
+                # The run was dropped meanwhile.
                 return
-            computing.result()
+            task.result()
 
     async def _compute(self, run: RunLedger) -> None:
-        # Waiting for others costs nothing.
+        # Waiting for the turn is not charged.
         async with self._live.turn:
             with self.spending(run.run):
                 await self._live.figures(run)
 
     def forget(self, run: str) -> None:
-        """A run that is no longer held."""
-        computing = self._computing.pop(run, None)
-        if computing is not None:
-            computing.cancel()
+        """A run was dropped: cancel its computation."""
+        computation = self._computing.pop(run, None)
+        if computation is not None:
+            computation.cancel()
         for task in (run, f"{run}/report"):
             self._ready.pop(task, None)
 
@@ -102,14 +102,15 @@ class RollingScores:
 async def changes_of(
     scores: Callable[[], Awaitable[Scores | None]], interval: float, clock: Clock
 ) -> AsyncGenerator[Scores, None]:
-    """What `scores` gives, and whenever that has changed, at most every `interval` seconds;
-    ends with a state that is over, and at once where there are none. Raises what it raises.
+    """Poll `scores` every `interval` seconds and yield its result whenever it changed.
+
+    Ends after a state that is over, or when `scores` returns None. Raises what `scores` raises.
     """
     last = None
-    while (found := await scores()) is not None:
-        if found != last:
-            yield found
-        if found.state in OVER:
+    while (current := await scores()) is not None:
+        if current != last:
+            yield current
+        if current.state in OVER:
             return
-        last = found
+        last = current
         await clock.sleep(interval)
