@@ -21,13 +21,9 @@ from caliper.serving.tokens import Caller, Role, TokenFile
 _LOG = logging.getLogger(__name__)
 _ANONYMOUS = Caller("", Role.ADMIN)
 _UNPARSABLE = object()
-<<<<<<< HEAD
+"""Placeholder for a request that cannot be parsed; gRPC itself would answer UNKNOWN."""
 _LAST_WRITE = 1.0
 """Seconds for the response that is being sent when a stream has to end."""
-"""Stands for a request that could not be parsed: gRPC would end the call in UNKNOWN."""
-=======
-"""Placeholder for a request that cannot be parsed; gRPC itself would answer UNKNOWN."""
->>>>>>> vf
 
 # A string, because the class is generic only in its type stubs.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
@@ -218,9 +214,8 @@ async def _stream(responses: Any, context: Context) -> None:
     if inspect.isawaitable(responses):
         await responses
         return
-<<<<<<< HEAD
-    async with aclosing(responses) as sent:
-        async for response in sent:
+    async with aclosing(responses) as stream:
+        async for response in stream:
             await _write(context, response)
 
 
@@ -236,8 +231,3 @@ async def _write(context: Context, response: Any) -> None:
             async with asyncio.timeout(_LAST_WRITE):
                 await write
         raise
-=======
-    async with aclosing(responses) as stream:
-        async for response in stream:
-            await context.write(response)
->>>>>>> vf
