@@ -41,11 +41,11 @@ def ask_and_read(
         return []
     answers: Sequence[Answer] = yield tuple(asks)
     results = [_read(ask, answer, read) for ask, answer in zip(asks, answers, strict=True)]
-    again = [place for place, (outcome, _) in enumerate(results) if outcome == UNREADABLE]
-    if again:
-        second = tuple(replace(asks[place], attempt=1) for place in again)
-        answers = yield second
-        for place, ask, answer in zip(again, second, answers, strict=True):
+    unreadable = [place for place, (outcome, _) in enumerate(results) if outcome == UNREADABLE]
+    if unreadable:
+        retries = tuple(replace(asks[place], attempt=1) for place in unreadable)
+        answers = yield retries
+        for place, ask, answer in zip(unreadable, retries, answers, strict=True):
             if isinstance(answer, Failure):
                 # Its reason tells whether asking at another time may help; the first reply
                 # stays for people to look at.
@@ -58,7 +58,7 @@ def ask_and_read(
 def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
     if isinstance(answer, Failure):
         return Unscored(answer.reason), Evidence(explanation=answer.detail)
-    reading = _bounded(ask, answer.text, read)
+    reading = _read_bounded(ask, answer.text, read)
     outcome = reading.outcome
     if outcome == UNREADABLE and not answer.text.strip():
         if answer.truncated:
@@ -69,7 +69,7 @@ def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
     return outcome, Evidence(answer.text, reading.explanation, reading.repaired)
 
 
-def _bounded(ask: Ask, text: str, read: Reader) -> Reading:
+def _read_bounded(ask: Ask, text: str, read: Reader) -> Reading:
     """Of a reply beyond `LONGEST` what stands behind its thoughts; what is still longer is not
     read. It is not cut: what a cut leaves could pass for a verdict.
     """

@@ -56,14 +56,14 @@ def note(benchmark: str, scored: Collection[Path]) -> str:
     """
     if benchmark not in MEASURED:
         return f"{WARNING} Agreement with a model has not been measured on this benchmark."
-    shown = ", ".join(
-        f"{task.replace('_', ' ')} {measured.kappa:.2f}"
-        for task, measured in MEASURED[benchmark].items()
+    kappas = ", ".join(
+        f"{task.replace('_', ' ')} {agreement.kappa:.2f}"
+        for task, agreement in MEASURED[benchmark].items()
         if ("tasks", task, "f1") in scored
     )
-    if not shown:
+    if not kappas:
         return WARNING
     return (
         f"{WARNING} Agreement with GPT-4-Turbo on four captioners, measured before the rules for "
-        f"colours and counts were mended (Cohen's kappa): {shown}."
+        f"colours and counts were mended (Cohen's kappa): {kappas}."
     )

@@ -25,7 +25,7 @@ _ESCAPE = re.compile(
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", '"': '"', "'": "'"}
 _ESCAPED |= {"\\": "\\", "\n": ""}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
-_DEEPEST = 16
+_MAX_DEPTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ def read_literal(text: str, start: int = 0, *, duplicates: bool = False) -> Lite
     One with an object that has a key twice is refused, unless `duplicates` are allowed.
     """
     try:
-        found = _value(text, _skip(text, start), _DEEPEST)
+        literal = _value(text, _skip(text, start), _MAX_DEPTH)
     except _NoLiteralError:
         return None
-    return found if duplicates or not found.duplicated else None
+    return literal if duplicates or not literal.duplicated else None
 
 
 def objects_in(text: str) -> tuple[list[tuple[int, Literal]], str] | None:
@@ -60,7 +60,7 @@ def objects_in(text: str) -> tuple[list[tuple[int, Literal]], str] | None:
     None where an object breaks off: what stands in it, or before it, may be what its writer
     quotes. "{x}" in prose is no object; whatever else begins with a brace is one.
     """
-    found: list[tuple[int, Literal]] = []
+    objects: list[tuple[int, Literal]] = []
     prose, end = [], 0
     at = text.find("{")
     while at >= 0:
@@ -68,19 +68,19 @@ def objects_in(text: str) -> tuple[list[tuple[int, Literal]], str] | None:
         if literal is None and not _NO_OBJECT.match(text, at):
             return None
         if literal:
-            found.append((at, literal))
+            objects.append((at, literal))
             prose += [text[end:at], " " * (literal.end - at)]
             end = literal.end
         at = text.find("{", literal.end if literal else at + 1)
-    return found, "".join([*prose, text[end:]])
+    return objects, "".join([*prose, text[end:]])
 
 
 def literal_list(text: str) -> list[Any] | None:
     """The list that is the whole of `text`; None when it is anything else."""
-    found = read_literal(text)
-    if found is None or text[found.end :].strip() or not isinstance(found.value, list):
+    literal = read_literal(text)
+    if literal is None or text[literal.end :].strip() or not isinstance(literal.value, list):
         return None
-    return found.value
+    return literal.value
 
 
 class _NoLiteralError(Exception):
@@ -118,11 +118,11 @@ def _container(text: str, at: int, depth: int, *, pairs: bool) -> Literal:
     closer, elements, repaired, duplicated = _CLOSERS[text[at]], [], False, False
     at = _skip(text, at + 1)
     while text[at : at + 1] != closer:
-        found = _pair(text, at, depth - 1) if pairs else _value(text, at, depth - 1)
-        elements.append(found.value)
-        repaired |= found.repaired
-        duplicated |= found.duplicated
-        at = _skip(text, found.end)
+        element = _pair(text, at, depth - 1) if pairs else _value(text, at, depth - 1)
+        elements.append(element.value)
+        repaired |= element.repaired
+        duplicated |= element.duplicated
+        at = _skip(text, element.end)
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
             repaired |= text[at : at + 1] == closer

@@ -103,9 +103,9 @@ class OptionTexts:
 
     def __init__(self, options: Sequence[str]) -> None:
         self.options = options
-        found = [tokens(option) for option in options]
-        self.exact = [tuple(token.word for token in each) for each in found]
-        self.numbered = any(token.word[0].isdigit() for each in found for token in each)
+        words_of_options = [tokens(option) for option in options]
+        self.exact = [tuple(token.word for token in each) for each in words_of_options]
+        self.numbered = any(token.word[0].isdigit() for each in words_of_options for token in each)
         self.lettered = any(
             len(option.strip()) == 1 and option.strip().isalpha() for option in options
         )
@@ -141,24 +141,26 @@ class OptionTexts:
 
     def named_by(self, text: str) -> int | None:
         """The only option that the whole text is, letter case and punctuation aside."""
-        said = text.strip().casefold()
-        same = [at for at, option in enumerate(self.options) if option.strip().casefold() == said]
+        folded = text.strip().casefold()
+        matches = [
+            at for at, option in enumerate(self.options) if option.strip().casefold() == folded
+        ]
         words = tuple(token.word for token in tokens(text))
-        if not same and words:
-            same = self._places(words)
+        if not matches and words:
+            matches = self._places(words)
         is_question = len(words) > 1 and text.rstrip().endswith("?")
-        if not same and not is_question and (key := self._compared(words)):
-            same = [at for at, wanted in enumerate(self._keys) if wanted == key]
-        if not same and len(words) == 1 and words[0].isdigit():
-            same = [at for at, wanted in enumerate(self._keys) if words[0] in wanted]
-        if not same and words:
+        if not matches and not is_question and (key := self._comparison_key(words)):
+            matches = [at for at, option_key in enumerate(self._keys) if option_key == key]
+        if not matches and len(words) == 1 and words[0].isdigit():
+            matches = [at for at, option_key in enumerate(self._keys) if words[0] in option_key]
+        if not matches and words:
             joined = "".join(words)
-            same = [at for at, exact in enumerate(self.exact) if "".join(exact) == joined]
-        if not same and self._none is not None and _NONE_ALONE.fullmatch(" ".join(words)):
-            same = [self._none]
-        return same[0] if len(same) == 1 else None
+            matches = [at for at, exact in enumerate(self.exact) if "".join(exact) == joined]
+        if not matches and self._none is not None and _NONE_ALONE.fullmatch(" ".join(words)):
+            matches = [self._none]
+        return matches[0] if len(matches) == 1 else None
 
-    def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _comparison_key(self, words: tuple[str, ...]) -> tuple[str, ...]:
         key = self._key(words)
         return tuple(map(stem, key)) if self._plain else key
 
@@ -167,26 +169,28 @@ class OptionTexts:
         if len(words) > 1 and words[0] in self._answers and words[1] not in self._answers:
             words = words[1:]
         last = len(words) - 1
-        kept = (
+        content_words = (
             word
             for at, word in enumerate(words)
             if word not in _SMALL_WORDS or (at == last and word == "a")
         )
-        return tuple(kept) or words
+        return tuple(content_words) or words
 
     def mentions(self, text: str) -> list[OptionMention]:
         """Where the options are named; of two in one place the longer."""
         words = tokens(text)
-        found = [*self._in_words(text, words), *self._in_unspaced(text)]
+        candidates = [*self._in_words(text, words), *self._in_unspaced(text)]
         if self._none is not None:
-            listed = _NONE_LISTED.finditer(text)
-            found += [OptionMention(self._none, match.start(), match.end()) for match in listed]
-        found.sort(key=lambda mention: (mention.start, -mention.end))
-        apart: list[OptionMention] = []
-        for mention in found:
-            if not apart or mention.start >= apart[-1].end:
-                apart.append(mention)
-        return apart
+            none_matches = _NONE_LISTED.finditer(text)
+            candidates += [
+                OptionMention(self._none, match.start(), match.end()) for match in none_matches
+            ]
+        candidates.sort(key=lambda mention: (mention.start, -mention.end))
+        disjoint: list[OptionMention] = []
+        for mention in candidates:
+            if not disjoint or mention.start >= disjoint[-1].end:
+                disjoint.append(mention)
+        return disjoint
 
     def _in_words(self, text: str, words: Sequence[SpelledWord]) -> Iterator[OptionMention]:
         boundaries = [match.start() for match in _BOUNDARY.finditer(text)]
@@ -212,19 +216,19 @@ class OptionTexts:
 
     def _is_inflected(self, word: str, place: int) -> bool:
         """Whether the word is the option's, or "stands" for Standing."""
-        named = [own for own in self.exact[place] if stem(own) == stem(word)]
+        same_stem = [own for own in self.exact[place] if stem(own) == stem(word)]
         return any(
             singular(own) == singular(word) or (own.endswith("ing") and word.endswith(("s", "ed")))
-            for own in named
+            for own in same_stem
         )
 
     def _end_of(self, place: int, compared: Sequence[str], at: int) -> int | None:
         """The last word of an option that begins at `at`; between long words two may stand."""
         last = at
-        for wanted in self._keys[place][1:]:
-            reach = 4 if len(wanted) > 2 else 2
+        for key_word in self._keys[place][1:]:
+            reach = 4 if len(key_word) > 2 else 2
             ahead = compared[last + 1 : last + reach]
-            step = ahead.index(wanted) + 1 if wanted in ahead else None
+            step = ahead.index(key_word) + 1 if key_word in ahead else None
             if step and any(_denies(word) or word == "or" for word in ahead[: step - 1]):
                 return None
             if step is None:

@@ -55,21 +55,21 @@ def benchmark(name: str) -> Benchmark:
     cannot be used.
     """
     if name in BUILT_IN:
-        found: Benchmark = import_module(f"{BUILT_IN[name]}.benchmark").BENCHMARK
-        return found
+        built_in: Benchmark = import_module(f"{BUILT_IN[name]}.benchmark").BENCHMARK
+        return built_in
     if name not in _plugins():
         raise UnknownName("benchmark", name, benchmark_names())
     point = _plugins()[name]
     try:
-        loaded = point.load()
+        declaration = point.load()
     except Exception as error:  # whatever a module of somebody else raises
         raise _unusable(point, f"it cannot be imported: {error!r}") from error
-    if not isinstance(loaded, Benchmark) or loaded.name != name:
+    if not isinstance(declaration, Benchmark) or declaration.name != name:
         raise _unusable(point, f"{point.value} is no Benchmark of that name")
     package = Setting(
         "package", _package(point), "the package that the benchmark is from", (_package(point),)
     )
-    return replace(loaded, settings=(*loaded.settings, package))
+    return replace(declaration, settings=(*declaration.settings, package))
 
 
 def resources(name: str) -> str:
@@ -80,25 +80,25 @@ def resources(name: str) -> str:
         return BUILT_IN[name]
     benchmark(name)
     point = _plugins()[name]
-    found = import_module(point.module).__package__
-    if not found:
+    package = import_module(point.module).__package__
+    if not package:
         raise _unusable(point, f"{point.module} is a module; a package is needed")
-    return found
+    return package
 
 
 @cache
 def _plugins() -> Mapping[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
+    plugins: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
         if point.module.startswith("caliper.benchmarks."):
             continue
         if not re.fullmatch("[a-z][a-z0-9_]*", point.name):
             raise _unusable(point, "its name may have small letters, digits and _")
-        if point.name in found or point.name in BUILT_IN:
-            other = _package(found[point.name]) if point.name in found else "Caliper"
+        if point.name in plugins or point.name in BUILT_IN:
+            other = _package(plugins[point.name]) if point.name in plugins else "Caliper"
             raise _unusable(point, f"{other} has one of the same name")
-        found[point.name] = point
-    return found
+        plugins[point.name] = point
+    return plugins
 
 
 def _unusable(point: EntryPoint, problem: str) -> InvalidInput:

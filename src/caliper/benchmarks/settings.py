@@ -18,18 +18,18 @@ def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
     Raises UnknownName for a setting or a value that is on no list, InvalidInput for a
     number out of its range.
     """
-    known = {setting.name: setting for setting in benchmark(name).settings}
-    settings = {setting.name: setting.default for setting in known.values()}
+    declared = {setting.name: setting for setting in benchmark(name).settings}
+    settings = {setting.name: setting.default for setting in declared.values()}
     for key, value in given.items():
-        if key not in known:
-            raise UnknownName(f"setting of {name}", key, tuple(known))
-        setting = known[key]
+        if key not in declared:
+            raise UnknownName(f"setting of {name}", key, tuple(declared))
+        setting = declared[key]
         if setting.choices and value not in setting.choices:
             raise UnknownName(f"value of {key}", value, setting.choices)
         if setting.range is not None:
             _check_range(setting, value, setting.range)
         settings[key] = value
-    return {key: value for key, value in settings.items() if value != known[key].absent}
+    return {key: value for key, value in settings.items() if value != declared[key].absent}
 
 
 def _check_range(setting: Setting, value: str, bounds: tuple[float, float]) -> None:

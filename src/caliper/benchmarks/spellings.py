@@ -44,15 +44,15 @@ class SpelledWord:
 
 def tokens(text: str) -> list[SpelledWord]:
     """The words of a text. A single letter keeps its case and a number its digits alone."""
-    found = []
+    words = []
     for match in _TOKEN.finditer(text):
         written = match[0]
-        found.append(SpelledWord(_folded(written), written, match.start(), match.end()))
-    return found
+        words.append(SpelledWord(_normalized(written), written, match.start(), match.end()))
+    return words
 
 
-def _folded(written: str) -> str:
-    word = written.casefold().replace("\u2019", "'")
+def _normalized(text: str) -> str:
+    word = text.casefold().replace("\u2019", "'")
     if word[0].isdigit():
         return _number(word)
     if len(word) > 4:
@@ -61,10 +61,10 @@ def _folded(written: str) -> str:
     return _DIGITS.get(word) or _VARIANTS.get(word, word)
 
 
-def _number(written: str) -> str:
-    if ":" in written or written.count(".") > 1:
-        return written
-    whole, _, part = re.sub(r",(?=[0-9]{3}(?![0-9]))", "", written).replace(",", ".").partition(".")
+def _number(text: str) -> str:
+    if ":" in text or text.count(".") > 1:
+        return text
+    whole, _, part = re.sub(r",(?=[0-9]{3}(?![0-9]))", "", text).replace(",", ".").partition(".")
     return f"{whole}.{part.rstrip('0')}".rstrip(".")
 
 
@@ -79,9 +79,9 @@ def singular(word: str) -> str:
 
 
 _VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|e)\Z")
-_DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1\Z")
+_DOUBLE_CONSONANT = re.compile(r"([b-df-hj-np-tv-z])\1\Z")
 
 
 def stem(word: str) -> str:
     """A word without the ending of a plural or of a verb: "running" and "runs" are one."""
-    return _DOUBLED.sub(r"\1", _VERB_ENDING.sub("", singular(word)))
+    return _DOUBLE_CONSONANT.sub(r"\1", _VERB_ENDING.sub("", singular(word)))

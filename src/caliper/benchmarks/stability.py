@@ -15,17 +15,17 @@ Combine = Callable[[Values], float | None]
 
 def spread(values: Values) -> float | None:
     """The greatest less the least, None for fewer than two."""
-    known = _known(values)
-    return float(max(known) - min(known)) if len(known) > 1 else None
+    fractions = _fractions(values)
+    return float(max(fractions) - min(fractions)) if len(fractions) > 1 else None
 
 
 def deviation(values: Values) -> float | None:
     """The standard deviation of a sample (n - 1), None for fewer than two."""
-    known = _known(values)
-    if len(known) < 2:
+    fractions = _fractions(values)
+    if len(fractions) < 2:
         return None
-    mean = sum(known, Fraction(0)) / len(known)
-    square = sum(((value - mean) ** 2 for value in known), Fraction(0)) / (len(known) - 1)
+    mean = sum(fractions, Fraction(0)) / len(fractions)
+    square = sum(((value - mean) ** 2 for value in fractions), Fraction(0)) / (len(fractions) - 1)
     return math.sqrt(square)
 
 
@@ -33,5 +33,5 @@ SPREADS = (("range", spread), ("std", deviation))
 """Both by the names that figures go by."""
 
 
-def _known(values: Values) -> list[Fraction]:
+def _fractions(values: Values) -> list[Fraction]:
     return [Fraction(value) for value in values if value is not None]

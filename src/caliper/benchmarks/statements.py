@@ -49,20 +49,22 @@ def settled(statements: Iterable[Statement[Value]], voices: Voices) -> Value | N
     answer either: where nothing is the writer's own clause, a quotation that comes first and
     differs leaves the reply without an answer. What the writer takes back ("wait") is none.
     """
-    found = sorted(statements, key=lambda statement: statement.at)
-    last = found[-1].at if found else 0
-    since = max((at for at, sure in voices.corrections if sure or at <= last), default=0)
-    found = [statement for statement in found if statement.at >= since]
-    strongest = max((statement.mark for statement in found), default=Stance.QUOTED)
+    ordered = sorted(statements, key=lambda statement: statement.at)
+    last = ordered[-1].at if ordered else 0
+    start = max((at for at, sure in voices.corrections if sure or at <= last), default=0)
+    ordered = [statement for statement in ordered if statement.at >= start]
+    strongest = max((statement.mark for statement in ordered), default=Stance.QUOTED)
     if strongest is Stance.QUOTED:
         return None
-    first = next(statement for statement in found if statement.mark is strongest)
+    first = next(statement for statement in ordered if statement.mark is strongest)
     if strongest is Stance.MENTIONED:
-        rivals = [each for each in found if each.mark is Stance.MENTIONED]
+        rivals = [each for each in ordered if each.mark is Stance.MENTIONED]
     else:
-        rivals = [each for each in found if each.mark >= Stance.STATED and each.at >= first.at]
+        rivals = [each for each in ordered if each.mark >= Stance.STATED and each.at >= first.at]
         if strongest is Stance.STATED:
-            rivals += [each for each in found if each.at < first.at and each.mark is Stance.QUOTED]
+            rivals += [
+                each for each in ordered if each.at < first.at and each.mark is Stance.QUOTED
+            ]
     return first.value if all(rival.value == first.value for rival in rivals) else None
 
 
