@@ -76,10 +76,10 @@ def dimension(path: Path, group: str = "") -> str | None:
     match path:
         case (_,):
             return "overall"
-        case (found, _):
-            return found
-        case (first, found, _) if first == group:
-            return found
+        case (name, _):
+            return name
+        case (first, name, _) if first == group:
+            return name
         case _:
             return None
 

@@ -87,17 +87,17 @@ def _looks_like(suffix: str, first: Any) -> str | None:
 _SIGNS = {"annotation": "data", "caption": "captions"}
 
 
-def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuestion:
     """The question {id, task, annotation}."""
     fields = {
-        "task": written["task"],
-        "file_id": written["id"],
-        "file_path": written["id"],
-        "annotation": written["annotation"],
+        "task": entry["task"],
+        "file_id": entry["id"],
+        "file_path": entry["id"],
+        "annotation": entry["annotation"],
     }
-    row = Row(f"{written['task']}.jsonl", 1, fields)
-    (item,) = planning.plan([row], PlanRequest(settings, captions=frozenset((written["id"],))))
-    category = TASKS[written["task"]].form is Form.CATEGORY
+    row = Row(f"{entry['task']}.jsonl", 1, fields)
+    (item,) = planning.plan([row], PlanRequest(settings, captions=frozenset((entry["id"],))))
+    category = TASKS[entry["task"]].form is Form.CATEGORY
     return CheckQuestion(item, "labels" if category else "open")
 
 

@@ -33,9 +33,9 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     verdicts: dict[int, Verdict] = {}
     asks: dict[int, Ask] = {}
     for index, question, repeat in item.positions():
-        settled = _settled(item, question, caption, settings)
-        if settled is not None:
-            verdicts[index] = Verdict(index, *settled)
+        result = _result_without_judge(item, question, caption, settings)
+        if result is not None:
+            verdicts[index] = Verdict(index, *result)
         else:
             asks[index] = _ask(item, question, repeat, caption or "", settings)
     results = yield from ask_and_read(tuple(asks.values()), reader(settings))
@@ -44,7 +44,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     return tuple(verdicts[index] for index, _, _ in item.positions())
 
 
-def _settled(
+def _result_without_judge(
     item: Item, question: Question[Any], caption: str | None, settings: Settings
 ) -> tuple[Outcome, Evidence] | None:
     """The outcome of a question that needs no judge."""
@@ -142,21 +142,21 @@ def reader(settings: Settings) -> Reader:
             return _read_media(payload, text, lenient=lenient)
         if TASKS[payload.task].form is Form.CATEGORY:
             return _read_category(payload, text, lenient=lenient, several=several)
-        found = read_score(text, lenient=lenient)
-        if found is None:
+        score = read_score(text, lenient=lenient)
+        if score is None:
             return Reading(UNREADABLE)
-        return Reading(Scored(Fraction(found.value)), found.reason, found.repaired)
+        return Reading(Scored(Fraction(score.value)), score.reason, score.repaired)
 
     return read
 
 
 def _read_category(payload: ElementQuestion, text: str, *, lenient: bool, several: bool) -> Reading:
-    found = read_labels(text, TASKS[payload.task].labels, lenient=lenient)
-    if found is None:
+    reply = read_labels(text, TASKS[payload.task].labels, lenient=lenient)
+    if reply is None:
         return Reading(UNREADABLE)
-    score = category_score(payload.element, found.value, several=several)
-    labels = len(set(found.value)) if score != NOT_MENTIONED else 0
-    return Reading(Scored(score, labels=labels), found.reason, found.repaired)
+    score = category_score(payload.element, reply.value, several=several)
+    labels = len(set(reply.value)) if score != NOT_MENTIONED else 0
+    return Reading(Scored(score, labels=labels), reply.reason, reply.repaired)
 
 
 def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) -> Fraction:

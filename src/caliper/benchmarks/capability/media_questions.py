@@ -48,8 +48,8 @@ def plan_media(captioned: Sequence[Item], rows: Iterable[Row]) -> Iterator[Item]
         question_id = claim(row, seen, task, "question_id")
         row.text("question")
         by_place[task.name, row.text("file_path")].append((question_id, row))
-    for (task_name, path), asked in by_place.items():
-        yield from _items_of(task_name, path, asked, slots.get((task_name, path), []))
+    for (task_name, path), entries in by_place.items():
+        yield from _items_of(task_name, path, entries, slots.get((task_name, path), []))
 
 
 def _slots(captioned: Sequence[Item]) -> dict[_Place, list[_Slot]]:
@@ -63,12 +63,12 @@ def _slots(captioned: Sequence[Item]) -> dict[_Place, list[_Slot]]:
 
 
 def _items_of(
-    task: str, path: str, asked: Sequence[tuple[str, Row]], slots: Sequence[_Slot]
+    task: str, path: str, entries: Sequence[tuple[str, Row]], slots: Sequence[_Slot]
 ) -> Iterator[Item]:
     """The items of one path: the questions of each annotation together."""
-    joined = join([row.text("question") for _, row in asked], [slot.object for slot in slots])
+    places = join([row.text("question") for _, row in entries], [slot.object for slot in slots])
     grouped: dict[str, list[tuple[str, Row, _Slot | None]]] = defaultdict(list)
-    for (question_id, row), place in zip(asked, joined, strict=True):
+    for (question_id, row), place in zip(entries, places, strict=True):
         slot = None if place is None else slots[place]
         key = f"{task}/unjoined-{question_id}" if slot is None else slot.item.key
         grouped[key].append((question_id, row, slot))
@@ -93,20 +93,20 @@ def join(questions: Sequence[str], objects: Sequence[str]) -> list[int | None]:
 
     `objects` are the elements' objects, empty where a task has none.
     """
-    named = [_named(question, objects) for question in questions]
-    if None not in named and len(set(named)) == len(named):
-        return named
+    places = [_longest_object(question, objects) for question in questions]
+    if None not in places and len(set(places)) == len(places):
+        return places
     return [place if place < len(objects) else None for place in range(len(questions))]
 
 
-def _named(question: str, objects: Sequence[str]) -> int | None:
+def _longest_object(question: str, objects: Sequence[str]) -> int | None:
     """The place of the longest object that the question names; None when it names none."""
-    found = [
+    matches = [
         place
         for place, name in enumerate(objects)
         if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
     ]
-    return max(found, key=lambda place: len(objects[place]), default=None)
+    return max(matches, key=lambda place: len(objects[place]), default=None)
 
 
 def _question(
@@ -134,10 +134,10 @@ def _question(
 
 def _options(row: Row) -> tuple[tuple[str, ...], str]:
     """The options with their letters, none for an open question; and what is wrong with them."""
-    given = row.fields.get("options")
-    if not given and row_task(row).open_qa:
+    value = row.fields.get("options")
+    if not value and row_task(row).open_qa:
         return (), ""
-    listed = list(given) if isinstance(given, list | tuple) else []
-    if len(listed) < 2 or not all(isinstance(option, str) for option in listed):
-        return (), note(row, "options", f"expected a list of texts, found {given!r:.80}")
-    return tuple(listed), ""
+    texts = list(value) if isinstance(value, list | tuple) else []
+    if len(texts) < 2 or not all(isinstance(option, str) for option in texts):
+        return (), note(row, "options", f"expected a list of texts, found {value!r:.80}")
+    return tuple(texts), ""

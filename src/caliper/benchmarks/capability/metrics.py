@@ -84,5 +84,5 @@ def kt_bar(sums: Sums) -> float | None:
 
 def mean(values: Iterable[float | None]) -> float | None:
     """The plain mean of the columns that have data; None when none has."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return math.fsum(numbers) / len(numbers) if numbers else None

@@ -30,11 +30,11 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     if request.qa_rows is None:
         yield from _caption_items(rows, request)
         return
-    planned = []
+    caption_items = []
     for item in _caption_items(rows, request):
-        planned.append(item)
+        caption_items.append(item)
         yield item
-    yield from plan_media(planned, request.qa_rows)
+    yield from plan_media(caption_items, request.qa_rows)
 
 
 def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
@@ -55,15 +55,15 @@ def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
 
 def _sample(task: Task, file_id: str, supplied: Collection[str] | None) -> str:
     """Whose caption: an action rides on the event's video unless it was given its own."""
-    own = f"{task.name}/{file_id}"
-    if task.name == "action" and own not in (supplied or ()):
+    key = f"{task.name}/{file_id}"
+    if task.name == "action" and key not in (supplied or ()):
         return f"event/{file_id}"
-    return own
+    return key
 
 
 def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQuestion]]:
-    found = _READERS[task.form](row.fields.get("annotation"), task)
-    for ordinal, element in enumerate(found):
+    elements = _READERS[task.form](row.fields.get("annotation"), task)
+    for ordinal, element in enumerate(elements):
         yield Question(
             ordinal=ordinal,
             payload=ElementQuestion(task.name, element.value, element.object),
@@ -85,13 +85,13 @@ class _Element:
 def _text(annotation: object, _: Task) -> list[_Element]:
     if isinstance(annotation, str) and annotation.strip():
         return [_Element(annotation)]
-    return [_wrong("text", annotation)]
+    return [_unusable("text", annotation)]
 
 
 def _category(annotation: object, task: Task) -> list[_Element]:
     if annotation in task.labels:
         return [_Element(str(annotation))]
-    return [_wrong(f"one of {', '.join(task.labels)}", annotation)]
+    return [_unusable(f"one of {', '.join(task.labels)}", annotation)]
 
 
 def _number(annotation: object, _: Task) -> list[_Element]:
@@ -103,12 +103,14 @@ def _colour(annotation: object, _: Task) -> list[_Element]:
 
 
 def _numbers(annotation: object, _: Task) -> list[_Element]:
-    return _pairs(annotation, _number_of) or [_wrong("an object with at least one key", annotation)]
+    return _pairs(annotation, _number_of) or [
+        _unusable("an object with at least one key", annotation)
+    ]
 
 
 def _one_pair(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
-    found = _pairs(annotation, read)
-    return found if len(found) == 1 else [_wrong("an object with exactly one key", annotation)]
+    pairs = _pairs(annotation, read)
+    return pairs if len(pairs) == 1 else [_unusable("an object with exactly one key", annotation)]
 
 
 def _pairs(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
@@ -125,19 +127,19 @@ def _number_of(name: str, value: object) -> _Element:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0 or not name.strip():
-        return _wrong("a name with a whole number", {name: value}, name)
+        return _unusable("a name with a whole number", {name: value}, name)
     return _Element(str(value), name)
 
 
 def _colour_of(name: str, value: object) -> _Element:
     if not isinstance(value, str) or not value.strip() or not name.strip():
-        return _wrong("a name with a color", {name: value}, name)
+        return _unusable("a name with a color", {name: value}, name)
     return _Element(value, name)
 
 
-def _wrong(expected: str, found: object, name: str = "") -> _Element:
-    told = "nothing" if found is None else f"{found!r:.80}"
-    return _Element("", name, f"expected {expected}, found {told}")
+def _unusable(expected: str, found: object, name: str = "") -> _Element:
+    actual = "nothing" if found is None else f"{found!r:.80}"
+    return _Element("", name, f"expected {expected}, found {actual}")
 
 
 _READERS: dict[Form, Callable[[object, Task], list[_Element]]] = {

@@ -53,13 +53,13 @@ def encode(payload: Payload) -> dict[str, Any]:
     return {"schema": SCHEMA, "kind": kind} | fields_of(payload)
 
 
-def decode(written: Mapping[str, Any]) -> Payload:
+def decode(document: Mapping[str, Any]) -> Payload:
     """The payload that `encode` wrote.
 
     Raises NewerSchema for a schema of a later release, InvalidInput for anything else.
     """
     try:
-        fields = dict(written)
+        fields = dict(document)
         schema, kind = fields.pop("schema"), fields.pop("kind")
         if int(schema) > SCHEMA:
             raise NewerSchema(f"schema {schema} is newer than {SCHEMA}", field="schema")

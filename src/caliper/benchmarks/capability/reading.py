@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
 _LOOSE_SCORES = _SCORES | {"+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1}
 _WRAPPING = " \t\r\n\"'`.*"
-_STATED_SCORE = re.compile(
+_SCORE_STATEMENT = re.compile(
     r"\b(?:(?:(?:the|my|final|overall)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}(?:is\b|[:=])"
     r"|I(?:['\u2019]d|\swould)?\s(?:rate|score|give|assign)\s(?:it|this|the)\b[^0-9\n.;+-]{0,30}?)"
     r"[\"'*_\s]{0,4}(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)(?![0-9.]*[0-9])"
@@ -58,11 +58,11 @@ Extract = Callable[[Mapping[Any, Any]], ReplyValue[Value] | None]
 def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
     """The score of an open task, -1, 0 or 1; None when the reply holds none."""
     extract = partial(_score, lenient=lenient)
-    found = _from_objects(text, extract, _stated_scores, lenient=lenient)
-    if found is None and lenient:
+    reading = _from_objects(text, extract, _score_statements, lenient=lenient)
+    if reading is None and lenient:
         bare = _LOOSE_SCORES.get(unfenced(told(text)).strip(_WRAPPING))
         return None if bare is None else ReplyValue(bare, repaired=True)
-    return found
+    return reading
 
 
 def read_labels(
@@ -74,18 +74,18 @@ def read_labels(
     """
 
     def extract(fields: Mapping[Any, Any]) -> ReplyValue[tuple[str, ...]] | None:
-        found = _labels(fields.get("pred"), known, lenient=lenient)
-        return found and ReplyValue(found.value, _reason(fields), found.repaired)
+        reading = _labels(fields.get("pred"), known, lenient=lenient)
+        return reading and ReplyValue(reading.value, _reason(fields), reading.repaired)
 
     def listed(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
-        return list(_listed_labels(text, voices, known))
+        return list(_label_statements(text, voices, known))
 
-    found = _from_objects(text, extract, listed, lenient=lenient)
-    if found is None and lenient:
+    reading = _from_objects(text, extract, listed, lenient=lenient)
+    if reading is None and lenient:
         bare = _labels(unfenced(told(text)), known, lenient=True)
         if bare and set(bare.value) <= {*known, NOT_STATED}:
             return ReplyValue(bare.value, repaired=True)
-    return found
+    return reading
 
 
 def _from_objects(
@@ -98,28 +98,30 @@ def _from_objects(
     inner = unfenced(text)
     whole = read_literal(inner, duplicates=not lenient)
     if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
-        once = not lenient or len(_plain_keys(whole.value)) == len(whole.value)
-        found = extract(whole.value) if once else None
-        if found:
-            return found
+        unique_keys = not lenient or len(_plain_keys(whole.value)) == len(whole.value)
+        reading = extract(whole.value) if unique_keys else None
+        if reading:
+            return reading
     if not lenient:
         return None
     objects = objects_in(told(text))
     if objects is None:
         return None
     voices = Voices.of(objects[1])
-    reads = [
-        (read, Statement(read.value, at, voices.mark_of_object(at)))
+    readings = [
+        (inner_reading, Statement(inner_reading.value, at, voices.mark_of_object(at)))
         for at, literal in objects[0]
-        for read in _values(literal.value, extract)
+        for inner_reading in _values(literal.value, extract)
     ]
-    stated = [*(statement for _, statement in reads), *prose(objects[1], voices)]
-    value = settled(stated, voices)
-    reasons = (read.reason for read, _ in reads if read.value == value)
+    statements = [*(statement for _, statement in readings), *prose(objects[1], voices)]
+    value = settled(statements, voices)
+    reasons = (
+        inner_reading.reason for inner_reading, _ in readings if inner_reading.value == value
+    )
     return None if value is None else ReplyValue(value, next(reasons, ""), repaired=True)
 
 
-def _stated_scores(text: str, voices: Voices) -> list[Statement[int]]:
+def _score_statements(text: str, voices: Voices) -> list[Statement[int]]:
     """The scores that prose states: "Score: -1". One that leaves a choice has no value."""
     return [
         Statement(
@@ -127,25 +129,25 @@ def _stated_scores(text: str, voices: Voices) -> list[Statement[int]]:
             match.start(),
             voices.mark(match.start(), final="final" in match[0].lower()),
         )
-        for match in _STATED_SCORE.finditer(text)
+        for match in _SCORE_STATEMENT.finditer(text)
     ]
 
 
-def _listed_labels(
+def _label_statements(
     text: str, voices: Voices, known: tuple[str, ...]
 ) -> Iterator[Statement[tuple[str, ...]]]:
     """The lists of labels that prose calls the judge's own, or another's: "My answer: ["up"]"."""
     for match in _LIST.finditer(text):
         mark = voices.mark_of_object(match.start())
-        found = _labels(match[0], known, lenient=True) if mark is not Stance.STATED else None
-        if found and set(found.value) <= {*known, NOT_STATED}:
-            yield Statement(found.value, match.start(), mark)
+        labels = _labels(match[0], known, lenient=True) if mark is not Stance.STATED else None
+        if labels and set(labels.value) <= {*known, NOT_STATED}:
+            yield Statement(labels.value, match.start(), mark)
 
 
 def _values(value: object, extract: Extract[Value]) -> Iterator[ReplyValue[Value]]:
     """The value of an object, or else those of the objects in it, but for those in its texts."""
-    if isinstance(value, dict) and (found := extract(_plain_keys(value))):
-        yield found
+    if isinstance(value, dict) and (reading := extract(_plain_keys(value))):
+        yield reading
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _values(inner, extract)
@@ -163,36 +165,36 @@ def _reason(fields: Mapping[Any, Any]) -> str:
 
 
 def _score(fields: Mapping[Any, Any], *, lenient: bool) -> ReplyValue[int] | None:
-    given = fields.get("score")
-    if not isinstance(given, int | float | str):
+    value = fields.get("score")
+    if not isinstance(value, int | float | str):
         return None
-    written = given if isinstance(given, str) else str(given)
-    exact = _SCORES.get(written)
+    score_text = value if isinstance(value, str) else str(value)
+    exact = _SCORES.get(score_text)
     if exact is not None:
         return ReplyValue(exact, _reason(fields))
-    loose = _LOOSE_SCORES.get(written.strip(_WRAPPING)) if lenient else None
+    loose = _LOOSE_SCORES.get(score_text.strip(_WRAPPING)) if lenient else None
     return None if loose is None else ReplyValue(loose, _reason(fields), repaired=True)
 
 
 def _labels(
-    given: object, known: tuple[str, ...], *, lenient: bool
+    value: object, known: tuple[str, ...], *, lenient: bool
 ) -> ReplyValue[tuple[str, ...]] | None:
-    listed = literal_list(given) if isinstance(given, str) else given
-    if listed is None:
-        listed = [given]
-    if not isinstance(listed, list) or not listed:
+    labels = literal_list(value) if isinstance(value, str) else value
+    if labels is None:
+        labels = [value]
+    if not isinstance(labels, list) or not labels:
         return None
-    if not all(isinstance(label, str) and label.strip() for label in listed):
+    if not all(isinstance(label, str) and label.strip() for label in labels):
         return None
-    exact = tuple(_folded(label) for label in listed)
+    exact = tuple(_normalized_label(label) for label in labels)
     if not lenient or set(exact) <= {*known, NOT_STATED}:
         return ReplyValue(exact)
-    commas = (part.strip(_WRAPPING) for label in listed for part in label.split(","))
-    parts = tuple(_folded(part) for part in commas if part)
+    commas = (part.strip(_WRAPPING) for label in labels for part in label.split(","))
+    parts = tuple(_normalized_label(part) for part in commas if part)
     if parts and set(parts) <= {*known, NOT_STATED}:
         return ReplyValue(parts, repaired=True)
     return ReplyValue(exact)
 
 
-def _folded(label: str) -> str:
+def _normalized_label(label: str) -> str:
     return label.split(":", 1)[0].strip().lower()

@@ -82,7 +82,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
         *_figures_of(_METRICS, columns),
         *_figures_of(_QA_METRICS, columns),
         *_labels(tally, columns, settings),
-        *_apart(columns),
+        *_stability(columns),
         *_counts(columns),
     ]
     paths = frozenset(figure.path for figure in figures)
@@ -96,13 +96,13 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 
 
 def _columns(tally: Tally) -> _Columns:
-    found: dict[tuple[str, str], list[Cell]] = {}
+    cells_of: dict[tuple[str, str], list[Cell]] = {}
     for cell in map(Cell.named, tally):
-        found.setdefault((cell.kind, cell.task), []).append(cell)
+        cells_of.setdefault((cell.kind, cell.task), []).append(cell)
     order = {name: place for place, name in enumerate(NAMES)}
     return {
         column: tuple(cell.name for cell in sorted(cells, key=lambda cell: cell.repeat))
-        for column, cells in sorted(found.items(), key=lambda entry: order[entry[0][1]])
+        for column, cells in sorted(cells_of.items(), key=lambda entry: order[entry[0][1]])
     }
 
 
@@ -149,7 +149,7 @@ def _labels(tally: Tally, columns: _Columns, settings: Settings) -> list[Figure]
     ]
 
 
-def _apart(columns: _Columns) -> list[Figure]:
+def _stability(columns: _Columns) -> list[Figure]:
     """Stability: max - min (paper 4.3) and standard deviation over the repeats of the judging,
     where there are any.
     """
@@ -230,12 +230,12 @@ def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[
     heads = [metric.title for metric in _METRICS]
     yield _table(title, [*heads, "n"], [*main, "n_scored"], paths, _mean_note(scored))
     yield from _label_table(paths)
-    asked = [metric.name for metric in _QA_METRICS]
+    qa_names = [metric.name for metric in _QA_METRICS]
     if ("average", "qa_accuracy") in paths:
         heads_qa = [metric.title for metric in _QA_METRICS]
         note = "KT-bar: known when asked, but wrong or missing in the caption; lower is better."
         title = "Questions about the media (%)"
-        yield _table(title, [*heads_qa, "n"], [*asked, "qa_n_scored"], paths, note)
+        yield _table(title, [*heads_qa, "n"], [*qa_names, "qa_n_scored"], paths, note)
     if ("average", "range_f1") in paths:
         repeats = max(len(cells) for cells in columns.values())
         for name, title, note in _STABILITY:

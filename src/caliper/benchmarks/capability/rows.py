@@ -19,7 +19,7 @@ Seen = set[tuple[str, str]]
 
 def stem_task(row: Row) -> Task:
     """The task that the row's file is named after. Raises InvalidInput for any other name."""
-    return _known(row, _file_name(row).rsplit(".", 1)[0])
+    return _task_named(row, _file_name(row).rsplit(".", 1)[0])
 
 
 def note(row: Row, field: str, problem: str) -> str:
@@ -36,13 +36,13 @@ def row_task(row: Row) -> Task:
 
     Raises InvalidInput when the field is missing, names no task, or disagrees with the file.
     """
-    task = _known(row, row.text("task"))
+    task = _task_named(row, row.text("task"))
     if stem_task(row) is not task:
         raise row.wrong("task", f"{task.name!r} in a file that is named after another task")
     return task
 
 
-def _known(row: Row, name: str) -> Task:
+def _task_named(row: Row, name: str) -> Task:
     if name not in TASKS:
         raise row.wrong("task", f"unknown task {name!r}; known: {', '.join(NAMES)}")
     return TASKS[name]
@@ -50,11 +50,11 @@ def _known(row: Row, name: str) -> Task:
 
 def claim(row: Row, seen: Seen, task: Task, field: str) -> str:
     """The id in `field`, entered into `seen`. Raises InvalidInput for one met before."""
-    found = row.text(field)
-    if (task.name, found) in seen:
-        raise row.wrong(field, f"{found!r} occurs twice in task {task.name}")
-    seen.add((task.name, found))
-    return found
+    identifier = row.text(field)
+    if (task.name, identifier) in seen:
+        raise row.wrong(field, f"{identifier!r} occurs twice in task {task.name}")
+    seen.add((task.name, identifier))
+    return identifier
 
 
 def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
@@ -92,11 +92,11 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
             yield ("qa", task.name, question_id), _text(row.fields.get("response"))
             continue
         file_id = claim(row, seen, task, "file_id")
-        for ordinal, fields in enumerate(_judged(row, task)):
+        for ordinal, fields in enumerate(_judge_fields(row, task)):
             yield (task.name, file_id, str(ordinal)), _text(fields)
 
 
-def _judged(row: Row, task: Task) -> list[object]:
+def _judge_fields(row: Row, task: Task) -> list[object]:
     if task.form is not Form.NUMBERS or "response" not in row.fields:
         return [{name: value for name, value in row.fields.items() if name != "file_id"}]
     response = row.fields["response"]

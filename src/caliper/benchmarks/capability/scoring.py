@@ -34,7 +34,7 @@ class Cell(NamedTuple):
         return cls(kind, task, int(repeat))
 
 
-class _Known(NamedTuple):
+class _KnownAnswer(NamedTuple):
     """A question from the media that was answered right, and what KT-bar needs of it."""
 
     task: str
@@ -50,8 +50,8 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
     """
     del settings  # They act when replies are read.
     tally = Tally()
-    told: dict[tuple[str, int], dict[int, Fraction]] = {}
-    known: list[_Known] = []
+    caption_scores: dict[tuple[str, int], dict[int, Fraction]] = {}
+    known_answers: list[_KnownAnswer] = []
     for item, by_position in outcomes:
         for question in item.questions:
             payload = question.payload
@@ -63,10 +63,12 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
                 if not isinstance(outcome, Scored):
                     continue
                 if isinstance(payload, ElementQuestion):
-                    told.setdefault((item.key, question.ordinal), {})[repeat] = outcome.score
+                    caption_scores.setdefault((item.key, question.ordinal), {})[repeat] = (
+                        outcome.score
+                    )
                 elif payload.joins and outcome.score == 1:
-                    known.append(_Known(payload.task, item.cluster, payload.joins))
-    _set_against(tally, known, told)
+                    known_answers.append(_KnownAnswer(payload.task, item.cluster, payload.joins))
+    _add_kt(tally, known_answers, caption_scores)
     return tally
 
 
@@ -101,11 +103,13 @@ def _labels(outcome: Scored) -> Sums:
     return {"listed": 1, "labels": outcome.labels, "correct_one": right}
 
 
-def _set_against(
-    tally: Tally, known: Iterable[_Known], told: dict[tuple[str, int], dict[int, Fraction]]
+def _add_kt(
+    tally: Tally,
+    known_answers: Iterable[_KnownAnswer],
+    caption_scores: dict[tuple[str, int], dict[int, Fraction]],
 ) -> None:
     """KT-bar's sums: what is known, beside what each repeat of the judging found told."""
-    for task, cluster, joins in known:
-        for repeat, score in told.get(joins, {}).items():
+    for task, cluster, joins in known_answers:
+        for repeat, score in caption_scores.get(joins, {}).items():
             cell = Cell(KT, task, repeat).name
             tally.add(cell, cluster, known=1, untold=int(score != 1))

@@ -49,19 +49,19 @@ def _looks_like(suffix: str, first: Any) -> str | None:
 _QUESTIONS = {"questions", "question"}
 
 
-def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuestion:
     """The question {id, domain, question, choices, answer}."""
-    question = {name: written[name] for name in ("question", "choices", "answer")}
+    question = {name: entry[name] for name in ("question", "choices", "answer")}
     fields = {
-        "id": written["id"],
-        "images": [written["id"]],
-        "domain": written["domain"],
+        "id": entry["id"],
+        "images": [entry["id"]],
+        "domain": entry["domain"],
         "questions": [{**question, "category": ["Written - Written"]}],
     }
-    request = PlanRequest(settings, captions=frozenset((written["id"],)))
+    request = PlanRequest(settings, captions=frozenset((entry["id"],)))
     (item,) = planning.plan([Row("captionqa.jsonl", 1, fields)], request)
     shown = item.questions[-1].payload.shown
-    letter = options.label(shown.index(written["answer"]))
+    letter = options.label(shown.index(entry["answer"]))
     return CheckQuestion(item, "choice", {"letter": letter})
 
 

@@ -32,12 +32,12 @@ def domain_of(row: Row) -> str:
     Case, spaces, hyphens and underscores do not matter ("E-commerce", "Embodied AI").
     Raises InvalidInput naming the known domains.
     """
-    written = row.fields.get("domain")
-    if written is None or written == "":
+    value = row.fields.get("domain")
+    if value is None or value == "":
         return _from_prefix(row)
-    spelling = "".join(letter for letter in str(written).casefold() if letter.isalnum())
+    spelling = "".join(letter for letter in str(value).casefold() if letter.isalnum())
     if spelling not in _SPELLINGS:
-        raise row.wrong("domain", f"unknown domain {written!r:.60}; known: {', '.join(DOMAINS)}")
+        raise row.wrong("domain", f"unknown domain {value!r:.60}; known: {', '.join(DOMAINS)}")
     return _SPELLINGS[spelling]
 
 

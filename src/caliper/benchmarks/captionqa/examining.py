@@ -39,18 +39,18 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
             evidence = Evidence(explanation=question.note)
             verdicts.append(Verdict(index, Unscored(reason), evidence))
     reading = choices.choice(settings, choices.READING)
-    results = yield from ask_and_read(asks, lambda asked, reply: read(asked, reply, reading))
+    results = yield from ask_and_read(asks, lambda request, reply: read(request, reply, reading))
     verdicts.extend(verdicts_of(indices, results))
     return tuple(sorted(verdicts, key=lambda verdict: verdict.index))
 
 
-def read(asked: Ask, reply: str, reading: str) -> Reading:
+def read(request: Ask, reply: str, reading: str) -> Reading:
     """The outcome of a reply. What cannot be read is wrong by `released`, else Unscored."""
-    payload = asked.question.payload
-    found = READERS[reading](reply, payload.shown, payload.question)
-    if found.place is not None:
-        chosen = f"chose {payload.shown[found.place]}"
-        return Reading(Scored(score(payload, found.place)), chosen, found.repaired)
+    payload = request.question.payload
+    choice = READERS[reading](reply, payload.shown, payload.question)
+    if choice.place is not None:
+        chosen = f"chose {payload.shown[choice.place]}"
+        return Reading(Scored(score(payload, choice.place)), chosen, choice.repaired)
     if reading == "released":
         return Reading(Scored(WRONG), "unreadable, which the released script counts as wrong")
     return Reading(UNREADABLE, "no option could be read from the reply")

@@ -66,28 +66,30 @@ def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
 
 def count(amount: str, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float:
     """The amount, added up over the cells."""
-    return float(_added(cells, sums).get(amount, 0))
+    return float(_summed(cells, sums).get(amount, 0))
 
 
 def _share(
     metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
 ) -> Fraction | None:
-    added = _added(cells, sums)
-    whole = added.get(metric.whole, 0)
-    return Fraction(added.get(metric.part, 0)) / whole * 100 if whole else None
+    totals = _summed(cells, sums)
+    whole = totals.get(metric.whole, 0)
+    return Fraction(totals.get(metric.part, 0)) / whole * 100 if whole else None
 
 
 def _mean(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
     values = [_share(metric, (cell,), sums) for cell in cells if cell in sums]
-    known = [value for value in values if value is not None]
-    return sum(known, Fraction()) / len(values) if values and len(known) == len(values) else None
+    present = [value for value in values if value is not None]
+    return (
+        sum(present, Fraction()) / len(values) if values and len(present) == len(values) else None
+    )
 
 
 OVERALL = {"domains": _mean, "questions": _share}
 """A metric over several cells, by the reading of the overall; None without data."""
 
 
-def _added(cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Mapping[str, Amount]:
+def _summed(cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Mapping[str, Amount]:
     return add_up(sums.get(cell, {}) for cell in cells)
 
 

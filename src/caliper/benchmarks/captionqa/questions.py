@@ -43,15 +43,15 @@ SCHEMA = 1
 
 def encode(payload: ChoiceQuestion) -> dict[str, Any]:
     """The payload as a JSON object; `decode` reads it back to an equal one."""
-    written = {"schema": SCHEMA, **fields_of(payload)}
+    document = {"schema": SCHEMA, **fields_of(payload)}
     return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in written.items()
+        name: list(value) if isinstance(value, tuple) else value for name, value in document.items()
     }
 
 
-def decode(written: Mapping[str, Any]) -> ChoiceQuestion:
+def decode(document: Mapping[str, Any]) -> ChoiceQuestion:
     """The payload that `encode` wrote. Raises NewerSchema, or InvalidInput for anything else."""
-    schema = written.get("schema")
+    schema = document.get("schema")
     if not isinstance(schema, int):
         raise InvalidInput("no schema number", field="schema")
     if schema > SCHEMA:
@@ -60,13 +60,13 @@ def decode(written: Mapping[str, Any]) -> ChoiceQuestion:
         )
     try:
         return ChoiceQuestion(
-            domain=str(written["domain"]),
-            category=str(written["category"]),
-            question=str(written["question"]),
-            choices=tuple(str(choice) for choice in written["choices"]),
-            answer=int(written["answer"]),
-            has_cannot=bool(written["has_cannot"]),
-            permutation=tuple(int(place) for place in written["permutation"]),
+            domain=str(document["domain"]),
+            category=str(document["category"]),
+            question=str(document["question"]),
+            choices=tuple(str(choice) for choice in document["choices"]),
+            answer=int(document["answer"]),
+            has_cannot=bool(document["has_cannot"]),
+            permutation=tuple(int(place) for place in document["permutation"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"not a CaptionQA question: {error!r}") from error

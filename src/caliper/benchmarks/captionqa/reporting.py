@@ -46,9 +46,9 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     for name, kind in (("categories", TOP), ("subcategories", FULL)):
         for cell in sorted(cell for cell in tally if cell.startswith(f"{kind}/")):
             figures += over_questions((name, *cell.split("/", 2)[1:]), (cell,))
-    apart, apart_tables = stability(tally, reading)
-    figures += apart
-    tables = [_main_table(domains, reading), *apart_tables, *_category_tables(tally, domains)]
+    stability_figures, stability_tables = stability(tally, reading)
+    figures += stability_figures
+    tables = [_main_table(domains, reading), *stability_tables, *_category_tables(tally, domains)]
     if on_image:
         overall = _overall(("qa_on_image", "overall"), on_image, reading)
         figures += [*overall, *_by_domain("qa_on_image", on_image)]
@@ -101,8 +101,8 @@ def _pairs(domains: Mapping[str, Sums], on_image: Mapping[str, Sums]) -> Pairs:
 
 def _gaps(domains: Mapping[str, Sums], on_image: Mapping[str, Sums], reading: str) -> list[Figure]:
     pairs = _pairs(domains, on_image)
-    each = [gap_figure(("utility_gap", _domain(pair[0])), reading, (pair,)) for pair in pairs]
-    return [*each, gap_figure(("utility_gap", "overall"), reading, pairs)]
+    figures = [gap_figure(("utility_gap", _domain(pair[0])), reading, (pair,)) for pair in pairs]
+    return [*figures, gap_figure(("utility_gap", "overall"), reading, pairs)]
 
 
 def _row(label: str, path: Path) -> TableRow:

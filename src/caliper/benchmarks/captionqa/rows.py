@@ -58,19 +58,19 @@ def gather(rows: Iterable[Row]) -> list[RawSample]:
     for row in rows:
         identifier = row.text("id")
         nested = row.fields.get("questions") is not None or "question" not in row.fields
-        known = samples.get(identifier)
+        sample = samples.get(identifier)
         domain = domain_of(row)
-        if known is None:
-            known = RawSample(identifier, domain, media_of(row), nested=nested)
-            samples[identifier] = known
-        elif nested or known.nested:
+        if sample is None:
+            sample = RawSample(identifier, domain, media_of(row), nested=nested)
+            samples[identifier] = sample
+        elif nested or sample.nested:
             raise row.wrong("id", f"the id {identifier!r:.60} appears twice")
-        elif known.domain != domain:
+        elif sample.domain != domain:
             raise row.wrong(
                 "domain",
-                f"{domain}, but an earlier question of {identifier!r:.60} has {known.domain}",
+                f"{domain}, but an earlier question of {identifier!r:.60} has {sample.domain}",
             )
-        known.entries.extend(_nested(row) if nested else [Entry(row, "", row.fields)])
+        sample.entries.extend(_nested(row) if nested else [Entry(row, "", row.fields)])
     return list(samples.values())
 
 
@@ -88,8 +88,8 @@ def media_of(row: Row) -> tuple[str, ...]:
     """
     for name in ("image_paths", "images"):
         value = row.fields.get(name)
-        listed = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-        paths = tuple(path for path in map(_path, listed) if path)
+        images = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        paths = tuple(path for path in map(_path, images) if path)
         if paths:
             return paths
     return ()
@@ -135,8 +135,8 @@ def _plain(value: Any) -> str | None:
 def _category(raw: Mapping[str, Any]) -> str:
     """The first full category, "Top - Sub"; empty when none is given."""
     value = raw.get("category")
-    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return next((text.strip() for text in listed if isinstance(text, str) and text.strip()), "")
+    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return next((text.strip() for text in values if isinstance(text, str) and text.strip()), "")
 
 
 def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:

@@ -23,7 +23,7 @@ from caliper.lexical.text import CaptionText, parse, words_of
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import STOPWORDS, concept, related
 
-_ASKING = frozenset(
+_QUESTION_WORDS = frozenset(
     concept(word)
     for word in listed("""
         what which how who where when why many much kind type color shade image picture photo
@@ -64,30 +64,33 @@ def _yes_or_no(parsed: CaptionText, question: str, shown: Sequence[str]) -> int 
     firsts = [next(iter(words_of(option)), "") for option in shown]
     if len(shown) > 3 or "yes" not in firsts or "no" not in firsts or CANNOT in shown:
         return None
-    asked = wanted(_topic(question))
-    earned = credits_at(parsed, asked)
-    numbers = sorted({number for here in earned.values() for number in here})
-    held = max((share(asked, earned, (number, number + 1)) for number in numbers), default=0.0)
-    return firsts.index("yes" if held >= _YES_ENOUGH else "no")
+    topic_weights = wanted(_topic(question))
+    word_credits = credits_at(parsed, topic_weights)
+    numbers = sorted({number for here in word_credits.values() for number in here})
+    best = max(
+        (share(topic_weights, word_credits, (number, number + 1)) for number in numbers),
+        default=0.0,
+    )
+    return firsts.index("yes" if best >= _YES_ENOUGH else "no")
 
 
 @lru_cache(maxsize=2048)
 def _topic(question: str) -> str:
     """The words of a question that say what it is about."""
-    kept = [word for word in words_of(question) if concept(word) not in _ASKING]
-    return " ".join(word for word in kept if word not in STOPWORDS)
+    topic_words = [word for word in words_of(question) if concept(word) not in _QUESTION_WORDS]
+    return " ".join(word for word in topic_words if word not in STOPWORDS)
 
 
 def _relevance(parsed: CaptionText, question: str) -> Mapping[int, float]:
     """How much of the question's topic each sentence (or the one before it) has, 0 to 1."""
-    asked = wanted(_topic(question))
-    earned = credits_at(parsed, asked)
-    found = {}
+    topic_weights = wanted(_topic(question))
+    word_credits = credits_at(parsed, topic_weights)
+    relevance = {}
     for number in range(len(parsed.sentences)):
-        here = share(asked, earned, (number,))
-        before = share(asked, earned, (number - 1,)) if number else 0.0
-        found[number] = max(here, 0.6 * before)
-    return found
+        here = share(topic_weights, word_credits, (number,))
+        before = share(topic_weights, word_credits, (number - 1,)) if number else 0.0
+        relevance[number] = max(here, 0.6 * before)
+    return relevance
 
 
 def _best(parsed: CaptionText, question: str, shown: Sequence[str]) -> int:
@@ -110,9 +113,9 @@ def _supports(parsed: CaptionText, question: str, shown: Sequence[str]) -> list[
         direct = [_colour_support(parsed, question, option) for option in shown]
         if any(direct):
             return direct
-    told = {option: content(option) for option in shown if option != CANNOT}
+    meanings_of = {option: content(option) for option in shown if option != CANNOT}
     frequency: dict[str, int] = {}
-    for meanings in told.values():
+    for meanings in meanings_of.values():
         for meaning in meanings:
             frequency[meaning] = frequency.get(meaning, 0) + 1
     topic = set(content(_topic(question)))
@@ -120,7 +123,7 @@ def _supports(parsed: CaptionText, question: str, shown: Sequence[str]) -> list[
         0.0
         if option == CANNOT
         else max(
-            _word_support(parsed, told[option], frequency, topic, relevance),
+            _word_support(parsed, meanings_of[option], frequency, topic, relevance),
             _literal_support(parsed, option),
         )
         for option in shown
@@ -139,7 +142,7 @@ def _word_support(
     A word in several options, or in the question, tells little; a word in a sentence about
     the question's topic counts in full, elsewhere a little more than half.
     """
-    total = found = 0.0
+    total = supported = 0.0
     for meaning in meanings:
         weight = 1.0 / frequency[meaning] ** 2 * (0.25 if meaning in topic else 1.0)
         best = 0.0
@@ -148,15 +151,15 @@ def _word_support(
                 near = relevance.get(parsed.sentence_of[at], 0.0)
                 best = max(best, credit * (0.55 + 0.45 * min(1.0, 1.6 * near)))
         total += weight
-        found += weight * best
-    return found / total if total else 0.0
+        supported += weight * best
+    return supported / total if total else 0.0
 
 
 def _literal_support(parsed: CaptionText, option: str) -> float:
     """Full support for an option whose very text, of more than a word's length, is there."""
-    sought = normal(option)
-    if len(sought) >= 3 and f" {sought} " in f" {normal(parsed.text)} ":
-        return 0.9 if " " in sought or any(char.isdigit() for char in sought) else 0.6
+    needle = normal(option)
+    if len(needle) >= 3 and f" {needle} " in f" {normal(parsed.text)} ":
+        return 0.9 if " " in needle or any(char.isdigit() for char in needle) else 0.6
     return 0.0
 
 
@@ -196,9 +199,11 @@ def _colour_support(parsed: CaptionText, question: str, option: str) -> float:
     best = 0.0
     for meaning in topic:
         for mention in mentions(parsed, phrase(meaning)):
-            said = [FAMILIES[word] for word in colours_on(parsed, mention)]
+            stated_colours = [FAMILIES[word] for word in colours_on(parsed, mention)]
             exact = sum(word in words_of(option) for word in colours_on(parsed, mention))
-            held = sum(any(not one.isdisjoint(other) for other in said) for one in colours)
-            if held:
-                best = max(best, 0.8 * held / len(colours) + 0.05 * min(exact, 3))
+            matches = sum(
+                any(not one.isdisjoint(other) for other in stated_colours) for one in colours
+            )
+            if matches:
+                best = max(best, 0.8 * matches / len(colours) + 0.05 * min(exact, 3))
     return best

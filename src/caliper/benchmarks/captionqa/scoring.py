@@ -61,10 +61,10 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
     """
     del settings  # None changes the sums.
     tally = Tally()
-    for item, found in outcomes:
+    for item, by_position in outcomes:
         for question in item.questions:
             for repeat in range(question.repeats):
-                outcome = found.get((question.ordinal, repeat))
+                outcome = by_position.get((question.ordinal, repeat))
                 if outcome is not None:
                     amounts = amounts_of(question.payload, outcome)
                     for cell in cells_of(item, question, repeat):

@@ -58,19 +58,19 @@ SETTINGS: tuple[Setting, ...] = (
 
 def choice(settings: Settings, setting: Setting) -> str:
     """What was chosen, or the default. Raises UnknownName with the known choices."""
-    chosen = settings.get(setting.name, setting.default)
-    if chosen not in setting.choices:
-        raise UnknownName(setting.name, chosen, setting.choices)
-    return chosen
+    value = settings.get(setting.name, setting.default)
+    if value not in setting.choices:
+        raise UnknownName(setting.name, value, setting.choices)
+    return value
 
 
 def max_tokens(settings: Settings) -> int:
     """The reader's limit of output tokens. Raises InvalidInput unless a whole number >= 1."""
-    written = settings.get(MAX_TOKENS.name, MAX_TOKENS.default)
+    value = settings.get(MAX_TOKENS.name, MAX_TOKENS.default)
     least, greatest = _TOKEN_RANGE
-    if not (written.isascii() and written.isdigit() and least <= int(written) <= greatest):
+    if not (value.isascii() and value.isdigit() and least <= int(value) <= greatest):
         raise InvalidInput(
-            f"expected a whole number from {least} to {greatest}, found {written!r:.40}",
+            f"expected a whole number from {least} to {greatest}, found {value!r:.40}",
             field=MAX_TOKENS.name,
         )
-    return int(written)
+    return int(value)

@@ -13,7 +13,7 @@ from caliper.core.tally import Sums, Tally
 
 REPEAT = "repeat"
 """The kind of a cell that holds one repeat of a domain: "repeat/domain/number"."""
-_SHOWN = ("score", "accuracy", "cannot")
+_TABLE_METRICS = ("score", "accuracy", "cannot")
 
 
 def cell_of(domain: str, repeat: int) -> str:
@@ -32,14 +32,14 @@ def stability(tally: Tally, reading: str) -> tuple[list[Figure], list[Table]]:
     columns: dict[Path, tuple[str, list[str]]] = {("overall",): (reading, domains)}
     columns |= {("domains", domain): ("questions", [domain]) for domain in domains}
     figures = []
-    for path, (how, members) in columns.items():
+    for path, (combination, members) in columns.items():
         for metric in METRICS:
             # As in the overall: a domain without data takes no part in a mean.
-            known = [name for name in members if _has_data(tally, metric, name, repeats)]
-            cells = [tuple(cell_of(name, repeat) for name in known) for repeat in repeats]
+            present = [name for name in members if _has_data(tally, metric, name, repeats)]
+            cells = [tuple(cell_of(name, repeat) for name in present) for repeat in repeats]
             for name, combine in SPREADS:
                 place = (*path, f"{name}_{metric.name}")
-                statistic = partial(over_repeats, metric, combine, how, cells)
+                statistic = partial(over_repeats, metric, combine, combination, cells)
                 # No smooth function of its clusters: the jackknife says nothing about it.
                 used = tuple(cell for some in cells for cell in some)
                 figures.append(Figure(place, used, statistic, Kind.PLAIN))
@@ -63,8 +63,8 @@ def _has_data(tally: Tally, metric: ShareMetric, domain: str, repeats: Sequence[
 
 
 def _table(columns: tuple[Path, ...], repeats: int) -> Table:
-    names = [f"{name}_{metric}" for metric in _SHOWN for name, _ in SPREADS]
-    heads = tuple(f"{metric}, {name}" for metric in _SHOWN for name, _ in SPREADS)
+    names = [f"{name}_{metric}" for metric in _TABLE_METRICS for name, _ in SPREADS]
+    heads = tuple(f"{metric}, {name}" for metric in _TABLE_METRICS for name, _ in SPREADS)
     rows = tuple(
         TableRow(TITLES[path[-1]] if len(path) > 1 else "Overall", tuple((*path, n) for n in names))
         for path in columns

@@ -41,13 +41,13 @@ def _looks_like(suffix: str, first: Any) -> str | None:
     return "captions" if is_file_name(first) else None
 
 
-def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuestion:
     """The question {id, phrase, things}: of a picture of one pixel, on which its first thing is."""
     del settings
-    things = tuple(written["things"])
+    things = tuple(entry["things"])
     measure = SceneMeasure(things, things, (Atom((0,), 1),), 1)
-    phrase = PhraseQuestion("attribute", 0, written["phrase"], things)
-    key = written["id"]
+    phrase = PhraseQuestion("attribute", 0, entry["phrase"], things)
+    key = entry["id"]
     questions: tuple[Question[Any], ...] = (Question(0, measure), Question(1, phrase))
     item = Item(planning.NAME, key, key, key, (key,), questions)
     # A wrong caption may have a part of the phrase.

@@ -30,11 +30,11 @@ def plan_compreqa(benchmark: str, rows: Iterable[Row]) -> Iterator[Item]:
     hold the answer is Unscored(bad_ground_truth). Raises InvalidInput for a row without picture,
     question or kind.
     """
-    found: dict[str, list[Question[CompreQaQuestion]]] = {}
+    by_image: dict[str, list[Question[CompreQaQuestion]]] = {}
     for row in rows:
-        questions = found.setdefault(row.text("image_name"), [])
+        questions = by_image.setdefault(row.text("image_name"), [])
         questions.append(_question(row, len(questions)))
-    for image, questions in found.items():
+    for image, questions in by_image.items():
         key = f"qa/{image}"
         yield Item(benchmark, key, image, image, (image,), tuple(questions), Source.MEDIA)
 

@@ -76,7 +76,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
         asks = {position[0]: _choice(item, *position[1:]) for position in open_positions}
     elif open_positions and caption is not None:
         measure: SceneMeasure = item.questions[0].payload
-        scene = yield from _take_apart(caption, measure.categories)
+        scene = yield from _decompose(caption, measure.categories)
         for index, question, repeat in open_positions:
             if isinstance(question.payload, SceneMeasure):
                 results[index] = _objects(question.payload, scene)
@@ -86,15 +86,15 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
                 asks[index] = _phrase(item, question, repeat, sentence, caption, settings)
             else:
                 results[index] = _not_mentioned(question.payload)
-    read = yield from ask_and_read(tuple(asks.values()), _reader(settings))
-    results |= zip(asks, read, strict=True)
+    readings = yield from ask_and_read(tuple(asks.values()), _reader(settings))
+    results |= zip(asks, readings, strict=True)
     return tuple(Verdict(index, *results[index]) for index, _, _ in item.positions())
 
 
-def _take_apart(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:
+def _decompose(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:
     parts = pieces(caption)
     nouns: Sequence[tuple[str, ...]] = (yield Nouns(parts)) if parts else ()
-    words = distinct(word for found in nouns for word in found)
+    words = distinct(word for piece_nouns in nouns for word in piece_nouns)
     matches: dict[str, Match] = {}
     if words:
         texts = distinct((*words, *categories))
@@ -104,14 +104,14 @@ def _take_apart(caption: str, categories: tuple[str, ...]) -> Generator[Batch, A
 
 
 def _objects(measure: SceneMeasure, scene: Scene) -> Result:
-    told = "; ".join(
-        f"{name}: {found.noun} {found.micro / 1e6:.6f}"
-        if (found := scene.matches.get(name))
+    summary = "; ".join(
+        f"{name}: {category_match.noun} {category_match.micro / 1e6:.6f}"
+        if (category_match := scene.matches.get(name))
         else f"{name}: not mentioned"
         for name in measure.categories
     )
     score = object_score(measure.categories, scene.matches)
-    return Scored(score), Evidence(explanation=told)
+    return Scored(score), Evidence(explanation=summary)
 
 
 def _not_mentioned(phrase: PhraseQuestion) -> Result:

@@ -81,8 +81,8 @@ def atoms(masks: Sequence[Mask]) -> tuple[Atom, ...]:
         if len(pixels) * len(masks) > MEMBER_LIMIT:
             most = MEMBER_LIMIT // len(masks)
             raise ValueError(f"the {len(masks)} masks overlap in more than {most} ways")
-    found = (Atom(_places(key), count) for key, count in pixels.items())
-    return tuple(sorted((atom for atom in found if atom.instances), key=lambda a: a.instances))
+    groups = (Atom(_places(key), count) for key, count in pixels.items())
+    return tuple(sorted((atom for atom in groups if atom.instances), key=lambda a: a.instances))
 
 
 def _sets(covered: NDArray[np.uint8]) -> Iterator[tuple[bytes, int]]:

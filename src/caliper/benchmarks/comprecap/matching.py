@@ -64,18 +64,20 @@ def match(
         for noun in nouns
     ]
     best_category = [_first_maximum(row) for row in rows]
-    found = {}
+    matches = {}
     for place, name in enumerate(categories):
         column = [row[place] for row in rows]
         noun = _first_maximum(column)
         if best_category[noun] == place and column[noun] != 0:
-            found[name] = Match(nouns[noun], column[noun])
-    return found
+            matches[name] = Match(nouns[noun], column[noun])
+    return matches
 
 
 def object_score(categories: Sequence[str], matches: Mapping[str, Match]) -> Fraction:
     """S_object of one image, exact: the matched similarities over the number of categories."""
-    return Fraction(sum(found.micro for found in matches.values()), MICRO * len(categories))
+    return Fraction(
+        sum(category_match.micro for category_match in matches.values()), MICRO * len(categories)
+    )
 
 
 def mentions(matches: Mapping[str, Match], nouns: Sequence[Sequence[str]]) -> dict[str, set[int]]:
@@ -85,8 +87,8 @@ def mentions(matches: Mapping[str, Match], nouns: Sequence[Sequence[str]]) -> di
     is matched with is among its nouns.
     """
     return {
-        name: {place for place, words in enumerate(nouns) if found.noun in words}
-        for name, found in matches.items()
+        name: {place for place, words in enumerate(nouns) if category_match.noun in words}
+        for name, category_match in matches.items()
     }
 
 

@@ -91,14 +91,14 @@ def _instance(row: Row, place: int, entry: Any, description: str) -> Instance:
     part = Row(row.file, row.line, {f"info[{place}].{key}": entry[key] for key in entry})
     # The data holds one relation as a text, several as a list, and none as either, empty.
     relations = entry.get("relation") or []
-    listed = [relations] if isinstance(relations, str) else relations
-    if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
+    texts = [relations] if isinstance(relations, str) else relations
+    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         raise row.wrong(f"info[{place}].relation", "expected a list of texts")
     return Instance(
         part.text(f"info[{place}].category"),
         part.text(f"info[{place}].{description}_description"),
         entry.get("mask_out"),
-        tuple(text for text in listed if text.strip()),
+        tuple(text for text in texts if text.strip()),
     )
 
 
@@ -134,12 +134,12 @@ def _mentions(instances: Sequence[Instance], settings: Settings) -> Iterator[tup
     for subject in instances:
         if released and not subject.relations:
             yield ()
-        kept = [subject.category]
+        context = [subject.category]
         for text in subject.relations:
             named = [name for name in categories if _names(text, name, matching)]
-            yield distinct((*kept, *named))
+            yield distinct((*context, *named))
             if released:
-                kept += named
+                context += named
 
 
 def _names(relation: str, category: str, matching: str) -> bool:

@@ -80,12 +80,12 @@ def encode(payload: Payload) -> dict[str, Any]:
     return {"schema": SCHEMA, "type": name} | asdict(payload)
 
 
-def decode(written: Mapping[str, Any]) -> Payload:
+def decode(document: Mapping[str, Any]) -> Payload:
     """The payload that `encode` wrote.
 
     Raises NewerSchema for what a later release wrote, InvalidInput for anything else.
     """
-    fields = dict(written)
+    fields = dict(document)
     schema = fields.pop("schema", None)
     if isinstance(schema, int) and schema > SCHEMA:
         raise NewerSchema(f"this question has schema {schema}; this release reads {SCHEMA}")

@@ -43,11 +43,11 @@ def read_score(reply: str) -> Reading:
     is unreadable. Prose around the number counts as repaired. Thoughts that end with "</think>"
     are no part of the answer, and those that do not end hide it.
     """
-    found = _score_of(told(reply))
-    if not found:
+    integer = _score_of(told(reply))
+    if not integer:
         return Reading(UNREADABLE, "the reply states no integer, or several")
     # A score has one digit, however many zeros stand before it; int() refuses endless ones.
-    digits = found.lstrip("0") or "0"
+    digits = integer.lstrip("0") or "0"
     if digits not in {"0", "1", "2", "3", "4", "5"}:
         return Reading(UNREADABLE, f"the reply's integer, {digits[:20]}, is not 0 to 5")
     return Reading(Scored(Fraction(int(digits))), repaired=reply.strip() != digits)
@@ -56,23 +56,25 @@ def read_score(reply: str) -> Reading:
 def _score_of(answer: str) -> str:
     inner = unfenced(answer)
     whole = read_literal(inner)
-    if whole and whole.end == len(inner) and (stated := _named(whole.value)) is not None:
-        return stated
+    if whole and whole.end == len(inner) and (integer := _score_field(whole.value)) is not None:
+        return integer
     objects, prose = objects_in(answer) or ([], answer)
     voices = Voices.of(prose)
     statements = [
-        Statement(stated, at, voices.mark_of_object(at))
+        Statement(integer, at, voices.mark_of_object(at))
         for at, literal in objects
-        if (stated := _named(literal.value)) is not None
+        if (integer := _score_field(literal.value)) is not None
     ]
-    return settled([*statements, *_stated(_SCALE.sub(_spaces, prose), voices)], voices) or ""
+    return (
+        settled([*statements, *_prose_statements(_SCALE.sub(_blank, prose), voices)], voices) or ""
+    )
 
 
-def _spaces(match: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def _named(value: object) -> str | None:
+def _score_field(value: object) -> str | None:
     """The integer behind "score" or "rating", empty where it is none; None without them.
 
     An object with a key in two writings ("score", "Score") has none.
@@ -85,11 +87,11 @@ def _named(value: object) -> str | None:
     key = next((key for key in ("score", "rating") if key in fields), None)
     if key is None:
         return None
-    found = None if isinstance(fields[key], bool) else _INTEGER.search(str(fields[key]))
-    return found.group() if found else ""
+    integer = None if isinstance(fields[key], bool) else _INTEGER.search(str(fields[key]))
+    return integer.group() if integer else ""
 
 
-def _stated(text: str, voices: Voices) -> Iterator[Statement[str]]:
+def _prose_statements(text: str, voices: Voices) -> Iterator[Statement[str]]:
     """The integers of prose, each with what it is stated to be."""
     marks: dict[int, Stance] = {}
     for match in _CUE.finditer(text):
@@ -113,11 +115,11 @@ def read_score_released(reply: str) -> Reading:
     Its expression knows no minus sign, and takes the digits of any script: "-2" is 2. A number
     of more than 18 digits is unreadable here too.
     """
-    found = _ANY_INTEGER.search(reply)
-    digits = found.group() if found else "-1"
+    integer = _ANY_INTEGER.search(reply)
+    digits = integer.group() if integer else "-1"
     if len(digits) > _LONGEST:
         return Reading(UNREADABLE, "the reply's first integer is no score")
-    explanation = "" if found else "the reply holds no integer: -1 by the released reading"
+    explanation = "" if integer else "the reply holds no integer: -1 by the released reading"
     return Reading(Scored(Fraction(int(digits))), explanation, repaired=reply.strip() != digits)
 
 

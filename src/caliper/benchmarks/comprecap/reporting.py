@@ -93,9 +93,9 @@ def _values(
     sums: Mapping[str, Sums], name: str, repeats: Sequence[int], weights: str
 ) -> list[Fraction]:
     # S_object needs no judge, so it does not wait for one.
-    drawn = (0,) if name == "s_object" else repeats
-    found = (_value(sums, name, repeat, weights) for repeat in drawn)
-    return [value for value in found if value is not None]
+    used_repeats = (0,) if name == "s_object" else repeats
+    values = (_value(sums, name, repeat, weights) for repeat in used_repeats)
+    return [value for value in values if value is not None]
 
 
 def _mean(name: str, repeats: Sequence[int], weights: str) -> Statistic:
@@ -106,7 +106,9 @@ def _mean(name: str, repeats: Sequence[int], weights: str) -> Statistic:
     return statistic
 
 
-def _apart(name: str, repeats: Sequence[int], weights: str, combine: Combine) -> Statistic:
+def _spread_statistic(
+    name: str, repeats: Sequence[int], weights: str, combine: Combine
+) -> Statistic:
     def statistic(sums: Mapping[str, Sums]) -> float | None:
         return combine(_values(sums, name, repeats, weights))
 
@@ -153,7 +155,7 @@ def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:
                 Figure(
                     ("repeats", name, word),
                     cells,
-                    _apart(name, repeats, weights, combine),
+                    _spread_statistic(name, repeats, weights, combine),
                     Kind.PLAIN,
                 )
                 for word, combine in SPREADS
@@ -197,15 +199,18 @@ def _accuracy(kind: str) -> list[Figure]:
 def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
     rows = []
     for name, label in LABELS.items():
-        apart: tuple[Path | None, ...] = (("repeats", name, "std"), ("repeats", name, "range"))
+        spread_paths: tuple[Path | None, ...] = (
+            ("repeats", name, "std"),
+            ("repeats", name, "range"),
+        )
         if len(repeats) < 2 or name not in REPEATED:
-            apart = (None, None)
-        rows.append(TableRow(label, ((name,), *apart)))
+            spread_paths = (None, None)
+        rows.append(TableRow(label, ((name,), *spread_paths)))
     rows.append(TableRow("Caption length (words)", (CAPTION_LENGTH, None, None)))
-    printed = ", ".join(f"{float(weight):.2f}" for weight in WEIGHTS[weights])
+    weight_texts = ", ".join(f"{float(weight):.2f}" for weight in WEIGHTS[weights])
     note = (
         f"Means over pictures and over {max(len(repeats), 1)} repeats of the judging; S-unified "
-        f"with the weights {printed} ({weights}) for objects, attributes and relations."
+        f"with the weights {weight_texts} ({weights}) for objects, attributes and relations."
     )
     return Table(
         "CompreCap", ("value", "std over repeats", "range over repeats"), tuple(rows), note
@@ -213,7 +218,7 @@ def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
 
 
 def _coverage_table() -> Table:
-    shown = {
+    labels = {
         "objects": "pictures, objects",
         "attribute": "instances x repeats",
         "relation": "relations x repeats",
@@ -221,7 +226,7 @@ def _coverage_table() -> Table:
     }
     rows = tuple(
         TableRow(label, (("counts", kind, "n_scored"), ("counts", kind, "n_unscored")))
-        for kind, label in shown.items()
+        for kind, label in labels.items()
     )
     return Table("CompreCap: what was scored", ("scored", "unscored"), rows)
 

@@ -28,13 +28,13 @@ def rate_phrase(parsed: CaptionText, asked: str) -> int:
     sentence replaces by another one costs a fifth. The thing itself, without any of its
     attributes, is worth 1 or 2 of 5 depending on how much the phrase says beside it.
     """
-    weighed = wanted(asked)
-    held = share(weighed, credits_at(parsed, weighed), None)
-    if held and _contradicted(parsed, asked):
-        held = max(0.0, held - _CONTRADICTION)
-    if not held and mentions(parsed, phrase(asked)):
-        held = _THRESHOLDS[0]
-    return sum(held >= threshold for threshold in _THRESHOLDS)
+    weights = wanted(asked)
+    portion = share(weights, credits_at(parsed, weights), None)
+    if portion and _contradicted(parsed, asked):
+        portion = max(0.0, portion - _CONTRADICTION)
+    if not portion and mentions(parsed, phrase(asked)):
+        portion = _THRESHOLDS[0]
+    return sum(portion >= threshold for threshold in _THRESHOLDS)
 
 
 def _contradicted(parsed: CaptionText, asked: str) -> bool:

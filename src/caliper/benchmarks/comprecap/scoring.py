@@ -26,13 +26,13 @@ from caliper.core.tally import Tally
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
     """The tally of items with their outcomes."""
     tally = Tally()
-    for item, found in outcomes:
+    for item, by_position in outcomes:
         if item.source is Source.MEDIA:
-            _add_answers(tally, item, found)
+            _add_answers(tally, item, by_position)
         else:
-            _add_objects(tally, item, found)
+            _add_objects(tally, item, by_position)
             for repeat in range(max(question.repeats for question in item.questions)):
-                _add_phrases(tally, item, found, repeat, settings)
+                _add_phrases(tally, item, by_position, repeat, settings)
     return tally
 
 
@@ -53,31 +53,31 @@ def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fr
     return Fraction(covered) / (HIGHEST * area)
 
 
-def _add_answers(tally: Tally, item: Item, found: Outcomes) -> None:
+def _add_answers(tally: Tally, item: Item, by_position: Outcomes) -> None:
     for question in item.questions:
         payload: CompreQaQuestion = question.payload
         for repeat in range(question.repeats):
-            outcome = found.get((question.ordinal, repeat))
+            outcome = by_position.get((question.ordinal, repeat))
             cell = f"compreqa/{payload.kind}"
             if isinstance(outcome, Scored):
                 tally.add(cell, item.cluster, sum=outcome.score, n=1)
             _count(tally, cell, item.cluster, [outcome])
 
 
-def _add_objects(tally: Tally, item: Item, found: Outcomes) -> None:
-    outcome = found.get((0, 0))
+def _add_objects(tally: Tally, item: Item, by_position: Outcomes) -> None:
+    outcome = by_position.get((0, 0))
     if isinstance(outcome, Scored):
         tally.add("objects", item.cluster, sum=outcome.score, n=1)
     _count(tally, "objects", item.cluster, [outcome])
 
 
 def _add_phrases(
-    tally: Tally, item: Item, found: Outcomes, repeat: int, settings: Settings
+    tally: Tally, item: Item, by_position: Outcomes, repeat: int, settings: Settings
 ) -> None:
     by_kind: dict[str, list[Outcome | None]] = {"attribute": [], "relation": []}
     for question in item.questions:
         if isinstance(question.payload, PhraseQuestion):
-            by_kind[question.payload.kind].append(found.get((question.ordinal, repeat)))
+            by_kind[question.payload.kind].append(by_position.get((question.ordinal, repeat)))
     mentioned_only = chosen(settings, "attribute_over") == "mentioned"
     for kind, outcomes in by_kind.items():
         cell = f"{kind}/{repeat}"
@@ -112,6 +112,6 @@ def _add_coverage(
 
 
 def _count(tally: Tally, cell: str, cluster: str, outcomes: Iterable[Outcome | None]) -> None:
-    known = [isinstance(outcome, Scored) for outcome in outcomes if outcome is not None]
-    if known:
-        tally.add(cell, cluster, scored=sum(known), unscored=len(known) - sum(known))
+    flags = [isinstance(outcome, Scored) for outcome in outcomes if outcome is not None]
+    if flags:
+        tally.add(cell, cluster, scored=sum(flags), unscored=len(flags) - sum(flags))
