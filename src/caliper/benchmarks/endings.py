@@ -1,7 +1,7 @@
-"""Where a reply breaks off, and whether it had answered by then (ours).
+"""Detect truncated replies, and whether they answered before the cut (ours).
 
-A reply that was cut at its token limit has quoted the caption, listed the options or begun to
-reason. An option that it only mentions on the way is no answer.
+A reply cut at its token limit may have quoted the caption, listed the options or begun to
+reason. An option mentioned along the way is not an answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from caliper.benchmarks.restatements import has_more
 from caliper.benchmarks.statements import Statement
 
-# A last quotation mark behind a space opens a quotation, which nothing closes.
+# A final quotation mark after a space opens a quotation that is never closed.
 _OPEN = re.compile(
     r"(?:(?:\A|[\s(])(?:\"(?!\s)[^\"\n]*+|'(?!\s)[^'\n]*+)|\s[\"']|\u201c[^\u201d]*+|\([^()]*+)\s*+\Z"
 )
@@ -37,13 +37,13 @@ _LIMITED_TO_A_PART = re.compile(
 
 
 def left_open(text: str) -> int:
-    """Where a quotation or bracket begins that nothing closes; the text's end without one."""
+    """Return the offset of an unclosed quotation or bracket; the text's length if there is none."""
     match = _OPEN.search(text, max(0, len(text) - _LONGEST_TAIL))
     return match.start() if match else len(text)
 
 
 def breaks_off(text: str) -> bool:
-    """Whether the text ends without a final mark, or in a quotation or bracket left open."""
+    """Whether the text ends without final punctuation or in an unclosed quotation or bracket."""
     stripped = text.rstrip(_CLOSING)
     return left_open(text) < len(text) or stripped.endswith("...") or stripped[-1:] not in _FINAL
 
@@ -51,10 +51,10 @@ def breaks_off(text: str) -> bool:
 def decided(
     text: str, mentions: Sequence[Statement[int]], options: Sequence[str], cannot: int | None
 ) -> bool:
-    """Whether a text that breaks off answers all the same by what it mentions.
+    """Whether a truncated text answers nevertheless through its mentions.
 
-    Its last sentence does where all but its full stop seems to be there, and so does a first
-    sentence that says that the caption does not tell.
+    It does if its last sentence seems complete except for the full stop, or if its first
+    sentence says that the caption does not state the answer.
     """
     end = _SENTENCE_END.search(text)
     if end and not _LIMITED_TO_A_PART.search(text, 0, end.start()):

@@ -1,4 +1,4 @@
-"""Protocol choices: what was asked for, checked against what a benchmark knows."""
+"""Check requested protocol settings against those a benchmark declares."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from caliper.core.errors import InvalidInput, UnknownName
 
 
 def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Every protocol choice of a benchmark: those given, else the defaults. A setting whose value
-    is what specs without it mean is left out, so that runs from before it are the same runs.
+    """Return all protocol settings of a benchmark, with defaults filled in.
 
-    Raises UnknownName for a setting or a value that is on no list, InvalidInput for a
-    number out of its range.
+    A setting is omitted if its value is the one implied by specs without it, so that runs that
+    predate the setting keep their identity. Raises UnknownName for an unknown setting or value,
+    InvalidInput for a number out of range.
     """
     declared = {setting.name: setting for setting in benchmark(name).settings}
     settings = {setting.name: setting.default for setting in declared.values()}

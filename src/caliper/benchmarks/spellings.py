@@ -1,4 +1,4 @@
-"""Words as they are compared: case, numbers, plurals, British and American spelling (ours)."""
+"""Normalize words for comparison: case, numbers, plurals, British and American spelling (ours)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VARIANTS = {
 
 @dataclass(frozen=True, slots=True)
 class SpelledWord:
-    """A word of a text as it is compared, as it is written, and where it stands."""
+    """A word of a text: its normalized form, its original spelling, and its offsets."""
 
     word: str
     written: str
@@ -43,7 +43,7 @@ class SpelledWord:
 
 
 def tokens(text: str) -> list[SpelledWord]:
-    """The words of a text. A single letter keeps its case and a number its digits alone."""
+    """Split a text into words. Single letters keep their case; numbers keep only their digits."""
     words = []
     for match in _TOKEN.finditer(text):
         written = match[0]
@@ -69,7 +69,7 @@ def _number(text: str) -> str:
 
 
 def singular(word: str) -> str:
-    """A word without its plural or possessive ending."""
+    """Strip the plural or possessive ending of a word."""
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
     if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
@@ -83,5 +83,5 @@ _DOUBLE_CONSONANT = re.compile(r"([b-df-hj-np-tv-z])\1\Z")
 
 
 def stem(word: str) -> str:
-    """A word without the ending of a plural or of a verb: "running" and "runs" are one."""
+    """Strip the plural or verb ending of a word, so that "running" and "runs" match."""
     return _DOUBLE_CONSONANT.sub(r"\1", _VERB_ENDING.sub("", singular(word)))
