@@ -1,4 +1,4 @@
-"""Where a reply says in words that a text does not hold the answer (ours)."""
+"""Find statements in a reply that the text does not contain the answer (ours)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CANNOT_TELL = (
     r"|\bno\s(?:idea\s(?:wh|how)|telling\b)|\bnot\s(?:\w{2,12}ly\s)?(?:sure|certain)\s(?:\w{1,8}\s)?"
     r"(?:wh\w{2,4}|how|if)\b"
 )
-# "It does not mention another": what it does mention is the answer.
+# "It does not mention another" is no abstention: the option it does mention is the answer.
 _NOT_MORE = (
     r"(?!\s(?:an|any\s)?(?:other|further|additional|more)\b|\s(?:any|some)(?:thing|one)\selse\b)"
 )
@@ -91,7 +91,7 @@ _BUT_NOT = (
     r"(?:how|what|which|where|who|whose|whom|when|why|whether)\b"
     r"|\bbut\snot\sabout\b"
 )
-# After what a caption says: "mentions a stone, but no year", "many, without a number".
+# Follows a statement about the caption: "mentions a stone, but no year", "many, without a number".
 _BUT_NO = (
     r"(?:\b(?:but|yet|though|although)\s(?:gives?\s|there\sis\s)?no|\bwithout"
     r"|,\snot)\s"
@@ -199,7 +199,7 @@ _ATTRIBUTE_OF = re.compile(
     r"\s(?:is|are|was|were)n?\s?\Z",
     re.IGNORECASE,
 )
-# "..., it only mentions the sails": that is all it tells.
+# "..., it only mentions the sails": the caption states nothing else.
 _ONLY = re.compile(
     r"[^.,;\n]{0,80}[.,;]\s(?P<told>(?:it\s|the\scaption\s|but\s)?only\b[^.;\n]{0,200})",
     re.IGNORECASE,
@@ -209,7 +209,7 @@ _LONGEST_CONTRAST = 8
 
 
 def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What the text grants that a caption tells, before it says what that does not hold.
+    """Return the spans of concessions: what the caption does state, next to what it lacks.
 
     "The caption mentions a red van, but its colour is not given" names no colour. Nor does
     "Although a red van is mentioned, ...".
@@ -217,9 +217,9 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
     spans: list[tuple[int, int]] = []
     for end, close in gaps:
         begin = max(0, end - _LONGEST_CONCESSION)
-        # The words of the gap may begin with the contrast: "but no colour".
+        # The gap itself may begin with the contrast: "but no colour".
         for contrast in _CONTRAST.finditer(text, begin, end + _LONGEST_CONTRAST):
-            # ". However" speaks of the sentence before.
+            # ". However" refers to the previous sentence.
             clause_start = (
                 max(text.rfind(mark, begin, max(0, contrast.start() - 2)) for mark in ".;\n") + 1
             )
@@ -238,11 +238,11 @@ def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]
 
 
 def abstentions(text: str) -> list[tuple[int, int]]:
-    """Where the text says that something is not stated or cannot be told, from and to.
+    """Return the spans in which the text says that something is not stated or cannot be told.
 
-    Stretches do not overlap. In English, and the usual words in Spanish, French, German,
-    Portuguese, Italian, Russian, Chinese, Japanese and Korean. What follows "whether" or "if"
-    belongs to it.
+    Spans do not overlap. Covers English, and common phrases in Spanish, French, German,
+    Portuguese, Italian, Russian, Chinese, Japanese and Korean. A clause after "whether" or "if"
+    is part of the span.
     """
     spans = [
         match.span()

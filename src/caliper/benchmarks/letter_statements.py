@@ -1,7 +1,7 @@
-"""Where a reply gives the letter of an option, and how strongly (ours).
+"""Find option letters that a reply states, and how strongly (ours).
 
 Letters in words, abbreviations and coordinations ("vitamin D", "N/A", "B or D"), the article
-"A", the pronoun "I" and denied letters ("not B", "C is wrong") give none.
+"A", the pronoun "I" and denied letters ("not B", "C is wrong") do not count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from caliper.benchmarks.statements import Stance, Statement, Voices
 
 _NO_LETTER_BEFORE = r"(?<![A-Za-z\u00c0-\u024f0-9_'\u2019/&+.-])"
 _NO_LETTER_AFTER = r"(?![A-Za-z\u00c0-\u024f0-9_'\u2019/&+-])"
-# "A" before a word is the article and "I" the pronoun, unless the word goes on about the letter.
+# Before a word, "A" is the article and "I" the pronoun, unless the word refers to the letter.
 _NOT_A_WORD = (
     r"(?!A\s(?!(?:is|as|because|since|and|or|but|due|given|for|seems|fits|matches|would)\b)"
     r"[a-z])(?!I\s(?!(?:is|as|because|since|and|or)\b)[a-z])"
@@ -70,7 +70,7 @@ _CONCLUSION = re.compile(
 )
 _COLON = re.compile(
     r"(?::|\b(?:but|donc|portanto|quindi|daher|deshalb|folglich|entonces|por\slo\stanto|assim),?\s(?:probably\s|likely\s)?|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
-    # "is" or "option" in other languages, the usual ones.
+    # "is" or "option" in common other languages.
     r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
     r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
     r"|\u0432\u0430\u0440\u0438\u0430\u043d\u0442|\u0431\u0443\u043a\u0432\u0430|\u03b5\u03af\u03bd\u03b1\u03b9"
@@ -129,7 +129,7 @@ _LETTER_VERDICT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that call what begins at `end` the answer; `said` tells whether more than named."""
+    """Words that announce an answer at `end`; `said` if they also assert it ("is", ":")."""
 
     start: int
     end: int
@@ -138,7 +138,7 @@ class Cue:
 
 
 def cues(text: str) -> Iterator[Cue]:
-    """Where the text announces its answer, or draws a conclusion."""
+    """Yield the cues with which the text announces its answer."""
     for match in _CUE.finditer(text):
         final = "final" in match[0].lower()
         yield Cue(match.start(), match.end(), final, bool(match["said"]))
@@ -148,14 +148,15 @@ def cues(text: str) -> Iterator[Cue]:
 
 
 def conclusions(text: str) -> Iterator[int]:
-    """Where what stands behind "so", "makes" or "=" begins."""
+    """Yield the offsets right after "so", "makes" or "="."""
     return (match.end() for match in _CONCLUSION.finditer(text))
 
 
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
-    """The letters that the text gives. One beside a rival ("B or D"), or asked, has no value.
+    """Return the letters the text states.
 
-    Nor has one that the text reports, where it mentions another of its own.
+    A letter next to a rival ("B or D") or in a question has no value. Neither has a reported
+    letter if the text also mentions one in its own voice.
     """
     marks: dict[int, Stance] = {}
     for at, mark in chain(_cued_letters(text, voices), _standalone_letters(text, voices)):
@@ -186,7 +187,7 @@ def _sole_letter(text: str, at: int) -> str | None:
 
 
 def _cued_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
-    """Letters that words call the answer."""
+    """Yield letters that words call the answer."""
     for match in _BOXED.finditer(text):
         yield match.start(1), Stance.FINAL
     for match in _PREDICATE.finditer(text):
@@ -205,7 +206,7 @@ def _cued_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
 
 
 def _standalone_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
-    """Letters that stand by themselves: at the start, on the last line, as a clause."""
+    """Yield standalone letters: at the start, on the last line, or as a clause."""
     verdicts = list(_LETTER_VERDICT.finditer(text))
     if len({match["letter"] for match in verdicts}) > 1:
         right = (match for match in verdicts if match["right"] or match["tick"])
@@ -229,12 +230,12 @@ def _standalone_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance
 
 
 def _is_cut_pronoun(text: str, at: int) -> bool:
-    """Whether an "I" in a line ends the text, which breaks off there: "I'm sorry, I"."""
+    """Whether the text is cut right after the pronoun "I": "I'm sorry, I"."""
     return text[at:] == "I" and text[:at].rstrip(" ")[-1:] in (".", ",", "!", "?", ";")
 
 
 def _mentioned_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
-    """Letters behind words that go before one: "I think B", "probably C"."""
+    """Yield letters after words that usually precede one: "I think B", "probably C"."""
     for match in _CAPITAL.finditer(text):
         before = text[max(0, match.start() - 16) : match.start()]
         is_mention = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
@@ -244,19 +245,19 @@ def _mentioned_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]
 
 
 def letter_at(text: str, at: int) -> int | None:
-    """Where the letter stands that begins at `at`; None where another word does."""
+    """Return `at` if a letter stands there; None if another word does."""
     if re.match(_LETTER, text[at : at + 40]):
         return at
     if _SMALL.match(text, at) or (
         text[max(0, at - 4) : at].rstrip(" ")[-1:] in (*":=*(",) and _SMALL_ALONE.match(text, at)
     ):
         return at
-    # "The answer is I, yarn": behind the cue a comma makes no pronoun.
+    # "The answer is I, yarn": after the cue, "I" before a comma is not the pronoun.
     return at if re.match(r"[A-Z](?:,|\.)", text[at : at + 2]) else None
 
 
 def _closing_letter(text: str) -> int | None:
-    """Where the letter stands that ends the text behind "so", "but" or a colon."""
+    """Return the offset of a letter that ends the text after "so", "but" or a colon."""
     end = _LAST_LETTER.search(text, max(0, len(text) - 10))
     if end is None or _is_cut_pronoun(text, end.start()):
         return None
@@ -266,7 +267,7 @@ def _closing_letter(text: str) -> int | None:
 
 
 def without_denied(text: str) -> tuple[str, set[str]]:
-    """The text with spaces for letters that it denies ("not B", "C is wrong"), and those."""
+    """Blank out letters the text denies ("not B", "C is wrong"); return the text and letters."""
     denied: set[str] = set()
     for expression in (_DENIED, _REJECTED):
         for match in expression.finditer(text):

@@ -1,7 +1,7 @@
-"""Which of the options that it was shown a reply chooses, as a person would read it (ours).
+"""Determine which of the shown options a reply chooses, as a person would read it (ours).
 
-Shared by the default readings of CaptionQA, CompreQA and CAPability's questions from the media;
-what a released script reads stays with its benchmark. Nothing here raises, whatever the text.
+Shared by the default readings of CaptionQA, CompreQA and CAPability's questions about the media;
+readings of released scripts are with their benchmarks. Nothing here raises, whatever the text.
 """
 
 from __future__ import annotations
@@ -41,18 +41,17 @@ from caliper.core.untrusted import LONGEST
 def chosen(
     reply: str, shown: Sequence[str], cannot: int | None = None, question: str = ""
 ) -> int | None:
-    """The place of the chosen option among those shown, which are lettered from A.
+    """Return the index of the chosen option among those shown, which are lettered from A.
 
-    The reply is an option's text or a letter; else what it states decides (`settled`): letters
-    and texts that it calls its answer, and without those the only option that it mentions.
-    `cannot` is the place of the option that the question cannot be answered: words that say so
-    ("not mentioned") choose it. `question` tells what a statement says of it ("The dog is on a
-    leash"). Thoughts are not read, nor a next question that the reply asks itself; JSON is read
-    as JSON.
+    The reply is an option's text or a letter. Otherwise its statements decide (`settled`):
+    letters and texts that it calls its answer, or else the only option it mentions. `cannot` is
+    the index of the option "the question cannot be answered"; phrases such as "not mentioned"
+    choose it. `question` is used to interpret plain statements ("The dog is on a leash").
+    Reasoning is ignored, and so is a follow-up question that the reply invents; JSON is parsed.
     """
     text = unfenced(_normal(told(reply)))
     if len(text) > LONGEST:
-        # One character may become eighteen.
+        # NFKC may turn one character into eighteen.
         return None
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
     if label and label[0].isalpha() and place_of(label[0]) < len(shown):
@@ -60,7 +59,7 @@ def chosen(
     options = OptionTexts([_normal(option) for option in shown])
     if cannot is not None:
         others = (text for place, text in enumerate(shown) if place != cannot)
-        # Where a choice itself says "not visible", the words choose that one.
+        # If another choice itself says "not visible", such words choose that one.
         cannot = None if any(map(abstentions, others)) else cannot
     values = _values_of_object(text)
     context = _Context(options, cannot, question)
@@ -74,7 +73,7 @@ def chosen(
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """The options, the place of the one that says that none can be chosen, and the question."""
+    """The options, the index of the "cannot answer" option, and the question."""
 
     options: OptionTexts
     cannot: int | None
@@ -85,7 +84,7 @@ _NEXT_QUESTION = re.compile(r"\n\s{0,4}(?:Question|Q|User|Human)\s?\d{0,3}:", re
 
 
 def _normal(text: str) -> str:
-    """The text with full-width and other compatible forms of characters made plain."""
+    """Replace full-width and other compatibility characters with plain ones (NFKC)."""
     return unicodedata.normalize("NFKC", text)
 
 
@@ -97,7 +96,7 @@ _VERDICTS = _RIGHT | {"false", "no", "incorrect", "wrong"}
 
 
 def _values_of_object(text: str) -> list[str] | None:
-    """The answers in a reply that is an object, a list or a string; None where it is prose."""
+    """Return the answers in a reply that is an object, a list or a string; None for prose."""
     literal = read_literal(text) if text[:1] in ("{", "[", '"', "'") else None
     if literal is None or text[literal.end :].strip():
         return None
@@ -155,7 +154,7 @@ _PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 def _statements(
     voices: Voices, denied: Collection[str], context: _Context
 ) -> Iterator[Statement[int]]:
-    """What the text states, letters, option texts and abstentions alike."""
+    """Yield the statements of the text: letters, option texts and abstentions."""
     text, options, cannot = voices.text, context.options, context.cannot
     letters = letter_statements(text, voices)
     yield from _letter_places(letters, options)
@@ -213,7 +212,7 @@ _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?
 
 
 def _end_of_list(text: str, end: int, mentions: Sequence[OptionMention]) -> int:
-    """The end of a gap with the two or more options that it lists: "no mention of tea or milk"."""
+    """Extend an abstention over two or more options it lists: "no mention of tea or milk"."""
     last = [end]
     for each in between(mentions, end, end + _LONGEST_LIST):
         if not _NEXT_IN_LIST.fullmatch(text, last[-1], each.start):
@@ -225,7 +224,7 @@ def _end_of_list(text: str, end: int, mentions: Sequence[OptionMention]) -> int:
 def _yes_no_statements(
     text: str, context: _Context, gaps: Sequence[tuple[int, int]]
 ) -> Iterator[Statement[int]]:
-    """Yes or no where a sentence states what the question asks."""
+    """Yield yes or no for sentences that state what the question asks."""
     places = context.options.yes_no
     if places is not None:
         for at, is_so in answers_by_statement(text, context.question, gaps):
@@ -235,7 +234,7 @@ def _yes_no_statements(
 def _letter_places(
     letters: Iterable[Statement[str]], options: OptionTexts
 ) -> Iterator[Statement[int]]:
-    """The letters as places. One beyond the options matters only where it is the answer."""
+    """Convert letters to indices. A letter out of range counts only if it is called the answer."""
     for statement in letters:
         place = place_of(statement.value) if statement.value else None
         in_range = place is not None and place < len(options.options)
@@ -256,7 +255,7 @@ _ORDINAL = re.compile(
 
 
 def _ordinals(text: str, options: OptionTexts) -> Iterator[Statement[int]]:
-    """Options by their place: "the last option", "option number 3"."""
+    """Yield options named by position: "the last option", "option number 3"."""
     count = len(options.options)
     for match in _ORDINAL.finditer(text):
         if match[4] and not match["sign"] and options.numbered:

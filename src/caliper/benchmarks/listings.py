@@ -1,4 +1,4 @@
-"""Options that a reply only lists, with their letters (ours)."""
+"""Ignore options that a reply merely lists with their letters (ours)."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _LIST_OPENING = re.compile(
 
 
 def place_of(label: str) -> int:
-    """The place of a label: A is 0, and a number counts from 1."""
+    """Return the index of a label: A is 0, and numbers count from 1."""
     return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
 
 
 def crossed_out(text: str, start: int, end: int) -> bool:
-    """Whether a cross stands before or behind the stretch."""
+    """Whether a cross mark precedes or follows the span."""
     before = _CROSS_BEFORE.search(text, max(0, start - 6), start)
     return before is not None or _CROSS_BEHIND.match(text, end) is not None
 
 
 def without_listing(text: str, shown: Sequence[str]) -> str:
-    """The text with spaces for options that it only repeats, two or more with their letters.
+    """Blank out two or more options that the text only repeats with their letters.
 
-    They stand side by side, or each in a line of its own. Each goes with what is remarked on it
-    in its line, unless that approves of it.
+    The options are side by side, or each is on its own line. A remark on the same line is
+    blanked too, but an option whose remark approves of it stays.
     """
     labelled: list[tuple[int, int, str]] = []
     for match in _LABEL.finditer(text):
@@ -79,7 +79,7 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
 def _partial_item(
     text: str, shown: Sequence[str], last: tuple[int, int, str]
 ) -> list[tuple[int, int, str]]:
-    """The next item of a list, where the text ends inside it: "A. Red, B. Blue, C. Gr"."""
+    """Return the last list item if the text ends inside it: "A. Red, B. Blue, C. Gr"."""
     item = _LAST_ITEM.search(text, max(last[1], len(text) - 80))
     place = place_of(last[2]) + 1
     if item is None or place_of(item["letter"]) != place or place >= len(shown):

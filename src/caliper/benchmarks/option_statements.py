@@ -1,4 +1,4 @@
-"""Where a reply states an option by its text, and how strongly (ours)."""
+"""Find options that a reply states by their text, and how strongly (ours)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from caliper.benchmarks.statements import Stance, Statement, Voices
 def option_statements(
     voices: Voices, mentions: Sequence[OptionMention], options: OptionTexts
 ) -> Iterator[Statement[int]]:
-    """The options that are named: as a sentence of their own, or in one."""
+    """Yield statements for mentioned options, as a sentence of their own or within one."""
     text = voices.text
     quotations = {
         each for each in mentions if voices.quoted(each.start) and not _is_quoted_alone(text, each)
@@ -29,7 +29,7 @@ def option_statements(
         yes_no = text[each.start : each.end].casefold() in ("yes", "no")
         end = (_ANSWER_END if yes_no else _SENTENCE_END).match(text, each.end)
         if question_tail := _QUESTION_TAIL.match(text, each.end):
-            # "Red? Perhaps green.": an option that is a question of its own is weighed.
+            # "Red? Perhaps green.": an option that is itself a question is only considered.
             if (
                 opening
                 and len(question_tail[0]) < _BARE_QUESTION
@@ -61,7 +61,7 @@ _BROKEN_OFF = re.compile(
     re.IGNORECASE,
 )
 _IF = re.compile(r"\b(?:if|whether)\s[^.,;:!?\n]*$", re.IGNORECASE)
-# To its end the sentence is a question; "isn't it?" asks nothing.
+# The rest of the sentence is a question; the tag "isn't it?" is not.
 _QUESTION_TAIL = re.compile(r"(?:[^.!?,\n]|[.,](?=[0-9])){0,120}\?")
 _BARE_QUESTION = 4
 _ANSWER_BEHIND = re.compile(r"[\"'*)]{0,3}\?\s{1,3}(?:yes|no|nope|not|yep)\b", re.IGNORECASE)
@@ -69,7 +69,7 @@ _LETTER_BEHIND = re.compile(r"[*\"'`]{0,3}\s?[(\[]([A-Z])[)\]]")
 _KIND_OF = re.compile(
     r"\b(?:shade|tone|tint|hue|kind|type|sort|form|variety)s?\sof\s(?:an?\s)?$", re.IGNORECASE
 )
-# Another sentence behind a quotation, which concludes nothing from it.
+# A further sentence after a quotation that draws no conclusion from it.
 _NEXT_SENTENCE = re.compile(
     r"(?:[.!?][\"'\u201d]|[\"'\u201d][.!?])\s{1,4}(?!(?:so|thus|therefore|hence)\b)\w+\s\w+\s\w",
     re.IGNORECASE,
@@ -80,14 +80,14 @@ _COORDINATION = re.compile(r",?\s?(?:\b(?:or|and)\b|[,/&])\s?(?:[A-Z]|[0-9]{1,3}
 
 
 def _is_quoted_alone(text: str, mention: OptionMention) -> bool:
-    """Whether quotation marks stand around the option and nothing else."""
+    """Whether quotation marks enclose exactly the option."""
     return (
         text[max(0, mention.start - 1)] in _QUOTE and text[mention.end : mention.end + 1] in _QUOTE
     )
 
 
 def _sole_place(text: str, options: OptionTexts, mention: OptionMention) -> int | None:
-    """The place of the option; None where another one stands beside it."""
+    """Return the index of the option; None if another option stands next to it."""
     before = max(0, mention.start - 12)
     if _OR_BEFORE.search(text, before, mention.start) or _OR.match(text, mention.end):
         return None
@@ -97,7 +97,7 @@ def _sole_place(text: str, options: OptionTexts, mention: OptionMention) -> int 
 
 
 def _is_one_of_several(text: str, options: OptionTexts, mention: OptionMention) -> bool:
-    """Whether it is one of several: "vitamins A and C", "both the vase"."""
+    """Whether the mention is one of several: "vitamins A and C", "both the vase"."""
     if _BOTH.search(text, max(0, mention.start - 16), mention.start):
         return True
     if _KIND_OF.search(text, max(0, mention.start - 16), mention.start):
@@ -108,7 +108,7 @@ def _is_one_of_several(text: str, options: OptionTexts, mention: OptionMention) 
 
 
 def _has_other_letter(text: str, mention: OptionMention) -> bool:
-    """Whether the letter of another option stands behind: "Yes (A)" where A is No."""
+    """Whether the letter of another option follows: "Yes (A)" when A is No."""
     letter = _LETTER_BEHIND.match(text, mention.end)
     return letter is not None and place_of(letter[1]) != mention.place
 
@@ -118,7 +118,7 @@ _LONGEST_CLAUSE = 200
 
 
 def between(mentions: Sequence[OptionMention], start: int, end: int) -> Sequence[OptionMention]:
-    """Those of the mentions, in their order, that begin from `start` and before `end`."""
+    """Return the mentions, sorted by start, that begin in [`start`, `end`)."""
     first = bisect_left(mentions, start, key=_start)
     return mentions[first : bisect_left(mentions, end, lo=first, key=_start)]
 
@@ -128,7 +128,7 @@ def _start(mention: OptionMention) -> int:
 
 
 def clause_end(text: str, at: int) -> int:
-    """Where the clause ends that the offset lies in."""
+    """Return the end of the clause that contains the offset."""
     match = _CLAUSE_END.search(text, at, at + _LONGEST_CLAUSE)
     return match.start() if match else at + _LONGEST_CLAUSE
 
@@ -136,13 +136,13 @@ def clause_end(text: str, at: int) -> int:
 def called_answer(
     voices: Voices, mentions: Sequence[OptionMention], options: OptionTexts
 ) -> Iterator[Statement[int]]:
-    """The option that a clause calls the answer, or concludes."""
+    """Yield the options that a clause calls the answer or concludes."""
     text = voices.text
     for cue in cues(text):
         if not cue.said or letter_at(text, cue.end) is not None:
             continue
         in_clause = between(mentions, cue.end, clause_end(text, cue.end))
-        # An abstention is the answer only right behind the cue: "the answer is not given".
+        # An abstention is the answer only right after the cue: "the answer is not given".
         places = {
             _sole_place(text, options, each)
             for each in in_clause

@@ -1,7 +1,7 @@
-"""Where a reply names an option by its text (ours).
+"""Find options that a reply names by their text (ours).
 
-Words are compared without case, accents' width, plural endings, articles and the writing of
-numbers: "2" is "two" and "$129.9" is "$129.90".
+Comparison ignores case, character width, plural endings, articles and number formats: "2"
+equals "two" and "$129.9" equals "$129.90".
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 @dataclass(frozen=True, slots=True)
 class OptionMention:
-    """The option at `place` is named from `start` to `end`; `negated`: "not red", "over 5"."""
+    """A mention of the option at index `place`; `negated` as in "not red" or "over 5"."""
 
     place: int
     start: int
@@ -99,7 +99,7 @@ class OptionMention:
 
 
 class OptionTexts:
-    """The options of a question, to be found in replies."""
+    """A matcher that finds the options of a question in replies."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self.options = options
@@ -116,7 +116,7 @@ class OptionTexts:
         self._answers = ("yes", "no") if any(each[:1] == ("yes",) for each in self.exact) else ()
         keys = [self._key(words) for words in self.exact]
         plain = [tuple(map(stem, key)) for key in keys]
-        # Where "dog" and "dogs" are two options, the ending tells them apart.
+        # If "dog" and "dogs" are two options, only the ending distinguishes them.
         self._plain = max(Counter(plain).values(), default=1) == 1
         self._keys = plain if self._plain else keys
         self._by_first: dict[str, list[int]] = {}
@@ -128,19 +128,19 @@ class OptionTexts:
         return [at for at, exact in enumerate(self.exact) if exact == words]
 
     def plain(self, text: str) -> str:
-        """The text with "yes" or "no" for another word that opens it and means so."""
+        """Replace an opening synonym of yes or no ("yep", "nope") with "Yes" or "No"."""
         word = _YES_NO_ALONE.match(text) or _YES_NO_OPENING.match(text) if self.yes_no else None
         if word is None or any(word[0].strip().casefold() in words for words in self.exact):
             return text
         return ("Yes" if word["yes"] else "No") + text[word.end() :]
 
     def shares_words(self, place: int) -> bool:
-        """Whether another option says all its words and more: "blue" beside "dark blue"."""
+        """Whether another option has all its words and more: "blue" and "dark blue"."""
         own = set(self.exact[place])
         return any(own < set(words) for words in self.exact)
 
     def named_by(self, text: str) -> int | None:
-        """The only option that the whole text is, letter case and punctuation aside."""
+        """Return the one option equal to the whole text, ignoring case and punctuation."""
         folded = text.strip().casefold()
         matches = [
             at for at, option in enumerate(self.options) if option.strip().casefold() == folded
@@ -165,7 +165,7 @@ class OptionTexts:
         return tuple(map(stem, key)) if self._plain else key
 
     def _key(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        """The words that make an option: no small words, and no "yes" or "no" before others."""
+        """Drop small words, and a leading "yes" or "no" if other words follow."""
         if len(words) > 1 and words[0] in self._answers and words[1] not in self._answers:
             words = words[1:]
         last = len(words) - 1
@@ -177,7 +177,7 @@ class OptionTexts:
         return tuple(content_words) or words
 
     def mentions(self, text: str) -> list[OptionMention]:
-        """Where the options are named; of two in one place the longer."""
+        """Return the mentions of options, in order; of overlapping ones the longer."""
         words = tokens(text)
         candidates = [*self._in_words(text, words), *self._in_unspaced(text)]
         if self._none is not None:
@@ -201,7 +201,7 @@ class OptionTexts:
                 clause, negation = clause + 1, 0
             for place in self._by_first.get(compared[at], ()):
                 last = self._end_of(place, compared, at)
-                # Alone, "stand" is not Standing.
+                # The single word "stand" does not name the option Standing.
                 if last == at and not self._is_inflected(token.word, place):
                     continue
                 if last is None or not is_named(words, at, last, self.options[place], text):
@@ -215,7 +215,7 @@ class OptionTexts:
             negation += _negates(words, at)
 
     def _is_inflected(self, word: str, place: int) -> bool:
-        """Whether the word is the option's, or "stands" for Standing."""
+        """Whether the word is the option's own, or an inflection as "stands" for Standing."""
         same_stem = [own for own in self.exact[place] if stem(own) == stem(word)]
         return any(
             singular(own) == singular(word) or (own.endswith("ing") and word.endswith(("s", "ed")))
@@ -223,7 +223,10 @@ class OptionTexts:
         )
 
     def _end_of(self, place: int, compared: Sequence[str], at: int) -> int | None:
-        """The last word of an option that begins at `at`; between long words two may stand."""
+        """Return the index of the last word of the option mentioned from `at`.
+
+        Up to two other words may precede a long word of the option.
+        """
         last = at
         for key_word in self._keys[place][1:]:
             reach = 4 if len(key_word) > 2 else 2

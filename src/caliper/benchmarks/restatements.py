@@ -1,7 +1,7 @@
-"""What a sentence of a reply says about the question that it answers (ours).
+"""Interpret sentences of a reply that restate the question (ours).
 
-"The stove is not turned on." says No to "Is the stove turned on?", and "The hydrant is yellow."
-says nothing about the car beside the hydrant.
+"The stove is not turned on." answers No to "Is the stove turned on?", but "The hydrant is
+yellow." says nothing about the car beside the hydrant.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ _LONGEST_SUBJECT = 80
 def answers_by_statement(
     text: str, question: str, gaps: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, bool]]:
-    """Where a sentence states what the question asks, and whether it says that it is so.
+    """Yield the offset of each sentence that answers a yes/no question, and whether it affirms.
 
-    The question asks for yes or no. The sentence has its words in their order, with few between
-    them. One that is unsure, denies what is not asked, or says that a caption does not tell (one of
-    the `gaps`) states nothing.
+    Such a sentence has the question's words in order, with few words in between. A sentence is
+    skipped if it is unsure, denies something else, or overlaps one of the `gaps` (says that the
+    caption does not state it).
     """
     orders, of_any = _question_words(question)
     if not orders:
@@ -82,9 +82,9 @@ def answers_by_statement(
 
 
 def _question_words(question: str) -> tuple[list[list[str]], bool]:
-    """The words that a statement has to repeat, and whether any thing at all is asked for.
+    """Return the word orders a statement may repeat, and whether the question asks for "any".
 
-    They come in the question's order, or turned round: "the house has a door", "a door is in the
+    Words come in the question's order or inverted: "the house has a door", "a door is in the
     house".
     """
     if not _ASKS_YES_OR_NO.match(question):
@@ -109,7 +109,7 @@ def _denies(word: str) -> bool:
 
 
 def _last_of(pattern: Sequence[str], words: Sequence[str]) -> int | None:
-    """The place of the last wanted word, where all stand in order and near each other."""
+    """Return the index of the pattern's last word if all occur in order and close together."""
     for first in (at for at, word in enumerate(words) if word == pattern[0]):
         last = first
         for word in pattern[1:]:
@@ -123,13 +123,13 @@ def _last_of(pattern: Sequence[str], words: Sequence[str]) -> int | None:
 
 
 def landmarks(question: str) -> frozenset[str]:
-    """What the question names only to say what it asks about: "next to the X", "the X's handle"."""
+    """Return the things a question names only for reference: "next to the X", "the X's handle"."""
     matches = _LANDMARK.finditer(question)
     return frozenset(singular((match["place"] or match["owner"]).casefold()) for match in matches)
 
 
 def is_about(text: str, at: int, others: frozenset[str]) -> bool:
-    """Whether what stands at the offset is said of one of the others: "the hydrant is yellow"."""
+    """Whether the sentence up to the offset is about one of `others`: "the hydrant is yellow"."""
     subject = _SUBJECT.search(text, max(0, at - _LONGEST_SUBJECT), at)
     return subject is not None and singular(subject[1].casefold()) in others
 
@@ -150,7 +150,7 @@ _LONGEST_PLAIN = 160
 def plain_answers(
     text: str, mentions: Sequence[OptionMention], options: Sequence[str], question: str
 ) -> Iterator[OptionMention]:
-    """The options of sentences that have the question's words beside the option, and no others.
+    """Yield options in sentences that hold only the option and words of the question.
 
     "The gripper holds the red cube; the blue one is on the table" says what the gripper holds.
     """
@@ -171,7 +171,7 @@ def plain_answers(
 
 
 def has_more(said: str, known: str, free: Collection[str] = ()) -> bool:
-    """Whether words are said that are neither free nor among the known."""
+    """Whether `said` has words that are neither in `known` nor in `free`."""
     words = {_stem(token.word) for token in tokens(known)}
     words = words - _LITTLE or words
     text_stems = (_stem(token.word) for token in tokens(said))
