@@ -1,16 +1,16 @@
-"""Reading what the model under test answers to a question about the media.
+"""Read answers of the model under test to questions about the media.
 
-The protocol leaves open how letters are read and how open answers are judged; the rules
-here are ours, deterministic, and model-free:
+The protocol does not specify how to read letters and judge open answers. These rules are ours,
+deterministic, and need no model:
 
-- multiple choice, strict: the reply is a letter in range ("B", "(B)", "B."), a letter
-  with its option's text ("B. 7"), or an option's text. Lenient also reads what CaptionQA's
-  default reading does (`letters.chosen`). A reply without any of these is unreadable.
-- open (object_color, OCR, character_identification): texts are compared after Unicode
-  compatibility folding, without case, accents, punctuation and articles. A colour is right
-  when every word of it occurs in the reply; a text or name when its words occur in a row
-  (anywhere, without word borders, in scripts that are written without spaces). The work
-  that a character is from ("... from the game ...") need not be named.
+- Multiple choice, strict: the reply is a letter in range ("B", "(B)", "B."), a letter with its
+  option's text ("B. 7"), or an option's text. Lenient also accepts whatever CaptionQA's default
+  reading does (`letters.chosen`). Any other reply is unreadable.
+- Open (object_color, OCR, character_identification): texts are compared after Unicode
+  compatibility folding, ignoring case, accents, punctuation and articles. A colour is right if
+  the reply contains all its words; a text or name if its words occur consecutively (anywhere,
+  without word boundaries, in scripts written without spaces). The work a character is from
+  ("... from the game ...") need not be named.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 @dataclass(frozen=True, slots=True)
 class LetterChoice:
-    """The letter that a reply chooses; `repaired` when only lenience found it."""
+    """The letter a reply chooses; `repaired` if only the lenient reading found it."""
 
     letter: str
     repaired: bool = False
 
 
 def right_letter(answer: str, options: Sequence[str]) -> str | None:
-    """The letter of the right option; None when `answer` is none of them."""
+    """Return the letter of the right option; None if `answer` matches none."""
     return _plain_choice(answer, _folded_texts(options))
 
 
 def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterChoice | None:
-    """The letter that a reply chooses among options that carry theirs; None if unreadable."""
+    """Read the letter a reply chooses among lettered options; None if unreadable."""
     letter = _plain_choice(text, _folded_texts(options))
     if letter is not None:
         return LetterChoice(letter)
@@ -57,7 +57,7 @@ def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterCh
 
 
 def _texts_by_letter(options: Sequence[str]) -> dict[str, str]:
-    """The options' texts by letter: the written one, or that of the position."""
+    """Map letters to option texts; an option without a letter gets that of its position."""
     matches = [_LETTERED.fullmatch(option.strip()) for option in options]
     return {
         match[1] if match else chr(ord("A") + place): match[2] if match else option
@@ -66,7 +66,7 @@ def _texts_by_letter(options: Sequence[str]) -> dict[str, str]:
 
 
 def _folded_texts(options: Sequence[str]) -> dict[str, str]:
-    """The options' folded texts by letter."""
+    """Map letters to folded option texts."""
     return {letter: " ".join(words(text)) for letter, text in _texts_by_letter(options).items()}
 
 
@@ -83,7 +83,7 @@ def _plain_choice(text: str, texts: dict[str, str]) -> str | None:
 
 
 def open_answer_right(task: str, expected: str, answer: str) -> bool:
-    """Whether an open answer holds the expected one, by the rules above."""
+    """Whether an open answer contains the expected one, by the rules above."""
     if task == "character_identification":
         expected = _FROM.split(expected, maxsplit=1)[0]
     expected_words, answer_words = words(expected), words(answer)
@@ -97,7 +97,7 @@ def open_answer_right(task: str, expected: str, answer: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The folded words of a text, articles and "and" left out unless nothing else is there."""
+    """Split a text into folded words, without articles and "and" unless nothing else is left."""
     folded = unicodedata.normalize("NFKD", text.casefold())
     characters = (
         " " if unicodedata.category(character)[0] in "PSZC" else character

@@ -1,9 +1,9 @@
 """CAPability-QA: the annotations asked as questions about the media (paper 3.2, B.4).
 
-A `question_id` is a row index and no annotation's file_id, so rows are joined on
-file_path. Where several annotated elements lie on one path (the objects of
-dynamic_object_number), a question belongs to the object that it names; when names do not
-settle that, questions and elements correspond in their order.
+A `question_id` is a row index, not the file_id of an annotation, so rows are joined on
+file_path. If a path has several annotated elements (the objects of dynamic_object_number), a
+question belongs to the object it names; if names are ambiguous, questions and elements are
+paired in order.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class _Slot:
 
 
 def plan_media(captioned: Sequence[Item], rows: Iterable[Row]) -> Iterator[Item]:
-    """Items asked from the media: `qa/` + the key they belong to, in the order of the rows.
+    """Yield items about the media in row order, keyed `qa/` + the key of the caption item.
 
-    Each question is asked once: repeats are repeats of the judging. Questions that belong
-    to no annotation are asked too, but do not enter KT-bar. Raises InvalidInput when a
-    field is missing or a question_id occurs twice.
+    Each question is asked once, since only judging is repeated. Questions without an annotation
+    are asked too, but do not count in KT-bar. Raises InvalidInput for a missing field or a
+    duplicate question_id.
     """
     slots = _slots(captioned)
     seen: Seen = set()
@@ -65,7 +65,7 @@ def _slots(captioned: Sequence[Item]) -> dict[_Place, list[_Slot]]:
 def _items_of(
     task: str, path: str, entries: Sequence[tuple[str, Row]], slots: Sequence[_Slot]
 ) -> Iterator[Item]:
-    """The items of one path: the questions of each annotation together."""
+    """Yield the items of one path, with the questions grouped by annotation."""
     places = join([row.text("question") for _, row in entries], [slot.object for slot in slots])
     grouped: dict[str, list[tuple[str, Row, _Slot | None]]] = defaultdict(list)
     for (question_id, row), place in zip(entries, places, strict=True):
@@ -89,9 +89,9 @@ def _items_of(
 
 
 def join(questions: Sequence[str], objects: Sequence[str]) -> list[int | None]:
-    """For each question about one path the place of its annotated element, None if none is left.
+    """Return the index of the annotated element per question on a path; None if none is left.
 
-    `objects` are the elements' objects, empty where a task has none.
+    `objects` are the elements' objects, empty strings for tasks without objects.
     """
     places = [_longest_object(question, objects) for question in questions]
     if None not in places and len(set(places)) == len(places):
@@ -100,7 +100,7 @@ def join(questions: Sequence[str], objects: Sequence[str]) -> list[int | None]:
 
 
 def _longest_object(question: str, objects: Sequence[str]) -> int | None:
-    """The place of the longest object that the question names; None when it names none."""
+    """Return the index of the longest object named in the question; None if it names none."""
     matches = [
         place
         for place, name in enumerate(objects)
@@ -133,7 +133,7 @@ def _question(
 
 
 def _options(row: Row) -> tuple[tuple[str, ...], str]:
-    """The options with their letters, none for an open question; and what is wrong with them."""
+    """Return the lettered options (none for an open question) and a note on any problem."""
     value = row.fields.get("options")
     if not value and row_task(row).open_qa:
         return (), ""

@@ -1,8 +1,8 @@
-"""Rows of the dataset become items: one question a row, or one an object with its number.
+"""Plan items from dataset rows: one question per row, or per object with its number.
 
-A broken file (an unknown task, a missing or duplicate id) raises InvalidInput. An
-annotation that cannot be used makes its question Unscored(bad_input), with a note that
-names file, line and field: the other rows are still good.
+A broken file (unknown task, missing or duplicate id) raises InvalidInput. An unusable annotation
+affects only its own question, which becomes Unscored(bad_input) with a note naming file, line
+and field.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ NAME = "capability"
 
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-    """Items about captions in the order of the rows, then those about the media, if asked.
+    """Yield items about captions in row order, then items about the media if requested.
 
-    Raises InvalidInput when a file is broken.
+    Raises InvalidInput for a broken file.
     """
     if request.qa_rows is None:
         yield from _caption_items(rows, request)
@@ -54,7 +54,7 @@ def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
 
 
 def _sample(task: Task, file_id: str, supplied: Collection[str] | None) -> str:
-    """Whose caption: an action rides on the event's video unless it was given its own."""
+    """Return the sample to caption. An action shares the event's video unless it has a caption."""
     key = f"{task.name}/{file_id}"
     if task.name == "action" and key not in (supplied or ()):
         return f"event/{file_id}"
@@ -75,7 +75,7 @@ def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQ
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """What an annotation says, of which object, and why it cannot be used ("" if it can)."""
+    """An annotated value, its object if any, and why it is unusable ("" if it is usable)."""
 
     value: str
     object: str = ""
@@ -114,8 +114,9 @@ def _one_pair(annotation: object, read: Callable[[str, object], _Element]) -> li
 
 
 def _pairs(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
-    """The pairs of a dict in its order. Null entries are dropped: the parquet copy of the
-    data writes every key that occurs anywhere in the column into every row.
+    """Read the pairs of a dict in order, dropping nulls.
+
+    The parquet copy of the data adds every key of the column to every row, with null values.
     """
     if not isinstance(annotation, Mapping):
         return []
@@ -123,7 +124,7 @@ def _pairs(annotation: object, read: Callable[[str, object], _Element]) -> list[
 
 
 def _number_of(name: str, value: object) -> _Element:
-    """A whole number; tables keep it as a float once nulls stand beside it."""
+    """Read a whole number, which tables store as a float if the column contains nulls."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0 or not name.strip():

@@ -1,18 +1,19 @@
-"""What a judge's reply says: a score, or the categories that the caption states.
+"""Read a judge's reply: a score, or the categories that the caption states.
 
-`strict` reads what the released script reads: code fences around one JSON or Python
-literal; a score as a number or one of "-1", "0", "1"; labels as a text, a list, or a text
-that holds a list, trimmed and lower-cased, a repeated "name: explanation" line counting as
-the name. The annotation that the judge copied is not compared.
+`strict` accepts what the released script does: one JSON or Python literal, possibly in code
+fences; a score as a number or one of "-1", "0", "1"; labels as a text, a list, or a text that
+contains a list. Labels are trimmed and lower-cased, and a repeated "name: explanation" line
+counts as the name. The annotation copied by the judge is not compared.
 
-`lenient` also recovers, marked `repaired`: a trailing comma, prose around the object, a
-bare score or label, "Score: 1", labels parted by commas, thoughts before the answer. Several
-verdicts have to agree (`settled`): what the judge calls its own or final outranks what stands
-before it, and a quotation is no verdict. When any object in the reply breaks off, or has a key
-twice, there is none: what was quoted inside it or before it must not stand in for the judge's own.
+`lenient` also accepts the following, marked `repaired`: a trailing comma, prose around the
+object, a bare score or label, "Score: 1", labels separated by commas, reasoning before the
+answer. Several verdicts must agree (`settled`): one that the judge calls its own or final
+outranks earlier ones, and a quotation is not a verdict. If any object in the reply is incomplete
+or repeats a key, there is no verdict, because a quotation inside or before it must not replace
+the judge's own.
 
-A label outside the task's list is a label that is not the annotated one, as in the
-released script. Neither mode ever raises, whatever the text.
+A label outside the task's list counts as a wrong label, as in the released script. Neither mode
+ever raises, whatever the text.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _LIST = re.compile(r"\[\s{0,4}[\"'][^\[\]\n]{1,400}\]")
 
 @dataclass(frozen=True, slots=True)
 class ReplyValue(Generic[Value]):
-    """A value out of a reply, the judge's reason, and whether the format was broken."""
+    """A value read from a reply, the judge's reason, and whether the format was broken."""
 
     value: Value
     reason: str = ""
@@ -52,11 +53,11 @@ class ReplyValue(Generic[Value]):
 
 
 Extract = Callable[[Mapping[Any, Any]], ReplyValue[Value] | None]
-"""The value in an object of a reply, None when it has none."""
+"""Extract the value from an object in a reply; None if it has none."""
 
 
 def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
-    """The score of an open task, -1, 0 or 1; None when the reply holds none."""
+    """Read the score of an open task: -1, 0 or 1; None if the reply has none."""
     extract = partial(_score, lenient=lenient)
     reading = _from_objects(text, extract, _score_statements, lenient=lenient)
     if reading is None and lenient:
@@ -68,9 +69,9 @@ def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
 def read_labels(
     text: str, known: tuple[str, ...], *, lenient: bool
 ) -> ReplyValue[tuple[str, ...]] | None:
-    """The labels of a category task, lower case, at least one; None when there are none.
+    """Read the labels of a category task, in lower case; None if there are none.
 
-    `known` are the task's categories: a bare label has to be one of them or N/A.
+    `known` are the task's categories; a bare label must be one of them or N/A.
     """
 
     def extract(fields: Mapping[Any, Any]) -> ReplyValue[tuple[str, ...]] | None:
@@ -122,7 +123,7 @@ def _from_objects(
 
 
 def _score_statements(text: str, voices: Voices) -> list[Statement[int]]:
-    """The scores that prose states: "Score: -1". One that leaves a choice has no value."""
+    """Return the scores stated in prose ("Score: -1"). An ambiguous one has no value."""
     return [
         Statement(
             None if match["other"] else _LOOSE_SCORES.get(match["score"]),
@@ -136,7 +137,7 @@ def _score_statements(text: str, voices: Voices) -> list[Statement[int]]:
 def _label_statements(
     text: str, voices: Voices, known: tuple[str, ...]
 ) -> Iterator[Statement[tuple[str, ...]]]:
-    """The lists of labels that prose calls the judge's own, or another's: "My answer: ["up"]"."""
+    """Yield label lists that prose attributes to the judge or to others: "My answer: ["up"]"."""
     for match in _LIST.finditer(text):
         mark = voices.mark_of_object(match.start())
         labels = _labels(match[0], known, lenient=True) if mark is not Stance.STATED else None
@@ -145,7 +146,7 @@ def _label_statements(
 
 
 def _values(value: object, extract: Extract[Value]) -> Iterator[ReplyValue[Value]]:
-    """The value of an object, or else those of the objects in it, but for those in its texts."""
+    """Yield the value of an object, or else of the objects nested in it, except inside strings."""
     if isinstance(value, dict) and (reading := extract(_plain_keys(value))):
         yield reading
     elif isinstance(value, dict | list):
@@ -154,7 +155,7 @@ def _values(value: object, extract: Extract[Value]) -> Iterator[ReplyValue[Value
 
 
 def _plain_keys(fields: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The fields with their keys in lower case; none where a key has two writings."""
+    """Fold the keys to lower case; empty if that makes two keys equal."""
     plain = {str(key).casefold(): value for key, value in fields.items()}
     return plain if len(plain) == len(fields) else {}
 

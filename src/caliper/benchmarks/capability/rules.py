@@ -1,4 +1,4 @@
-"""The lexical judge: each question goes to the rules of its task."""
+"""The lexical judge: dispatch each question to the rules of its task."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ _CATEGORY: Mapping[str, Callable[[CaptionText], Labels]] = {
 
 
 def reply_to(ask: Ask) -> Answer:
-    """The JSON object that the judge would reply."""
+    """Reply to an ask with the JSON object that a judge would give."""
     return judge(ask.question.payload, ask.fields["caption"])
 
 
 def judge(question: ElementQuestion, text: str) -> Answer:
-    """The reply about a caption."""
+    """Judge the caption `text` and return the reply."""
     caption = parse(text)
     if question.task in _CATEGORY:
         return Reply(category_reply(_CATEGORY[question.task](caption)))

@@ -1,4 +1,4 @@
-"""Outcomes become sums: one cell a task and repeat, of captions, of QA, and of KT-bar."""
+"""Reduce outcomes to sums: a cell per kind (caption, QA, KT-bar), task and repeat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CAPTION, QA, KT = "caption", "qa", "kt"
 
 
 class Cell(NamedTuple):
-    """What a cell's name tells: one of the kinds above, the task, and the repeat."""
+    """The parts of a cell's name: one of the kinds above, the task, and the repeat."""
 
     kind: str
     task: str
@@ -24,18 +24,18 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How the tally calls it; `named` reads it back."""
+        """The cell's name in the tally, which `named` parses."""
         return f"{self.kind}/{self.task}/{self.repeat}"
 
     @classmethod
     def named(cls, name: str) -> Cell:
-        """The cell of that name."""
+        """Parse a cell's name."""
         kind, task, repeat = name.split("/")
         return cls(kind, task, int(repeat))
 
 
 class _KnownAnswer(NamedTuple):
-    """A question from the media that was answered right, and what KT-bar needs of it."""
+    """A correctly answered question about the media, with the data for KT-bar."""
 
     task: str
     cluster: str
@@ -43,12 +43,12 @@ class _KnownAnswer(NamedTuple):
 
 
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
-    """The tally of items with their outcomes, in any order.
+    """Reduce items and their outcomes, in any order, to a tally.
 
-    A caption and the questions from its media belong to one sample, so tallies of whole
+    A caption and the questions about its media belong to one sample, so tallies over whole
     samples add up to the tally of all.
     """
-    del settings  # They act when replies are read.
+    del settings  # They take effect when replies are read.
     tally = Tally()
     caption_scores: dict[tuple[str, int], dict[int, Fraction]] = {}
     known_answers: list[_KnownAnswer] = []
@@ -96,7 +96,7 @@ def _count(
 
 
 def _labels(outcome: Scored) -> Sums:
-    """Of a category that was found: the labels listed, and whether it is the one and right."""
+    """Return the sums of a stated category: labels listed, and whether it was the only label."""
     if not outcome.labels:
         return {}
     right = int(outcome.score == 1 and outcome.labels == 1)
@@ -108,7 +108,7 @@ def _add_kt(
     known_answers: Iterable[_KnownAnswer],
     caption_scores: dict[tuple[str, int], dict[int, Fraction]],
 ) -> None:
-    """KT-bar's sums: what is known, beside what each repeat of the judging found told."""
+    """Add KT-bar's sums: each known answer paired with the caption's score in every repeat."""
     for task, cluster, joins in known_answers:
         for repeat, score in caption_scores.get(joins, {}).items():
             cell = Cell(KT, task, repeat).name
