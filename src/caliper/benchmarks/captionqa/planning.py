@@ -1,4 +1,4 @@
-"""From samples to items: ground truth, cannot option, order of options."""
+"""Plan items from samples: ground truth, cannot option, order of options."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Draw = Callable[[str, int, int], options.Permutation]
 
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-    """Items in the order of the dataset.
+    """Yield items in dataset order.
 
-    When questions from the media are asked, each item is followed by one with the same
-    questions in the same order of options, asked on the picture (paper 5).
+    If questions about the media are requested, each item is followed by one that asks the same
+    questions, with the same option order, about the picture (paper 5).
 
     Raises InvalidInput for a broken file, an unknown setting, and `shuffle: released`
     without supplied captions.
@@ -53,8 +53,8 @@ def _draw(request: PlanRequest) -> Draw:
     captions, generator = request.captions, options.released_generator()
 
     def released(item: str, ordinal: int, size: int) -> options.Permutation:
-        # The released script never asks about a sample without a caption, and does not
-        # advance its generator there. Asked on the picture, the order is Caliper's.
+        # The released script skips samples without a caption and does not advance its
+        # generator for them. For questions about their pictures the order is Caliper's.
         if item not in captions:
             return for_question(item, ordinal, size)
         return options.shuffled(generator, size)
@@ -106,14 +106,14 @@ def _question(
 
 
 def ground_truth(fields: QuestionFields) -> int:
-    """The first choice that equals the answer after trimming; -1 when none does."""
+    """Return the index of the first choice equal to the answer after trimming; -1 if none."""
     answer = fields.answer.strip()
     trimmed = [choice.strip() for choice in fields.choices]
     return trimmed.index(answer) if answer in trimmed else -1
 
 
 def _fault(fields: QuestionFields, answer: int) -> tuple[str, str] | None:
-    """The field and the fault of a question that cannot be scored."""
+    """Return the field and fault of a question that cannot be scored; None if it can."""
     if len(fields.choices) < 2:
         return "choices", f"expected at least 2 choices, found {len(fields.choices)}"
     if answer < 0:

@@ -1,4 +1,4 @@
-"""From sums to figures and tables."""
+"""The figures and tables of CaptionQA."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOTE = (
 
 
 def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
-    """The question as people read it; its dimension is the domain."""
+    """Return the question in readable form; its dimension is the domain."""
     payload = question.payload
     expected = payload.choices[payload.answer] if payload.answer >= 0 else ""
     on_image = " on the image" if item.source is Source.MEDIA else ""
@@ -38,7 +38,7 @@ def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
 
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:
-    """Figures per domain, category and overall; tables of them; the utility gap if asked."""
+    """Return figures and tables per domain, category and overall, and the utility gap if any."""
     reading = choices.choice(settings, choices.OVERALL)
     domains = _totals(tally, CAPTION)
     on_image = _totals(tally, IMAGE)
@@ -63,7 +63,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 
 
 def _totals(tally: Tally, kind: str) -> dict[str, Sums]:
-    """The sums of the cells of a kind, by cell, in the order of the domains."""
+    """Return the sums of a kind's cells, by cell, in domain order."""
     cells = [f"{kind}/{domain}" for domain in DOMAINS]
     return {cell: tally.total(cell) for cell in cells if cell in tally}
 
@@ -90,7 +90,7 @@ def _by_domain(name: str, totals: Mapping[str, Sums]) -> list[Figure]:
 
 
 def _pairs(domains: Mapping[str, Sums], on_image: Mapping[str, Sums]) -> Pairs:
-    """(image cell, caption cell) of the domains in which both have scores."""
+    """Return (image cell, caption cell) per domain in which both have scores."""
     pairs = ((cell, f"{CAPTION}/{_domain(cell)}") for cell in on_image)
     return tuple(
         (image, caption)

@@ -1,7 +1,8 @@
-"""The lexical reader: which option does the caption alone support? (paper 3.4)
+"""The lexical reader: find the option that the caption alone supports (paper 3.4).
 
-The question's words find the sentences that matter, the words of each option that the
-other options lack are looked for there, and silence is "Cannot answer from the caption".
+The question's words select the relevant sentences, which are searched for the words that
+distinguish each option from the others. Without support the answer is "Cannot answer from the
+caption".
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ _COUNT_QUESTION = re.compile(r"\bhow many\b|\bnumber of\b|\bcount of\b|\bquantit
 
 
 def reply_to(ask: Ask) -> Answer:
-    """The letter that the reader would reply."""
+    """Reply to an ask with the letter of an option."""
     payload = ask.question.payload
     return Reply(choose(parse(ask.fields["caption"]), payload.question, payload.shown))
 
 
 def choose(parsed: CaptionText, question: str, shown: Sequence[str]) -> str:
-    """The letter of the chosen option (its 1-based number beyond 26 options).
+    """Return the letter of the chosen option (its 1-based number beyond 26 options).
 
-    Yes/no options are weighed by whether the caption states what is asked: absence is no.
-    Else the option with most support is taken if it has enough, otherwise "Cannot answer
-    from the caption"; where that is not offered, the best guess.
+    For yes/no options, yes means that the caption states what is asked. Otherwise it is the
+    option with the most support, if that is sufficient, else "Cannot answer from the caption" or,
+    if that is not offered, the best guess.
     """
     place = _yes_or_no(parsed, question, shown)
     if place is None:
@@ -76,13 +77,13 @@ def _yes_or_no(parsed: CaptionText, question: str, shown: Sequence[str]) -> int 
 
 @lru_cache(maxsize=2048)
 def _topic(question: str) -> str:
-    """The words of a question that say what it is about."""
+    """Return the words of a question that describe its topic."""
     topic_words = [word for word in words_of(question) if concept(word) not in _QUESTION_WORDS]
     return " ".join(word for word in topic_words if word not in STOPWORDS)
 
 
 def _relevance(parsed: CaptionText, question: str) -> Mapping[int, float]:
-    """How much of the question's topic each sentence (or the one before it) has, 0 to 1."""
+    """Rate how much of the question's topic each sentence, or the one before, has: 0 to 1."""
     topic_weights = wanted(_topic(question))
     word_credits = credits_at(parsed, topic_weights)
     relevance = {}
@@ -137,10 +138,10 @@ def _word_support(
     topic: set[str],
     relevance: Mapping[int, float],
 ) -> float:
-    """The weighted share of an option's own words that the caption has, 0 to 1.
+    """Return the weighted share of an option's words that the caption has, 0 to 1.
 
-    A word in several options, or in the question, tells little; a word in a sentence about
-    the question's topic counts in full, elsewhere a little more than half.
+    Words that occur in several options or in the question weigh little. A word counts in full in
+    a sentence about the question's topic, and a little more than half elsewhere.
     """
     total = supported = 0.0
     for meaning in meanings:
@@ -156,7 +157,7 @@ def _word_support(
 
 
 def _literal_support(parsed: CaptionText, option: str) -> float:
-    """Full support for an option whose very text, of more than a word's length, is there."""
+    """Return high support if the caption contains the option's text of 3 or more characters."""
     needle = normal(option)
     if len(needle) >= 3 and f" {needle} " in f" {normal(parsed.text)} ":
         return 0.9 if " " in needle or any(char.isdigit() for char in needle) else 0.6
@@ -166,7 +167,7 @@ def _literal_support(parsed: CaptionText, option: str) -> float:
 def _count_support(
     parsed: CaptionText, question: str, option: str, relevance: Mapping[int, float]
 ) -> float:
-    """Support for a count: its number in a sentence about what is counted."""
+    """Return the support for a count: its number in a sentence about the counted things."""
     values = [value for word in words_of(option) if (value := number_of(word)) is not None]
     if option == CANNOT or not values:
         return 0.0
@@ -180,7 +181,7 @@ def _count_support(
 
 
 def _distance(parsed: CaptionText, question: str, at: int) -> int:
-    """How many tokens a number stands before the next word of the question's topic."""
+    """Return the distance in tokens from a number to the next word of the question's topic."""
     distances = [_FAR]
     for meaning in content(_topic(question)):
         places = parsed.places.get(meaning, ())
@@ -191,7 +192,7 @@ def _distance(parsed: CaptionText, question: str, at: int) -> int:
 
 
 def _colour_support(parsed: CaptionText, question: str, option: str) -> float:
-    """Support for a colour: said of a thing that the question names."""
+    """Return the support for a colour: stated of a thing that the question names."""
     colours = [FAMILIES[word] for word in words_of(option) if word in FAMILIES]
     if option == CANNOT or not colours:
         return 0.0

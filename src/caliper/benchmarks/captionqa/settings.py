@@ -1,4 +1,4 @@
-"""The protocol choices of CaptionQA, and reading them."""
+"""The protocol settings of CaptionQA, and functions that read them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 def choice(settings: Settings, setting: Setting) -> str:
-    """What was chosen, or the default. Raises UnknownName with the known choices."""
+    """Return the value of a setting, or its default. Raises UnknownName with the known choices."""
     value = settings.get(setting.name, setting.default)
     if value not in setting.choices:
         raise UnknownName(setting.name, value, setting.choices)
@@ -65,7 +65,7 @@ def choice(settings: Settings, setting: Setting) -> str:
 
 
 def max_tokens(settings: Settings) -> int:
-    """The reader's limit of output tokens. Raises InvalidInput unless a whole number >= 1."""
+    """Return the reader's output token limit. Raises InvalidInput if out of range or not whole."""
     value = settings.get(MAX_TOKENS.name, MAX_TOKENS.default)
     least, greatest = _TOKEN_RANGE
     if not (value.isascii() and value.isdigit() and least <= int(value) <= greatest):

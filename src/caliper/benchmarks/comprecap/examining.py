@@ -1,4 +1,4 @@
-"""Examining a caption against a scene graph, and answers to CompreQA (paper 3.3)."""
+"""Examine a caption against a scene graph, and ask CompreQA questions (paper 3.3)."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ from caliper.core.question import (
 from caliper.core.report import Generation
 
 MAX_TOKENS = 256
-"""Output tokens a reply may have (released script)."""
+"""Maximum output tokens per reply (released script)."""
 REPEATS = 3
-"""How often a judge scores each phrase where nobody says (paper 4.1)."""
+"""Default number of times a judge scores each phrase (paper 4.1)."""
 _CHOICE_DECODING = Decoding(max_tokens=MAX_TOKENS)
 _PHRASE, _RELATION, _COMPREQA = "comprecap/phrase", "comprecap/relation", "comprecap/compreqa"
 
 UNPAIRED = "the released script pairs this relation with no sentence"
-"""Why a relation is scored 0 that no category brings a sentence to."""
+"""Explanation of the score 0 for a relation without a sentence."""
 
 Result = tuple[Outcome, Evidence]
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A caption taken apart: its pieces, the matches, and who is mentioned in which piece."""
+    """A decomposed caption: its pieces, the matched nouns, and the pieces per category."""
 
     pieces: tuple[str, ...]
     matches: Mapping[str, Match]
     mentions: Mapping[str, set[int]]
 
     def about(self, categories: Sequence[str]) -> str:
-        """The pieces that mention any of the categories, joined; empty when none does."""
+        """Join the pieces that mention any of the categories; empty if none does."""
         places = (place for name in categories for place in self.mentions.get(name, ()))
         return join(self.pieces, places)
 
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
-    """Ask all questions of an item; those that planning settled are not asked.
+    """Ask all questions of an item, except those that planning marked unscored.
 
-    A caption's questions need nouns, then embeddings, then the judge's scores. What a caption
-    does not mention is scored 0 without a call; a blank caption mentions nothing, unless the
-    settings leave it unscored (ours: the released script skips its picture).
+    Questions about a caption need nouns, then embeddings, then the judge's scores. A phrase whose
+    categories the caption does not mention scores 0 without a call. A blank caption mentions
+    nothing, unless the settings leave it unscored (ours: the released script skips its picture).
     """
     results: dict[int, Result] = {}
     open_positions: list[tuple[int, Question[Any], int]] = []
@@ -121,7 +121,7 @@ def _not_mentioned(phrase: PhraseQuestion) -> Result:
 
 
 def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
-    """What `examine` asks with under these settings. CompreQA is asked once."""
+    """Return the templates, decoding and repeats that `examine` uses. CompreQA is asked once."""
     if source is Source.MEDIA:
         return Generation((_COMPREQA,), _CHOICE_DECODING)
     prompts = dict.fromkeys((_PHRASE, _relation_prompt(settings)))

@@ -1,4 +1,4 @@
-"""The lexical judge: how much of a phrase does a sentence hold, 0 to 5? (paper Fig. 3)
+"""The lexical judge: rate how much of a phrase a sentence contains, 0 to 5 (paper Fig. 3).
 
 0 is "completely lacks similar concepts", 5 "extremely has similar concepts".
 """
@@ -17,16 +17,16 @@ _CONTRADICTION = 0.2
 
 
 def reply_to(ask: Ask) -> Answer:
-    """The digit that the judge would reply."""
+    """Reply to an ask with the digit of the score."""
     return Reply(str(rate_phrase(parse(ask.fields["sentence"]), ask.fields["phrase"])))
 
 
 def rate_phrase(parsed: CaptionText, asked: str) -> int:
-    """An integer from 0 to 5: the share of the phrase's meanings that the sentence has.
+    """Rate from 0 to 5 the share of the phrase's meanings that the sentence has.
 
-    Words count once each, telling ones more; a colour or count of the phrase that the
-    sentence replaces by another one costs a fifth. The thing itself, without any of its
-    attributes, is worth 1 or 2 of 5 depending on how much the phrase says beside it.
+    Each word counts once, distinctive ones more. A colour or count of the phrase that the sentence
+    replaces with another costs a fifth. The thing itself, without any of its attributes, is worth
+    1 or 2 of 5, depending on how much else the phrase says.
     """
     weights = wanted(asked)
     portion = share(weights, credits_at(parsed, weights), None)
@@ -38,7 +38,7 @@ def rate_phrase(parsed: CaptionText, asked: str) -> int:
 
 
 def _contradicted(parsed: CaptionText, asked: str) -> bool:
-    """Whether the sentence has colours, or counts, but none that the phrase has."""
+    """Whether the sentence has colours, or counts, but none of those in the phrase."""
     words = words_of(asked)
     return _replaced(
         [FAMILIES[word] for word in words if word in FAMILIES],

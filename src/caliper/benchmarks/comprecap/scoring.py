@@ -1,6 +1,6 @@
-"""From outcomes to exact sums (paper 3.3).
+"""Reduce outcomes to exact sums (paper 3.3).
 
-Every S metric is a mean over pictures: a tally holds, per cell and picture, the picture's value
+Every S metric is a mean over pictures: per cell and picture, a tally holds the picture's value
 in `sum` and 1 in `n`. Cells are `objects`, `attribute/R`, `relation/R` and `coverage/R` for each
 repeat R, and `compreqa/p` and `compreqa/cap`. `scored` and `unscored` count outcomes.
 """
@@ -24,7 +24,7 @@ from caliper.core.tally import Tally
 
 
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
-    """The tally of items with their outcomes."""
+    """Reduce items and their outcomes to a tally."""
     tally = Tally()
     for item, by_position in outcomes:
         if item.source is Source.MEDIA:
@@ -37,12 +37,11 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
 
 
 def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fraction:
-    """S-Cov of one picture, exact (paper 3.3).
+    """Compute the exact S-Cov of a picture (paper 3.3).
 
-    Per pixel min(1, sum of mask x score / 5), summed, `over` the `union` of the masks (released
-    script) or the whole `image` (paper).
-
-    `scores` has one score, 0 to 5, for each instance.
+    It is the sum over pixels of min(1, sum of mask x score / 5), divided by the area of the
+    `union` of the masks (released script) or of the whole `image` (paper), selected by `over`.
+    `scores` has one score, 0 to 5, per instance.
     """
     covered = sum(
         min(Fraction(HIGHEST), sum((scores[place] for place in atom.instances), Fraction(0)))
@@ -84,7 +83,7 @@ def _add_phrases(
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
         if kind == "attribute" and mentioned_only:
             scored = [outcome for outcome in scored if outcome.mentioned]
-        # A picture without relations, or without a score, is left out of the mean.
+        # Pictures without relations, or without a score, are left out of the mean.
         if scored:
             total = sum((outcome.score for outcome in scored), Fraction(0))
             tally.add(cell, item.cluster, sum=total / len(scored), n=1)
@@ -99,7 +98,7 @@ def _add_coverage(
     repeat: int,
     settings: Settings,
 ) -> None:
-    """An instance without a score leaves its picture without S-Cov, and the picture counted."""
+    """Add S-Cov; a picture with an unscored instance has none and counts as unscored."""
     if not attributes or None in attributes:
         return
     cell = f"coverage/{repeat}"
