@@ -58,12 +58,12 @@ def decided(
     """
     end = _SENTENCE_END.search(text)
     if end and not _LIMITED_TO_A_PART.search(text, 0, end.start()):
-        first = (each for each in mentions if each.at < end.start())
-        if any(each.value is not None and each.value == cannot for each in first):
+        first = (mention for mention in mentions if mention.at < end.start())
+        if any(mention.value is not None and mention.value == cannot for mention in first):
             return True
     stripped = text.rstrip(_CLOSING + ".")
     last = max(stripped.rfind(mark) for mark in (". ", ".\n", "! ", "? ", ";", "\n", "\u3002")) + 1
-    last_mentions = [each for each in mentions if each.at >= last]
+    last_mentions = [mention for mention in mentions if mention.at >= last]
     if not last_mentions or left_open(text) < len(text) or stripped[-1] in ",:;-\u2013\u2014":
         return False
     place = last_mentions[-1].value

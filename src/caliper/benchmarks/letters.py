@@ -135,10 +135,12 @@ def _read(text: str, context: _Context) -> int | None:
     text, denied = without_denied(without_listing(whole, options.options))
     voices = Voices.of(text)
     statements = list(_statements(voices, denied, context))
-    mentions = [each for each in statements if each.mark is Stance.MENTIONED]
+    mentions = [statement for statement in statements if statement.mark is Stance.MENTIONED]
     is_open = mentions and breaks_off(whole)
     if is_open and not decided(whole, mentions, options.options, context.cannot):
-        statements = [each for each in statements if each.mark is not Stance.MENTIONED]
+        statements = [
+            statement for statement in statements if statement.mark is not Stance.MENTIONED
+        ]
     return settled(statements, voices)
 
 
@@ -165,25 +167,25 @@ def _statements(
     concessions, landmark_words = conceded(text, gaps), landmarks(context.question)
     open_at = left_open(text)
     usable = [
-        each
-        for each in mentions
-        if not each.negated
-        and each.start <= open_at
-        and each.start not in letter_offsets
-        and chr(ord("A") + each.place) not in denied
-        and not within(each.start + 1, gaps)
-        and not within(each.start + 1, concessions)
-        and not is_about(text, each.start, landmark_words)
-        and not _HYPOTHETICAL.search(text, max(0, each.start - 60), each.start)
-        and not crossed_out(text, each.start, each.end)
+        mention
+        for mention in mentions
+        if not mention.negated
+        and mention.start <= open_at
+        and mention.start not in letter_offsets
+        and chr(ord("A") + mention.place) not in denied
+        and not within(mention.start + 1, gaps)
+        and not within(mention.start + 1, concessions)
+        and not is_about(text, mention.start, landmark_words)
+        and not _HYPOTHETICAL.search(text, max(0, mention.start - 60), mention.start)
+        and not crossed_out(text, mention.start, mention.end)
     ]
     yield from option_statements(voices, usable, options)
-    for each in plain_answers(text, usable, options.options, context.question):
-        if each.place != cannot and not voices.reported(each.start):
-            yield Statement(each.place, each.start, Stance.STATED)
+    for mention in plain_answers(text, usable, options.options, context.question):
+        if mention.place != cannot and not voices.reported(mention.start):
+            yield Statement(mention.place, mention.start, Stance.STATED)
     yield from _yes_no_statements(text, context, gaps)
     if cannot is not None:
-        negated = [each for each in mentions if each.negated]
+        negated = [mention for mention in mentions if mention.negated]
         abstention_starts = [
             start
             for start, end in gaps
@@ -214,10 +216,10 @@ _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?
 def _end_of_list(text: str, end: int, mentions: Sequence[OptionMention]) -> int:
     """Extend an abstention over two or more options it lists: "no mention of tea or milk"."""
     last = [end]
-    for each in between(mentions, end, end + _LONGEST_LIST):
-        if not _NEXT_IN_LIST.fullmatch(text, last[-1], each.start):
+    for mention in between(mentions, end, end + _LONGEST_LIST):
+        if not _NEXT_IN_LIST.fullmatch(text, last[-1], mention.start):
             break
-        last.append(each.end)
+        last.append(mention.end)
     return last[-1] if len(last) > 2 else end
 
 

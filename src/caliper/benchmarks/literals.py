@@ -22,8 +22,8 @@ _ESCAPE = re.compile(
     r"\\(?:u([0-9A-Fa-f]{4})|U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))",
     re.DOTALL,
 )
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", '"': '"', "'": "'"}
-_ESCAPED |= {"\\": "\\", "\n": ""}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", '"': '"', "'": "'"}
+_ESCAPES |= {"\\": "\\", "\n": ""}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 _MAX_DEPTH = 16
 
@@ -155,4 +155,4 @@ def _unescape(raw: str) -> str:
 def _character(match: re.Match[str]) -> str:
     if digits := match[1] or match[2] or match[3]:
         return chr(int(digits, 16))
-    return _ESCAPED.get(match[4], match[0])
+    return _ESCAPES.get(match[4], match[0])

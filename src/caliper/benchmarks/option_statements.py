@@ -18,33 +18,35 @@ def option_statements(
     """Yield statements for mentioned options, as a sentence of their own or within one."""
     text = voices.text
     quotations = {
-        each for each in mentions if voices.quoted(each.start) and not _is_quoted_alone(text, each)
+        mention
+        for mention in mentions
+        if voices.quoted(mention.start) and not _is_quoted_alone(text, mention)
     }
     has_own_words = len(quotations) < len(mentions)
     after_quotation = max(0, *(end - 2 for _, end in voices.quotations), 0)
     has_own_words |= _NEXT_SENTENCE.search(text, after_quotation, after_quotation + 60) is not None
-    for each in mentions:
-        place = _sole_place(text, options, each)
-        opening = _SENTENCE_START.search(text, max(0, each.start - 24), each.start)
-        yes_no = text[each.start : each.end].casefold() in ("yes", "no")
-        end = (_ANSWER_END if yes_no else _SENTENCE_END).match(text, each.end)
-        if question_tail := _QUESTION_TAIL.match(text, each.end):
+    for mention in mentions:
+        place = _sole_place(text, options, mention)
+        opening = _SENTENCE_START.search(text, max(0, mention.start - 24), mention.start)
+        yes_no = text[mention.start : mention.end].casefold() in ("yes", "no")
+        end = (_ANSWER_END if yes_no else _SENTENCE_END).match(text, mention.end)
+        if question_tail := _QUESTION_TAIL.match(text, mention.end):
             # "Red? Perhaps green.": an option that is itself a question is only considered.
             if (
                 opening
                 and len(question_tail[0]) < _BARE_QUESTION
-                and not _ANSWER_BEHIND.match(text, each.end)
+                and not _ANSWER_BEHIND.match(text, mention.end)
             ):
-                yield Statement(None, each.start, Stance.MENTIONED)
+                yield Statement(None, mention.start, Stance.MENTIONED)
             continue
-        if voices.conditional(each.start):
+        if voices.conditional(mention.start):
             continue
-        if _IF.search(text, max(0, each.start - 48), each.start):
+        if _IF.search(text, max(0, mention.start - 48), mention.start):
             continue
         if opening and end and place is not None:
-            yield Statement(place, each.start, voices.mark(opening.end("start")))
-        elif not (has_own_words and each in quotations):
-            yield Statement(place, each.start, Stance.MENTIONED)
+            yield Statement(place, mention.start, voices.mark(opening.end("start")))
+        elif not (has_own_words and mention in quotations):
+            yield Statement(place, mention.start, Stance.MENTIONED)
 
 
 _SENTENCE_START = re.compile(
@@ -144,13 +146,13 @@ def called_answer(
         in_clause = between(mentions, cue.end, clause_end(text, cue.end))
         # An abstention is the answer only right after the cue: "the answer is not given".
         places = {
-            _sole_place(text, options, each)
-            for each in in_clause
-            if each.end > each.start or each.start < cue.end + 4
+            _sole_place(text, options, mention)
+            for mention in in_clause
+            if mention.end > mention.start or mention.start < cue.end + 4
         }
         if len(places) == 1:
             yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
     for at in conclusions(text):
-        for each in between(mentions, at, min(at + 13, clause_end(text, at))):
-            if each.end > each.start and not _QUESTION_TAIL.match(text, each.end):
-                yield Statement(_sole_place(text, options, each), each.start, Stance.STATED)
+        for mention in between(mentions, at, min(at + 13, clause_end(text, at))):
+            if mention.end > mention.start and not _QUESTION_TAIL.match(text, mention.end):
+                yield Statement(_sole_place(text, options, mention), mention.start, Stance.STATED)

@@ -156,23 +156,23 @@ def plain_answers(
     """
     question_stems = {_stem(token.word) for token in tokens(question)} - _LITTLE - {"or", "and"}
     ends = [(0, 0), *(match.span() for match in _PLAIN_END.finditer(text))]
-    for each in mentions:
-        at = bisect_left(ends, (each.start + 1, 0))
+    for mention in mentions:
+        at = bisect_left(ends, (mention.start + 1, 0))
         start, end = ends[at - 1][1], ends[at][0] if at < len(ends) else len(text)
         sentence = text[start:end]
-        if end - start > _LONGEST_PLAIN or each.end > end or text[end : end + 1] == "?":
+        if end - start > _LONGEST_PLAIN or mention.end > end or text[end : end + 1] == "?":
             continue
         sentence_stems = {_stem(token.word) for token in tokens(sentence)}
         by_pronoun = not start and sentence_stems & _PRONOUNS
         if (sentence_stems & question_stems or by_pronoun) and not has_more(
-            sentence, f"{options[each.place]} {' '.join(question_stems)}", _LITTLE
+            sentence, f"{options[mention.place]} {' '.join(question_stems)}", _LITTLE
         ):
-            yield each
+            yield mention
 
 
-def has_more(said: str, known: str, free: Collection[str] = ()) -> bool:
-    """Whether `said` has words that are neither in `known` nor in `free`."""
-    words = {_stem(token.word) for token in tokens(known)}
+def has_more(text: str, vocabulary: str, free: Collection[str] = ()) -> bool:
+    """Whether `text` has words that are neither in `vocabulary` nor in `free`."""
+    words = {_stem(token.word) for token in tokens(vocabulary)}
     words = words - _LITTLE or words
-    text_stems = (_stem(token.word) for token in tokens(said))
+    text_stems = (_stem(token.word) for token in tokens(text))
     return any(word not in words and word not in free for word in text_stems)

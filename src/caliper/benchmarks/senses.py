@@ -68,7 +68,7 @@ def _is_aside(words: Sequence[SpelledWord], at: int, text: str) -> bool:
 
 
 def _is_approval(words: Sequence[SpelledWord], at: int, text: str) -> bool:
-    before = {each.word for each in words[max(0, at - 3) : at]}
+    before = {token.word for token in words[max(0, at - 3) : at]}
     agrees = at > 0 and words[at - 1].word in _APPROVING
     aside = _RIGHT_BEHIND.match(text, words[at].end) is not None
     return agrees or aside or bool(before & _NEVER_ON_A_SIDE)

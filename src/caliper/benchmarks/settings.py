@@ -11,7 +11,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 
 
-def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
+def resolved_settings(name: str, overrides: Mapping[str, str]) -> dict[str, str]:
     """Return all protocol settings of a benchmark, with defaults filled in.
 
     A setting is omitted if its value is the one implied by specs without it, so that runs that
@@ -20,7 +20,7 @@ def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
     """
     declared = {setting.name: setting for setting in benchmark(name).settings}
     settings = {setting.name: setting.default for setting in declared.values()}
-    for key, value in given.items():
+    for key, value in overrides.items():
         if key not in declared:
             raise UnknownName(f"setting of {name}", key, tuple(declared))
         setting = declared[key]

@@ -46,8 +46,8 @@ def tokens(text: str) -> list[SpelledWord]:
     """Split a text into words. Single letters keep their case; numbers keep only their digits."""
     words = []
     for match in _TOKEN.finditer(text):
-        written = match[0]
-        words.append(SpelledWord(_normalized(written), written, match.start(), match.end()))
+        spelling = match[0]
+        words.append(SpelledWord(_normalized(spelling), spelling, match.start(), match.end()))
     return words
 
 

@@ -58,12 +58,18 @@ def settled(statements: Iterable[Statement[Value]], voices: Voices) -> Value | N
         return None
     first = next(statement for statement in ordered if statement.mark is strongest)
     if strongest is Stance.MENTIONED:
-        rivals = [each for each in ordered if each.mark is Stance.MENTIONED]
+        rivals = [statement for statement in ordered if statement.mark is Stance.MENTIONED]
     else:
-        rivals = [each for each in ordered if each.mark >= Stance.STATED and each.at >= first.at]
+        rivals = [
+            statement
+            for statement in ordered
+            if statement.mark >= Stance.STATED and statement.at >= first.at
+        ]
         if strongest is Stance.STATED:
             rivals += [
-                each for each in ordered if each.at < first.at and each.mark is Stance.QUOTED
+                statement
+                for statement in ordered
+                if statement.at < first.at and statement.mark is Stance.QUOTED
             ]
     return first.value if all(rival.value == first.value for rival in rivals) else None
 

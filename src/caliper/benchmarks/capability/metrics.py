@@ -54,8 +54,8 @@ def f1_score(sums: Sums) -> float | None:
 
 def labels_per_caption(sums: Sums) -> float | None:
     """Labels listed by the judge per caption that states any (ours)."""
-    listed = sums.get("listed", 0)
-    return float(Fraction(sums["labels"]) / listed) if listed else None
+    captions = sums.get("listed", 0)
+    return float(Fraction(sums["labels"]) / captions) if captions else None
 
 
 def f1_of_one(sums: Sums) -> float | None:

@@ -138,8 +138,8 @@ def _colour_of(name: str, value: object) -> _Element:
     return _Element(value, name)
 
 
-def _unusable(expected: str, found: object, name: str = "") -> _Element:
-    actual = "nothing" if found is None else f"{found!r:.80}"
+def _unusable(expected: str, value: object, name: str = "") -> _Element:
+    actual = "nothing" if value is None else f"{value!r:.80}"
     return _Element("", name, f"expected {expected}, found {actual}")
 
 

@@ -67,24 +67,24 @@ def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
 
 
 def read_labels(
-    text: str, known: tuple[str, ...], *, lenient: bool
+    text: str, categories: tuple[str, ...], *, lenient: bool
 ) -> ReplyValue[tuple[str, ...]] | None:
     """Read the labels of a category task, in lower case; None if there are none.
 
-    `known` are the task's categories; a bare label must be one of them or N/A.
+    `categories` are the task's; a bare label must be one of them or N/A.
     """
 
     def extract(fields: Mapping[Any, Any]) -> ReplyValue[tuple[str, ...]] | None:
-        reading = _labels(fields.get("pred"), known, lenient=lenient)
+        reading = _labels(fields.get("pred"), categories, lenient=lenient)
         return reading and ReplyValue(reading.value, _reason(fields), reading.repaired)
 
     def listed(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
-        return list(_label_statements(text, voices, known))
+        return list(_label_statements(text, voices, categories))
 
     reading = _from_objects(text, extract, listed, lenient=lenient)
     if reading is None and lenient:
-        bare = _labels(unfenced(told(text)), known, lenient=True)
-        if bare and set(bare.value) <= {*known, NOT_STATED}:
+        bare = _labels(unfenced(told(text)), categories, lenient=True)
+        if bare and set(bare.value) <= {*categories, NOT_STATED}:
             return ReplyValue(bare.value, repaired=True)
     return reading
 
@@ -135,13 +135,13 @@ def _score_statements(text: str, voices: Voices) -> list[Statement[int]]:
 
 
 def _label_statements(
-    text: str, voices: Voices, known: tuple[str, ...]
+    text: str, voices: Voices, categories: tuple[str, ...]
 ) -> Iterator[Statement[tuple[str, ...]]]:
     """Yield label lists that prose attributes to the judge or to others: "My answer: ["up"]"."""
     for match in _LIST.finditer(text):
         mark = voices.mark_of_object(match.start())
-        labels = _labels(match[0], known, lenient=True) if mark is not Stance.STATED else None
-        if labels and set(labels.value) <= {*known, NOT_STATED}:
+        labels = _labels(match[0], categories, lenient=True) if mark is not Stance.STATED else None
+        if labels and set(labels.value) <= {*categories, NOT_STATED}:
             yield Statement(labels.value, match.start(), mark)
 
 
@@ -178,7 +178,7 @@ def _score(fields: Mapping[Any, Any], *, lenient: bool) -> ReplyValue[int] | Non
 
 
 def _labels(
-    value: object, known: tuple[str, ...], *, lenient: bool
+    value: object, categories: tuple[str, ...], *, lenient: bool
 ) -> ReplyValue[tuple[str, ...]] | None:
     labels = literal_list(value) if isinstance(value, str) else value
     if labels is None:
@@ -188,11 +188,11 @@ def _labels(
     if not all(isinstance(label, str) and label.strip() for label in labels):
         return None
     exact = tuple(_normalized_label(label) for label in labels)
-    if not lenient or set(exact) <= {*known, NOT_STATED}:
+    if not lenient or set(exact) <= {*categories, NOT_STATED}:
         return ReplyValue(exact)
     commas = (part.strip(_WRAPPING) for label in labels for part in label.split(","))
     parts = tuple(_normalized_label(part) for part in commas if part)
-    if parts and set(parts) <= {*known, NOT_STATED}:
+    if parts and set(parts) <= {*categories, NOT_STATED}:
         return ReplyValue(parts, repaired=True)
     return ReplyValue(exact)
 

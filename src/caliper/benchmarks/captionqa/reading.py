@@ -40,10 +40,10 @@ def read_released(reply: str, shown: Sequence[str], question: str = "") -> Optio
     capital, if in range; else the first standalone number from 1 to 99 as a 1-based position;
     else nothing.
     """
-    return OptionChoice(_released(reply, len(shown)))
+    return OptionChoice(_released_place(reply, len(shown)))
 
 
-def _released(reply: str, count: int) -> int | None:
+def _released_place(reply: str, count: int) -> int | None:
     rest = reply
     for mark in ("</think>", "Answer: ", "\n"):
         rest = rest.partition(mark)[2] if mark in rest else rest
@@ -69,7 +69,9 @@ def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> Option
     """
     cannot = shown.index(CANNOT) if CANNOT in shown else None
     place = chosen(reply, shown, cannot, question)
-    return OptionChoice(place, repaired=place is not None and place != _released(reply, len(shown)))
+    return OptionChoice(
+        place, repaired=place is not None and place != _released_place(reply, len(shown))
+    )
 
 
 READERS: dict[str, LetterReader] = {"lenient": read_lenient, "released": read_released}

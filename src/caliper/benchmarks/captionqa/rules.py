@@ -147,8 +147,8 @@ def _word_support(
     for meaning in meanings:
         weight = 1.0 / frequency[meaning] ** 2 * (0.25 if meaning in topic else 1.0)
         best = 0.0
-        for stated, credit in related(meaning).items():
-            for at in parsed.stated(stated):
+        for related_meaning, credit in related(meaning).items():
+            for at in parsed.stated(related_meaning):
                 near = relevance.get(parsed.sentence_of[at], 0.0)
                 best = max(best, credit * (0.55 + 0.45 * min(1.0, 1.6 * near)))
         total += weight

@@ -43,8 +43,8 @@ def stability(tally: Tally, reading: str) -> tuple[list[Figure], list[Table]]:
                 place = (*path, f"{name}_{metric.name}")
                 statistic = partial(over_repeats, metric, combine, combination, cells)
                 # Not a smooth function of its clusters, so the jackknife does not apply.
-                used = tuple(cell for some in cells for cell in some)
-                figures.append(Figure(place, used, statistic, Kind.PLAIN))
+                all_cells = tuple(cell for some in cells for cell in some)
+                figures.append(Figure(place, all_cells, statistic, Kind.PLAIN))
     return figures, [_table(tuple(columns), len(repeats))]
 
 
