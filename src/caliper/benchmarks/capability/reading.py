@@ -78,10 +78,10 @@ def read_labels(
         reading = _labels(fields.get("pred"), categories, lenient=lenient)
         return reading and ReplyValue(reading.value, _reason(fields), reading.repaired)
 
-    def listed(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
+    def labels_in_prose(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
         return list(_label_statements(text, voices, categories))
 
-    reading = _from_objects(text, extract, listed, lenient=lenient)
+    reading = _from_objects(text, extract, labels_in_prose, lenient=lenient)
     if reading is None and lenient:
         bare = _labels(unfenced(told(text)), categories, lenient=True)
         if bare and set(bare.value) <= {*categories, NOT_STATED}:
@@ -110,15 +110,13 @@ def _from_objects(
         return None
     voices = Voices.of(objects[1])
     readings = [
-        (inner_reading, Statement(inner_reading.value, at, voices.mark_of_object(at)))
+        (candidate, Statement(candidate.value, at, voices.mark_of_object(at)))
         for at, literal in objects[0]
-        for inner_reading in _values(literal.value, extract)
+        for candidate in _values(literal.value, extract)
     ]
     statements = [*(statement for _, statement in readings), *prose(objects[1], voices)]
     value = settled(statements, voices)
-    reasons = (
-        inner_reading.reason for inner_reading, _ in readings if inner_reading.value == value
-    )
+    reasons = (candidate.reason for candidate, _ in readings if candidate.value == value)
     return None if value is None else ReplyValue(value, next(reasons, ""), repaired=True)
 
 
