@@ -1,4 +1,4 @@
-"""Where a reply says in words that a text does not hold the answer (ours)."""
+"""Find statements in a reply that the text does not contain the answer (ours)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CANNOT_TELL = (
     r"|\bno\s(?:idea\s(?:wh|how)|telling\b)|\bnot\s(?:\w{2,12}ly\s)?(?:sure|certain)\s(?:\w{1,8}\s)?"
     r"(?:wh\w{2,4}|how|if)\b"
 )
-# "It does not mention another": what it does mention is the answer.
+# "It does not mention another" is no abstention: the option it does mention is the answer.
 _NOT_MORE = (
     r"(?!\s(?:an|any\s)?(?:other|further|additional|more)\b|\s(?:any|some)(?:thing|one)\selse\b)"
 )
@@ -91,7 +91,7 @@ _BUT_NOT = (
     r"(?:how|what|which|where|who|whose|whom|when|why|whether)\b"
     r"|\bbut\snot\sabout\b"
 )
-# After what a caption says: "mentions a stone, but no year", "many, without a number".
+# Follows a statement about the caption: "mentions a stone, but no year", "many, without a number".
 _BUT_NO = (
     r"(?:\b(?:but|yet|though|although)\s(?:gives?\s|there\sis\s)?no|\bwithout"
     r"|,\snot)\s"
@@ -160,29 +160,29 @@ _ABSTENTIONS = tuple(
     re.compile(f"(?:{expression}){_OPEN_QUESTION}", re.IGNORECASE) for expression in _EXPRESSIONS
 )
 _NOT_STATED = _ABSTENTIONS[_EXPRESSIONS.index(_NOT_GIVEN)]
-_SAID_ELSE = _ABSTENTIONS[_EXPRESSIONS.index(_BUT_NO)]
+_BUT_NOTHING_STATED = _ABSTENTIONS[_EXPRESSIONS.index(_BUT_NO)]
 _TELLING = re.compile(
     rf"\b(?:{_CAPTION}|mention|says?\b|said\b|given\b|describ|states?\b|notes?\b|tells?\b|speaks?\b|lists?\b)"
     r"[^.;\n]*$",
     re.IGNORECASE,
 )
 # "I would rather not say" is the writer's refusal; "I don't see which" speaks of the text.
-_REFUSED = re.compile(
+_REFUSAL = re.compile(
     r"(?:not|never|['\u2019]t)\s(?!(?:\w{1,15}\s){0,2}?(?:see|told|given|shown|learn|know)\b)",
     re.IGNORECASE,
 )
 _WRITER = re.compile(r"\b(?:I|we)(?:['\u2019](?:d|ll|m))?\s(?:\w{1,8}\s?){0,2}$", re.IGNORECASE)
 
 
-def _refusal(text: str, match: re.Match[str]) -> bool:
+def _is_refusal(text: str, match: re.Match[str]) -> bool:
     before = _WRITER.search(text, max(0, match.start() - 24), match.start())
-    return before is not None and _REFUSED.match(match[0]) is not None
+    return before is not None and _REFUSAL.match(match[0]) is not None
 
 
 def _abstains(text: str, match: re.Match[str]) -> bool:
-    if match.re is _SAID_ELSE:
+    if match.re is _BUT_NOTHING_STATED:
         return _TELLING.search(text, max(0, match.start() - 120), match.start()) is not None
-    return match.re is not _NOT_STATED or not _refusal(text, match)
+    return match.re is not _NOT_STATED or not _is_refusal(text, match)
 
 
 _TELLS = re.compile(
@@ -199,7 +199,7 @@ _ATTRIBUTE_OF = re.compile(
     r"\s(?:is|are|was|were)n?\s?\Z",
     re.IGNORECASE,
 )
-# "..., it only mentions the sails": that is all it tells.
+# "..., it only mentions the sails": the caption states nothing else.
 _ONLY = re.compile(
     r"[^.,;\n]{0,80}[.,;]\s(?P<told>(?:it\s|the\scaption\s|but\s)?only\b[^.;\n]{0,200})",
     re.IGNORECASE,
@@ -209,51 +209,51 @@ _LONGEST_CONTRAST = 8
 
 
 def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What the text grants that a caption tells, before it says what that does not hold.
+    """Return the spans of concessions: what the caption does state, next to what it lacks.
 
     "The caption mentions a red van, but its colour is not given" names no colour. Nor does
     "Although a red van is mentioned, ...".
     """
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for end, close in gaps:
         begin = max(0, end - _LONGEST_CONCESSION)
-        # The words of the gap may begin with the contrast: "but no colour".
+        # The gap itself may begin with the contrast: "but no colour".
         for contrast in _CONTRAST.finditer(text, begin, end + _LONGEST_CONTRAST):
-            # ". However" speaks of the sentence before.
-            since = (
+            # ". However" refers to the previous sentence.
+            clause_start = (
                 max(text.rfind(mark, begin, max(0, contrast.start() - 2)) for mark in ".;\n") + 1
             )
-            told = since, contrast.start()
-            if contrast["opens"] and not text[since : contrast.start()].strip(" .;\n"):
-                told = contrast.end(), text.find(",", contrast.end(), end)
-            if _TELLS.search(text, *told) and (not found or found[-1][1] <= since):
-                found.append((max(since, begin), end))
+            clause = clause_start, contrast.start()
+            if contrast["opens"] and not text[clause_start : contrast.start()].strip(" .;\n"):
+                clause = contrast.end(), text.find(",", contrast.end(), end)
+            if _TELLS.search(text, *clause) and (not spans or spans[-1][1] <= clause_start):
+                spans.append((max(clause_start, begin), end))
         subject = _ATTRIBUTE_OF.search(text, begin, end)
-        if subject and (not found or found[-1][1] <= subject.start()):
-            found.append((subject.start(), end))
+        if subject and (not spans or spans[-1][1] <= subject.start()):
+            spans.append((subject.start(), end))
         only = _ONLY.match(text, close)
         if only and _TELLS.search(only["told"]):
-            found.append(only.span("told"))
-    return found
+            spans.append(only.span("told"))
+    return spans
 
 
 def abstentions(text: str) -> list[tuple[int, int]]:
-    """Where the text says that something is not stated or cannot be told, from and to.
+    """Return the spans in which the text says that something is not stated or cannot be told.
 
-    Stretches do not overlap. In English, and the usual words in Spanish, French, German,
-    Portuguese, Italian, Russian, Chinese, Japanese and Korean. What follows "whether" or "if"
-    belongs to it.
+    Spans do not overlap. Covers English, and common phrases in Spanish, French, German,
+    Portuguese, Italian, Russian, Chinese, Japanese and Korean. A clause after "whether" or "if"
+    is part of the span.
     """
-    found = [
+    spans = [
         match.span()
         for pattern in _ABSTENTIONS
         for match in pattern.finditer(text)
         if _abstains(text, match)
     ]
-    apart: list[tuple[int, int]] = []
-    for start, end in sorted(found):
-        if apart and start < apart[-1][1]:
-            apart[-1] = apart[-1][0], max(end, apart[-1][1])
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            apart.append((start, end))
-    return apart
+            merged.append((start, end))
+    return merged

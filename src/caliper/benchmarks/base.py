@@ -1,4 +1,4 @@
-"""The values that a benchmark is declared with and works on. `benchmark.py` has the interface."""
+"""Value types used by benchmark declarations; the interface is in `benchmark.py`."""
 
 from __future__ import annotations
 
@@ -16,22 +16,20 @@ from caliper.core.rows import Row
 Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]
 CAPTION_LENGTH: Path = ("caption_length",)
-"""Mean words a caption: aggregation adds it to every report, so tables may show it."""
+"""Mean words per caption. Aggregation adds it to every report, so tables may show it."""
 TRUNCATED_CAPTIONS: Path = ("truncated_captions",)
-"""How many captions ran into the limit of output tokens: aggregation adds it where a model wrote
-them.
-"""
+"""Number of captions cut at the output token limit. Aggregation adds it if a model wrote them."""
 BLANK_CAPTIONS: Path = ("blank_captions",)
-"""How many captions are blank: aggregation adds it where they count as answers."""
+"""Number of blank captions. Aggregation adds it if blank captions count as answers."""
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
 
 
 class Better(StrEnum):
-    """Which value of a figure is the better one.
+    """Whether higher or lower values of a figure are better.
 
-    Neither are counts, which say how much was looked at, and what tells of the judge instead of
-    the checkpoint: how far its repeats lie apart.
+    NEITHER applies to counts and to figures about the judge instead of the checkpoint, such as
+    the spread over repeats.
     """
 
     MORE = "more"
@@ -40,8 +38,9 @@ class Better(StrEnum):
 
 
 def is_file_name(key: object) -> bool:
-    """Whether the first key of an object is a file's name, which has an ending: what tells
-    captions by picture from captions by another id.
+    """Whether the first key of an object is a file name, that is, has a suffix.
+
+    This distinguishes captions keyed by picture from captions keyed by another id.
     """
     stem, _, ending = str(key).rpartition("/")[2].rpartition(".")
     return isinstance(key, str) and bool(stem and ending)
@@ -49,11 +48,11 @@ def is_file_name(key: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One protocol choice: its name, what it may be, what it is when nobody says.
+    """A protocol setting: its name, default, help and allowed values.
 
-    `choices` is empty for a number, whose least and greatest value are in `range`; it has to
-    be whole where the default is. `absent` is what a stored spec without the setting means, where
-    that is not the default: specs leave the setting out then.
+    For a number `choices` is empty and `range` holds the minimum and maximum; it must be whole
+    if the default is. `absent` is the value implied by a stored spec without the setting, if
+    that is not the default; specs then omit the setting.
     """
 
     name: str
@@ -71,11 +70,11 @@ CAPTION_FENCE = Setting(
     " off sends printed prompts as they are printed",
     choices=("on", "off"),
 )
-"""A choice that every benchmark has which asks about captions."""
+"""A setting of every benchmark that asks about captions."""
 
 
 def fence(settings: Settings, caption: str) -> str:
-    """The digest of the caption for `Ask.fence`; empty where the settings want no marks."""
+    """Return the caption's digest for `Ask.fence`; empty if the settings turn fences off."""
     on = settings.get(CAPTION_FENCE.name, CAPTION_FENCE.default) == "on"
     return text_digest(caption) if on else ""
 
@@ -97,8 +96,10 @@ def blank_is_answer(settings: Settings) -> bool:
 
 
 def lacks_caption(item: Item, caption: str | None, settings: Settings) -> bool:
-    """Whether the item's questions are Unscored(no_caption): they are about a caption, and nobody
-    gave one, or it is blank and blank captions are no answers.
+    """Whether the item's questions are Unscored(no_caption).
+
+    They are if they concern a caption and it is missing, or blank and blank captions do not
+    count as answers.
     """
     if item.source is not Source.CAPTION:
         return False
@@ -107,12 +108,11 @@ def lacks_caption(item: Item, caption: str | None, settings: Settings) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ingredient:
-    """One value of a recipe, and the source that states it: a paper's section, "code" for the
-    released script, "README".
+    """A value of a recipe and its source: a paper section, "code" (released script) or "README".
 
-    `key` is a setting of the benchmark, or a key of a run file: prompt, repeats, caption_tokens,
-    or `preparation.` and one of its own. `needs` is "captions" or "captioner" where only a run
-    with supplied captions, or with a captioner, can have the value.
+    `key` is a setting of the benchmark or a key of a run file: prompt, repeats, caption_tokens,
+    or `preparation.` followed by one of its keys. `needs` is "captions" or "captioner" if the
+    value applies only to runs with supplied captions, or with a captioner.
     """
 
     key: str
@@ -123,7 +123,7 @@ class Ingredient:
 
 @dataclass(frozen=True, slots=True)
 class RecipeGap:
-    """What a recipe cannot set, as a sentence; `needs` as for an ingredient."""
+    """A sentence about something a recipe cannot set; `needs` as for an ingredient."""
 
     text: str
     needs: str = ""
@@ -131,8 +131,9 @@ class RecipeGap:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolRecipe:
-    """How known figures of a benchmark were made. `models` names who worked in each role, by a
-    part of the model's name.
+    """How published figures of a benchmark were produced.
+
+    `models` maps each role to a part of the model's name.
     """
 
     ingredients: tuple[Ingredient, ...]
@@ -142,11 +143,11 @@ class ProtocolRecipe:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What planning depends on beside the rows.
+    """The inputs of planning besides the rows.
 
-    `captions` holds the caption keys that were supplied, None when a model will write
-    them. `qa_rows` are the rows of the dataset in question form, None when questions from
-    the media are not asked; benchmarks whose own questions serve take an empty iterable.
+    `captions` holds the keys of supplied captions; None if a model will write the captions.
+    `qa_rows` are the rows of the QA dataset; None if no questions about the media are asked.
+    Benchmarks that reuse their own questions take an empty iterable.
     """
 
     settings: Settings
@@ -158,7 +159,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True)
 class QuestionText:
-    """A question told to people: its dimension, its text, and the expected answer."""
+    """A question in readable form: its dimension, text, and expected answer."""
 
     dimension: str
     question: str
@@ -167,11 +168,11 @@ class QuestionText:
 
 @dataclass(frozen=True, slots=True)
 class CheckQuestion:
-    """A question with a known answer, planned, to try a judge or reader on.
+    """A planned question with a known answer, for checking a judge or reader.
 
-    The last question of `item` is the one. `form` is the form of its reply (open, labels, choice
-    or scale), which selects the texts of the canary's attacks; `gaps` fill the gaps in those
-    texts. A caption that is right scores at least `good`.
+    It is the last question of `item`. `form` is the form of the reply (open, labels, choice or
+    scale) and selects the texts of the canary attacks; `gaps` fill the gaps in those texts. A
+    correct caption scores at least `good`.
     """
 
     item: Item
@@ -182,7 +183,7 @@ class CheckQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ReportLayout:
-    """Which figures a benchmark reports for a tally, and the tables that show them."""
+    """The figures a benchmark reports for a tally, and the tables that show them."""
 
     headline: Path
     figures: tuple[Figure, ...]

@@ -1,8 +1,8 @@
-"""The interface of a benchmark: one declaration of pure functions.
+"""The interface of a benchmark: a declaration made of pure functions.
 
-A benchmark reads rows into items, examines a caption by yielding what it needs, and turns
-outcomes into sums and figures. It does no I/O and keeps no state. docs/add-a-benchmark.md
-walks through one.
+A benchmark turns rows into items, examines a caption by yielding requests, and turns outcomes
+into sums and figures. It does no I/O and keeps no state. docs/add-a-benchmark.md walks through
+an example.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ _SPREADS = tuple(f"{name}_" for name, _ in SPREADS)
 
 
 def recorded_by_ordinal(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
-    """Recorded replies of rows {item, question, response}: `question` counts within the item,
-    from 0. Rows without a response are left out.
+    """Yield recorded replies from rows {item, question, response}.
+
+    `question` is the ordinal within the item, from 0. Rows without a response are skipped.
     """
     del source  # One format for captions and media.
     for row in rows:
@@ -55,13 +56,13 @@ def recorded_by_ordinal(rows: Iterable[Row], source: Source) -> Iterator[tuple[R
 
 
 def ordinal_key(item: Item, question: Question[Any], repeat: int) -> RecordKey:
-    """The key of `recorded_by_ordinal`: every repeat gets the same reply."""
+    """Return the key of `recorded_by_ordinal`; all repeats share one reply."""
     del repeat
     return item.key, str(question.ordinal)
 
 
 def right_or_wrong(question: Question[Any], outcome: Outcome) -> str:
-    """Correct for the score 1, wrong for any other, unscored."""
+    """Return "correct" for score 1, "wrong" for any other score, or "unscored"."""
     del question
     if not isinstance(outcome, Scored):
         return "unscored"
@@ -69,28 +70,29 @@ def right_or_wrong(question: Question[Any], outcome: Outcome) -> str:
 
 
 def dimension(path: Path, group: str = "") -> str | None:
-    """The dimension of a figure in live scores: `overall` for `s_unified`, `average` for
-    `average.f1`, `OCR` for `tasks.OCR.f1` where `tasks` is the `group`. None for figures that
-    only reports have.
+    """Return the dimension of a figure in live scores; None for figures shown only in reports.
+
+    Examples: `overall` for `s_unified`, `average` for `average.f1`, and `OCR` for
+    `tasks.OCR.f1` if `group` is `tasks`.
     """
     match path:
         case (_,):
             return "overall"
-        case (found, _):
-            return found
-        case (first, found, _) if first == group:
-            return found
+        case (name, _):
+            return name
+        case (first, name, _) if first == group:
+            return name
         case _:
             return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """One benchmark. What has a default may be left out.
+    """A benchmark. Fields with a default are optional.
 
-    `name` is that of its options, keys and prompt templates, `title` the one that people read,
-    `about` the help of its commands. `role` says who answers questions about a caption: judge
-    or reader.
+    `name` identifies the benchmark in options, keys and prompt templates; `title` is shown to
+    people; `about` is the help text of its commands. `role` is the model that answers questions
+    about a caption: judge or reader.
     """
 
     name: str
@@ -101,101 +103,105 @@ class Benchmark:
     captions: Layout
 
     plan: Callable[[Iterable[Row], PlanRequest], Iterator[Item]]
-    """Items in the order of the rows, `first` left at 0.
+    """Plan the items in row order, with `first` left at 0.
 
-    A row that no question can be made of raises InvalidInput when the file itself is broken (a
-    missing id, a duplicate, an unknown task), and becomes an item whose question is
-    Unscored(bad_input) when only this sample is (`Question.note` says why).
+    A broken file (missing id, duplicate, unknown task) raises InvalidInput. If only one sample
+    is unusable, it becomes an item whose question is Unscored(bad_input), with the cause in
+    `Question.note`.
     """
     read_captions: Callable[[Iterable[Row]], Iterator[tuple[str, str | None]]]
-    """(sample id, text) of supplied captions, None for null, which is no caption. Raises
-    InvalidInput naming file and line.
+    """Yield (sample id, text) per supplied caption; the text is None for null (no caption).
+
+    Raises InvalidInput with file and line.
     """
     encode: Callable[[Any], dict[str, Any]]
-    """The payload of a question as a JSON object with its schema number."""
+    """Encode a question's payload as a JSON object with its schema number."""
     decode: Callable[[Mapping[str, Any]], Any]
-    """The payload that `encode` wrote. Raises NewerSchema or InvalidInput."""
+    """Decode a payload written by `encode`. Raises NewerSchema or InvalidInput."""
     examine: Callable[[Item, str | None, Settings], Examination]
-    """Ask all questions of the item about a caption, which is None for items asked from the media.
-    """
+    """Ask all questions of an item. The caption is None for questions about the media."""
     generation: Callable[[Source, Settings, int | None], Generation]
-    """How questions from a source are asked: their templates, their decoding, and how many times
-    each, where the run gives a number of repeats.
+    """Return the templates, decoding and repeats for questions about a source.
+
+    The last argument is the number of repeats set for the run, if any.
     """
     describe: Callable[[Item, Question[Any]], QuestionText]
-    """The question as people read it."""
+    """Return the question in readable form."""
     reduce: Callable[[Iterable[tuple[Item, Outcomes]], Settings], Tally]
-    """The tally of items with their outcomes, in plan order. Merging tallies of whole samples
-    gives the tally of all.
+    """Reduce items and their outcomes, in plan order, to a tally.
+
+    Tallies over disjoint sets of whole samples can be merged into the tally of all samples.
     """
     report: Callable[[Tally, Settings], ReportLayout]
-    """The figures and tables for what the tally holds."""
+    """Return the figures and tables for a tally."""
 
     settings: tuple[Setting, ...] = ()
-    """The protocol choices."""
+    """The protocol settings."""
     better: Mapping[str, Better] = field(default_factory=dict)
-    """Which values of a figure are the better ones, by the first part of its path or else by the
-    last. Gates and rankings need it.
+    """Whether higher or lower is better, by the first or else the last part of a figure's path.
+
+    Gates and rankings need it.
     """
     dimension: Callable[[Path], str | None] = dimension
-    """The dimension of a figure in live scores, None for figures that only reports have."""
+    """Return a figure's dimension in live scores; None for figures shown only in reports."""
     group: Callable[[Item], str] = lambda _: "all"
-    """The task or domain that `--limit` counts in."""
+    """Return the task or domain that `--limit` applies to."""
     labels: tuple[str, ...] = ("correct", "wrong", "unscored")
-    """All words of `label`."""
+    """All values that `label` returns."""
     label: Callable[[Question[Any], Outcome], str] = right_or_wrong
-    """The word for an outcome."""
+    """Return the label of an outcome."""
     scores: Callable[[Question[Any]], tuple[Fraction, ...]] = lambda _: (Fraction(0), Fraction(1))
-    """Every score that a judge or a person may give; empty for what nobody judges."""
+    """Return all scores a judge or person may give; empty for questions that are not judged."""
 
     replies: Layout = _TABLE
-    """Where recorded replies are."""
+    """The file layout of recorded replies."""
     recorded: Callable[[Iterable[Row], Source], Iterator[tuple[RecordKey, str]]] = (
         recorded_by_ordinal
     )
-    """Recorded replies by key, as the model gave them."""
+    """Yield recorded replies by key, verbatim."""
     record_key: Callable[[Item, Question[Any], int], RecordKey] = ordinal_key
-    """The key under which `recorded` yields the reply to a repeat of a question."""
+    """Return the key under which `recorded` yields the reply to a repeat of a question."""
     qa_data: Layout | None = None
-    """Where questions from the media are, if they have a file of their own."""
+    """The file layout of questions about the media, if they have their own file."""
     qa_replies: Layout | None = None
-    """Where recorded replies to questions from the media are, if there are such questions."""
+    """The file layout of recorded replies to questions about the media, if there are any."""
 
     caption_prompts: tuple[str, ...] = ("simple",)
-    """The names of the prompts for a caption, the default first."""
+    """The names of the caption prompts, the default first."""
     caption_template: Callable[[str, str], tuple[str, Mapping[str, str]]] | None = None
-    """The template and its fields of one of `caption_prompts` for a sample of a group. A run
-    with a taxonomy of its own for the group fills the field `taxonomy` with that. Raises
-    UnknownName for a group where the words depend on it. Default: the template `caption`.
+    """Return the template and fields of a caption prompt, given a sample's group and the prompt.
+
+    A run with its own taxonomy for the group overrides the field `taxonomy`. Raises UnknownName
+    for an unknown group if the wording depends on it. Default: the template `caption`.
     """
     unused_caption: Callable[[str], bool] = lambda _: False
-    """Whether the caption of a sample that no item uses is nothing to warn about."""
+    """Whether to suppress the warning about a caption for a sample that no item uses."""
     alternatives: tuple[tuple[str, ...], ...] = ()
-    """Groups of names, lower case, of which one is right about a sample: a caption that states
-    nearly all of a group has a sign of stuffing.
+    """Groups of mutually exclusive names, in lower case.
+
+    A caption that states nearly all names of a group shows a sign of stuffing.
     """
     needs_language: bool = False
-    """Whether examining asks for nouns and embeddings."""
+    """Whether `examine` requests nouns and embeddings."""
     rules: Callable[[Ask], Answer] | None = None
-    """The replies of the lexical judge, without a model. Default: it cannot answer."""
+    """Answer as the lexical judge, without a model. Default: it cannot answer."""
     recipes: Mapping[str, ProtocolRecipe] = field(default_factory=dict)
-    """How known figures were made, by name."""
+    """Recipes of published figures, by name."""
 
     looks_like: Callable[[str, Any], str | None] = lambda *_: None
-    """Whether a file holds its `data` or `captions`, by the file's suffix and its first row (of
-    an object: its first key); None for anything else.
+    """Tell whether a file holds `data` or `captions`; None for anything else.
+
+    The arguments are the file's suffix and its first row (its first key, for an object).
     """
     check_question: Callable[[Mapping[str, Any], Settings], CheckQuestion] | None = None
-    """A question of the folder's anchors.yaml or canary.yaml, planned. Only for benchmarks that
-    have such a file.
-    """
+    """Plan a question from the folder's anchors.yaml or canary.yaml, if it has such a file."""
     anchor_label: Callable[[Question[Any], Outcome], str] | None = None
-    """The word by which verdicts on anchors are compared. Default: `label`."""
+    """Return the label by which verdicts on anchors are compared. Default: `label`."""
 
     def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-        """The template of the prompt pack, and its fields, that ask a model for the caption of a
-        sample of that `group`. Raises UnknownName for a prompt that the benchmark does not have,
-        and what `caption_template` raises.
+        """Return the template and fields that ask a model to caption a sample of `group`.
+
+        Raises UnknownName for an unknown prompt, and whatever `caption_template` raises.
         """
         if prompt not in self.caption_prompts:
             raise UnknownName(f"caption prompt of {self.title}", prompt, self.caption_prompts)
@@ -204,7 +210,7 @@ class Benchmark:
         return self.caption_template(group, prompt)
 
     def direction(self, path: Path) -> Better | None:
-        """Which values of the figure at `path` are better; None for one that it does not have."""
+        """Whether higher or lower is better for the figure at `path`; None if unknown."""
         if path[-1] in _COUNTS or path[-1].startswith(_SPREADS):
             return Better.NEITHER
         return self.better.get(path[0], self.better.get(path[-1]))

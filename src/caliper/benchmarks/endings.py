@@ -1,7 +1,7 @@
-"""Where a reply breaks off, and whether it had answered by then (ours).
+"""Detect truncated replies, and whether they answered before the cut (ours).
 
-A reply that was cut at its token limit has quoted the caption, listed the options or begun to
-reason. An option that it only mentions on the way is no answer.
+A reply cut at its token limit may have quoted the caption, listed the options or begun to
+reason. An option mentioned along the way is not an answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from caliper.benchmarks.restatements import has_more
 from caliper.benchmarks.statements import Statement
 
-# A last quotation mark behind a space opens a quotation, which nothing closes.
+# A final quotation mark after a space opens a quotation that is never closed.
 _OPEN = re.compile(
     r"(?:(?:\A|[\s(])(?:\"(?!\s)[^\"\n]*+|'(?!\s)[^'\n]*+)|\s[\"']|\u201c[^\u201d]*+|\([^()]*+)\s*+\Z"
 )
@@ -20,7 +20,7 @@ _LONGEST_TAIL = 2000
 _LONGEST_WITHOUT_STOP = 80
 _CLOSING = " \t\r\n\"'`*_)]}\u201d\u2019\u2026"
 _FINAL = frozenset(".!?\u3002\uff01\uff1f")
-_GOING_ON = re.compile(
+_UNFINISHED_END = re.compile(
     r"(?:\b(?:the|an?|of|in|at|to|with|and|or|but|is|are|was|were|be|been"
     r"|has|have|had|that|which|who|its|his|her|their|my|our|says|mentions|describes|states|so|as"
     r"|because|since|for|from|while|where|not|plus|also|then|would|could|can|may|might|will"
@@ -29,7 +29,7 @@ _GOING_ON = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?\n](?!\w)|[;\u3002\uff01\uff1f]")
 _CONTRAST = re.compile(r"\b(?:but|however|although|though)\b", re.IGNORECASE)
-_OF_A_PART = re.compile(
+_LIMITED_TO_A_PART = re.compile(
     r"\b(?:but|however|yet|although|though|directly|explicitly|clue|hint|first|second|last|third|next"
     r"|sentence|paragraph|part|beginning|opening)\b",
     re.IGNORECASE,
@@ -37,40 +37,40 @@ _OF_A_PART = re.compile(
 
 
 def left_open(text: str) -> int:
-    """Where a quotation or bracket begins that nothing closes; the text's end without one."""
-    found = _OPEN.search(text, max(0, len(text) - _LONGEST_TAIL))
-    return found.start() if found else len(text)
+    """Return the offset of an unclosed quotation or bracket; the text's length if there is none."""
+    match = _OPEN.search(text, max(0, len(text) - _LONGEST_TAIL))
+    return match.start() if match else len(text)
 
 
 def breaks_off(text: str) -> bool:
-    """Whether the text ends without a final mark, or in a quotation or bracket left open."""
-    kept = text.rstrip(_CLOSING)
-    return left_open(text) < len(text) or kept.endswith("...") or kept[-1:] not in _FINAL
+    """Whether the text ends without final punctuation or in an unclosed quotation or bracket."""
+    stripped = text.rstrip(_CLOSING)
+    return left_open(text) < len(text) or stripped.endswith("...") or stripped[-1:] not in _FINAL
 
 
 def decided(
     text: str, mentions: Sequence[Statement[int]], options: Sequence[str], cannot: int | None
 ) -> bool:
-    """Whether a text that breaks off answers all the same by what it mentions.
+    """Whether a truncated text answers nevertheless through its mentions.
 
-    Its last sentence does where all but its full stop seems to be there, and so does a first
-    sentence that says that the caption does not tell.
+    It does if its last sentence seems complete except for the full stop, or if its first
+    sentence says that the caption does not state the answer.
     """
     end = _SENTENCE_END.search(text)
-    if end and not _OF_A_PART.search(text, 0, end.start()):
-        first = (each for each in mentions if each.at < end.start())
-        if any(each.value is not None and each.value == cannot for each in first):
+    if end and not _LIMITED_TO_A_PART.search(text, 0, end.start()):
+        first = (mention for mention in mentions if mention.at < end.start())
+        if any(mention.value is not None and mention.value == cannot for mention in first):
             return True
-    written = text.rstrip(_CLOSING + ".")
-    last = max(written.rfind(mark) for mark in (". ", ".\n", "! ", "? ", ";", "\n", "\u3002")) + 1
-    inside = [each for each in mentions if each.at >= last]
-    if not inside or left_open(text) < len(text) or written[-1] in ",:;-\u2013\u2014":
+    stripped = text.rstrip(_CLOSING + ".")
+    last = max(stripped.rfind(mark) for mark in (". ", ".\n", "! ", "? ", ";", "\n", "\u3002")) + 1
+    last_mentions = [mention for mention in mentions if mention.at >= last]
+    if not last_mentions or left_open(text) < len(text) or stripped[-1] in ",:;-\u2013\u2014":
         return False
-    place = inside[-1].value
+    place = last_mentions[-1].value
     if place is not None and place == cannot:
-        return _CONTRAST.search(written, inside[-1].at + len("but ")) is None
-    if place is not None and not has_more(written.rpartition(" ")[2], options[place]):
+        return _CONTRAST.search(stripped, last_mentions[-1].at + len("but ")) is None
+    if place is not None and not has_more(stripped.rpartition(" ")[2], options[place]):
         return True
-    if len(written) - last > _LONGEST_WITHOUT_STOP:
+    if len(stripped) - last > _LONGEST_WITHOUT_STOP:
         return False
-    return not _GOING_ON.search(written, max(0, len(written) - 24))
+    return not _UNFINISHED_END.search(stripped, max(0, len(stripped) - 24))

@@ -1,4 +1,4 @@
-"""Asking and reading, as every benchmark does it: once, and once more what was unreadable."""
+"""Ask questions and read the replies, retrying unreadable ones once; shared by all benchmarks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from caliper.core.question import Answer, Ask, Failure
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reply was read as: an outcome, and how it was come by.
+    """The outcome read from a reply, with an explanation.
 
-    An `Unscored(unreadable)` reading makes `ask_and_read` ask once more, unless the reply was
-    cut off, or was blank: then it is Unscored(truncated) or Unscored(no_reply).
+    `repaired` is set if the reply broke the expected format. `ask_and_read` retries an
+    `Unscored(unreadable)` reading, unless the reply was truncated or blank: that becomes
+    Unscored(truncated) or Unscored(no_reply).
     """
 
     outcome: Outcome
@@ -27,28 +28,28 @@ Reader = Callable[[Ask, str], Reading]
 UNREADABLE = Unscored(Reason.UNREADABLE)
 _CUT_BEFORE_ANSWER = "the limit of output tokens was reached before any answer was written"
 LONGEST = 65_536
-"""The most characters of a reply that are read (ours): no verdict is longer."""
+"""Maximum length in characters of a reply that is read (ours): no verdict is longer."""
 
 
 def ask_and_read(
     asks: Sequence[Ask], read: Reader
 ) -> Generator[tuple[Ask, ...], Any, list[tuple[Outcome, Evidence]]]:
-    """Ask all at once, read the replies, and ask the unreadable ones once more.
+    """Ask everything at once, read the replies, and retry the unreadable ones once.
 
-    Returns one (outcome, evidence) an ask, in order.
+    Returns one (outcome, evidence) per ask, in order.
     """
     if not asks:
         return []
     answers: Sequence[Answer] = yield tuple(asks)
     results = [_read(ask, answer, read) for ask, answer in zip(asks, answers, strict=True)]
-    again = [place for place, (outcome, _) in enumerate(results) if outcome == UNREADABLE]
-    if again:
-        second = tuple(replace(asks[place], attempt=1) for place in again)
-        answers = yield second
-        for place, ask, answer in zip(again, second, answers, strict=True):
+    unreadable = [place for place, (outcome, _) in enumerate(results) if outcome == UNREADABLE]
+    if unreadable:
+        retries = tuple(replace(asks[place], attempt=1) for place in unreadable)
+        answers = yield retries
+        for place, ask, answer in zip(unreadable, retries, answers, strict=True):
             if isinstance(answer, Failure):
-                # Its reason tells whether asking at another time may help; the first reply
-                # stays for people to look at.
+                # The failure's reason says whether a later attempt may help; the first reply
+                # is kept for people to look at.
                 results[place] = Unscored(answer.reason), results[place][1]
             else:
                 results[place] = _read(ask, answer, read)
@@ -58,7 +59,7 @@ def ask_and_read(
 def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
     if isinstance(answer, Failure):
         return Unscored(answer.reason), Evidence(explanation=answer.detail)
-    reading = _bounded(ask, answer.text, read)
+    reading = _read_bounded(ask, answer.text, read)
     outcome = reading.outcome
     if outcome == UNREADABLE and not answer.text.strip():
         if answer.truncated:
@@ -69,9 +70,11 @@ def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
     return outcome, Evidence(answer.text, reading.explanation, reading.repaired)
 
 
-def _bounded(ask: Ask, text: str, read: Reader) -> Reading:
-    """Of a reply beyond `LONGEST` what stands behind its thoughts; what is still longer is not
-    read. It is not cut: what a cut leaves could pass for a verdict.
+def _read_bounded(ask: Ask, text: str, read: Reader) -> Reading:
+    """Read a reply; drop the reasoning first if it exceeds `LONGEST` characters.
+
+    A reply that is still too long is not read. It is not truncated either: the rest could pass
+    for a verdict.
     """
     if len(text) > LONGEST:
         text = text.rpartition("</think>")[2]
@@ -83,7 +86,7 @@ def _bounded(ask: Ask, text: str, read: Reader) -> Reading:
 def verdicts_of(
     positions: Sequence[int], results: Sequence[tuple[Outcome, Evidence]]
 ) -> tuple[Verdict, ...]:
-    """Verdicts from plan indices and what `ask_and_read` returned for them."""
+    """Combine plan indices with the results of `ask_and_read` for them."""
     return tuple(
         Verdict(index, outcome, evidence)
         for index, (outcome, evidence) in zip(positions, results, strict=True)

@@ -1,7 +1,7 @@
-"""Where a reply gives the letter of an option, and how strongly (ours).
+"""Find option letters that a reply states, and how strongly (ours).
 
 Letters in words, abbreviations and coordinations ("vitamin D", "N/A", "B or D"), the article
-"A", the pronoun "I" and denied letters ("not B", "C is wrong") give none.
+"A", the pronoun "I" and denied letters ("not B", "C is wrong") do not count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from caliper.benchmarks.statements import Stance, Statement, Voices
 
 _NO_LETTER_BEFORE = r"(?<![A-Za-z\u00c0-\u024f0-9_'\u2019/&+.-])"
 _NO_LETTER_AFTER = r"(?![A-Za-z\u00c0-\u024f0-9_'\u2019/&+-])"
-# "A" before a word is the article and "I" the pronoun, unless the word goes on about the letter.
+# Before a word, "A" is the article and "I" the pronoun, unless the word refers to the letter.
 _NOT_A_WORD = (
     r"(?!A\s(?!(?:is|as|because|since|and|or|but|due|given|for|seems|fits|matches|would)\b)"
     r"[a-z])(?!I\s(?!(?:is|as|because|since|and|or)\b)[a-z])"
@@ -31,7 +31,7 @@ _RIVAL = re.compile(
 )
 _OR = re.compile(r"[\s.,?!*)\]\"'`\u2026]{0,6}\b(?:or|oder)\b")
 _OR_BEFORE = re.compile(r"\b[Oo]r\s[*(\"']{0,2}\Z")
-_ASKED = re.compile(r"[*)\"'`]{0,3}\?")
+_QUESTION_MARK = re.compile(r"[*)\"'`]{0,3}\?")
 
 _COPULA = (
     r"(?:is|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|es|est|ist|\u00e9|\u00e8|adalah)"
@@ -70,7 +70,7 @@ _CONCLUSION = re.compile(
 )
 _COLON = re.compile(
     r"(?::|\b(?:but|donc|portanto|quindi|daher|deshalb|folglich|entonces|por\slo\stanto|assim),?\s(?:probably\s|likely\s)?|[\u2190-\u21ff\u2794-\u27bf]\ufe0f?|\s[-\u2013\u2014])\s?[*(]{0,4}$|"
-    # "is" or "option" in other languages, the usual ones.
+    # "is" or "option" in common other languages.
     r"(?:\b(?:es|est|ist|\u00e9|\u00e8|este|jest|\u00e4r|adalah|l\u00e0|opci\u00f3n|opzione|op\u00e7\u00e3o"
     r"|lettre|letra|lettera|buchstabe|cevap|\u044d\u0442\u043e|\u0446\u0435|\u043e\u0442\u0432\u0435\u0442"
     r"|\u0432\u0430\u0440\u0438\u0430\u043d\u0442|\u0431\u0443\u043a\u0432\u0430|\u03b5\u03af\u03bd\u03b1\u03b9"
@@ -87,7 +87,7 @@ _RIGHT = (
     r"\s(?:(?:is|would\sbe|seems|looks|must\sbe|appears)(?:\sto\sbe)?(?:\sclearly)?(?:\sthe|\smy)?"
     r"\s(?:correct|right|best|answer|choice|most)|(?:fits|matches)(?:\sbest)?|it\sis)\b"
 )
-_PREDICATED = re.compile(
+_PREDICATE = re.compile(
     rf"(?i:\b(?:option|choice|answer|letter)\s)?\(?(?P<letter>{_CAPITAL.pattern})\)?"
     rf"(?:\s\([^()\n]{{1,60}}\))?(?i:{_RIGHT})"
 )
@@ -119,7 +119,7 @@ _DENIED = re.compile(
     rf"[^.,;\n]{{0,60}}(?:,\s(?:and\s)?(?:so|as|neither)\s(?:is|are)\s{_LETTER})?"
 )
 _REJECTED = re.compile(rf"{_CAPITAL.pattern}\s?\?\s{{1,3}}(?i:no|nope)\b")
-_JUDGED = re.compile(
+_LETTER_VERDICT = re.compile(
     rf"(?:(?<=\s)|^)\(?(?P<letter>{_CAPITAL.pattern})\)?\s?[.):-]\s?[^.\n:()-]{{0,60}}?"
     r"(?:\b(?i:(?P<right>right|correct|yes|true)|wrong|incorrect|no|false)\s?(?=[.,;\n]|$)"
     r"|(?P<tick>[\u2705\u2611\u2713\u2714])|[\u274c\u2716-\u2718])",
@@ -129,7 +129,7 @@ _JUDGED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that call what begins at `end` the answer; `said` tells whether more than named."""
+    """Words that announce an answer at `end`; `said` if they also assert it ("is", ":")."""
 
     start: int
     end: int
@@ -138,7 +138,7 @@ class Cue:
 
 
 def cues(text: str) -> Iterator[Cue]:
-    """Where the text announces its answer, or draws a conclusion."""
+    """Yield the cues with which the text announces its answer."""
     for match in _CUE.finditer(text):
         final = "final" in match[0].lower()
         yield Cue(match.start(), match.end(), final, bool(match["said"]))
@@ -148,125 +148,126 @@ def cues(text: str) -> Iterator[Cue]:
 
 
 def conclusions(text: str) -> Iterator[int]:
-    """Where what stands behind "so", "makes" or "=" begins."""
+    """Yield the offsets right after "so", "makes" or "="."""
     return (match.end() for match in _CONCLUSION.finditer(text))
 
 
 def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
-    """The letters that the text gives. One beside a rival ("B or D"), or asked, has no value.
+    """Return the letters the text states.
 
-    Nor has one that the text reports, where it mentions another of its own.
+    A letter next to a rival ("B or D") or in a question has no value. Neither has a reported
+    letter if the text also mentions one in its own voice.
     """
     marks: dict[int, Stance] = {}
-    for at, mark in chain(_announced(text, voices), _set_off(text, voices)):
+    for at, mark in chain(_cued_letters(text, voices), _standalone_letters(text, voices)):
         marks[at] = max(mark, marks.get(at, mark))
-    for at, mark in _in_sentences(text, voices):
+    for at, mark in _mentioned_letters(text, voices):
         marks.setdefault(at, mark)
     mentioned = {at for at, mark in marks.items() if mark is Stance.MENTIONED}
-    told = {at for at in mentioned if voices.reported(at)}
-    if mentioned == told:
-        marks |= dict.fromkeys(told, Stance.QUOTED)
-        told = set()
+    reports = {at for at in mentioned if voices.reported(at)}
+    if mentioned == reports:
+        marks |= dict.fromkeys(reports, Stance.QUOTED)
+        reports = set()
     return [
-        Statement(None if at in told else _unrivalled(text, at), at, mark)
+        Statement(None if at in reports else _sole_letter(text, at), at, mark)
         for at, mark in marks.items()
     ]
 
 
-def _unrivalled(text: str, at: int) -> str | None:
+def _sole_letter(text: str, at: int) -> str | None:
     letter = text[at].upper()
     rival = _RIVAL.match(text, at + 1)
     if (
         (rival is not None and rival[1] != letter)
         or _OR.match(text, at + 1)
-        or _ASKED.match(text, at + 1)
+        or _QUESTION_MARK.match(text, at + 1)
     ):
         return None
     return letter
 
 
-def _announced(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
-    """Letters that words call the answer."""
+def _cued_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
+    """Yield letters that words call the answer."""
     for match in _BOXED.finditer(text):
         yield match.start(1), Stance.FINAL
-    for match in _PREDICATED.finditer(text):
+    for match in _PREDICATE.finditer(text):
         yield match.start("letter"), voices.mark(match.start())
     for cue in cues(text):
         at = letter_at(text, cue.end)
         if at is not None:
-            said = voices.mark(cue.start, final=cue.final)
+            mark = voices.mark(cue.start, final=cue.final)
             yield (
                 at,
-                said if cue.said else Stance.QUOTED if voices.quoted(at) else Stance.MENTIONED,
+                mark if cue.said else Stance.QUOTED if voices.quoted(at) else Stance.MENTIONED,
             )
-    at = _closing(text)
+    at = _closing_letter(text)
     if at is not None:
         yield at, Stance.QUOTED if voices.quoted(at) else Stance.OWN
 
 
-def _set_off(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
-    """Letters that stand by themselves: at the start, on the last line, as a clause."""
-    judged = list(_JUDGED.finditer(text))
-    if len({match["letter"] for match in judged}) > 1:
-        right = (match for match in judged if match["right"] or match["tick"])
+def _standalone_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
+    """Yield standalone letters: at the start, on the last line, or as a clause."""
+    verdicts = list(_LETTER_VERDICT.finditer(text))
+    if len({match["letter"] for match in verdicts}) > 1:
+        right = (match for match in verdicts if match["right"] or match["tick"])
         yield from ((match.start("letter"), Stance.OWN) for match in right)
         return
     if opening := _OPENING.match(text):
         at = opening.start("letter")
         yield at, Stance.FINAL if voices.opens(at) else Stance.QUOTED
     before, line_break, last = text.rstrip().rpartition("\n")
-    if line_break and (alone := _ALONE_ON_LINE.match(last)):
-        yield len(before) + 1 + alone.start(1), Stance.OWN
+    if line_break and (lone_letter := _ALONE_ON_LINE.match(last)):
+        yield len(before) + 1 + lone_letter.start(1), Stance.OWN
     for match in _CAPITAL.finditer(text):
         at = match.start()
-        asked = _ASKED.match(text, at + 1)
-        beside = asked and _OR_BEFORE.search(text, max(0, at - 8), at)
-        apart = voices.starts_clause(at) or beside
-        if apart and _CLAUSE_END.match(text, match.end()):
-            listed = _LETTER_BEFORE.search(text, max(0, at - 8), at)
-            if not (listed or voices.reported(at) or _is_cut_pronoun(text, at)):
-                yield at, Stance.STATED if asked else voices.mark(at)
+        question_mark = _QUESTION_MARK.match(text, at + 1)
+        after_or = question_mark and _OR_BEFORE.search(text, max(0, at - 8), at)
+        separate = voices.starts_clause(at) or after_or
+        if separate and _CLAUSE_END.match(text, match.end()):
+            after_letter = _LETTER_BEFORE.search(text, max(0, at - 8), at)
+            if not (after_letter or voices.reported(at) or _is_cut_pronoun(text, at)):
+                yield at, Stance.STATED if question_mark else voices.mark(at)
 
 
 def _is_cut_pronoun(text: str, at: int) -> bool:
-    """Whether an "I" in a line ends the text, which breaks off there: "I'm sorry, I"."""
+    """Whether the text is cut right after the pronoun "I": "I'm sorry, I"."""
     return text[at:] == "I" and text[:at].rstrip(" ")[-1:] in (".", ",", "!", "?", ";")
 
 
-def _in_sentences(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
-    """Letters behind words that go before one: "I think B", "probably C"."""
+def _mentioned_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
+    """Yield letters after words that usually precede one: "I think B", "probably C"."""
     for match in _CAPITAL.finditer(text):
         before = text[max(0, match.start() - 16) : match.start()]
-        named = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
-        cut = _is_cut_pronoun(text, match.start())
-        if named and not cut and not voices.reported(match.start()):
+        is_mention = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
+        is_cut = _is_cut_pronoun(text, match.start())
+        if is_mention and not is_cut and not voices.reported(match.start()):
             yield match.start(), Stance.MENTIONED
 
 
 def letter_at(text: str, at: int) -> int | None:
-    """Where the letter stands that begins at `at`; None where another word does."""
+    """Return `at` if a letter stands there; None if another word does."""
     if re.match(_LETTER, text[at : at + 40]):
         return at
     if _SMALL.match(text, at) or (
         text[max(0, at - 4) : at].rstrip(" ")[-1:] in (*":=*(",) and _SMALL_ALONE.match(text, at)
     ):
         return at
-    # "The answer is I, yarn": behind the cue a comma makes no pronoun.
+    # "The answer is I, yarn": after the cue, "I" before a comma is not the pronoun.
     return at if re.match(r"[A-Z](?:,|\.)", text[at : at + 2]) else None
 
 
-def _closing(text: str) -> int | None:
-    """Where the letter stands that ends the text behind "so", "but" or a colon."""
+def _closing_letter(text: str) -> int | None:
+    """Return the offset of a letter that ends the text after "so", "but" or a colon."""
     end = _LAST_LETTER.search(text, max(0, len(text) - 10))
     if end is None or _is_cut_pronoun(text, end.start()):
         return None
     before = text[max(0, end.start() - 40) : end.start()]
-    concluded = any(at == len(before) for at in conclusions(before))
-    return end.start() if concluded or _COLON.search(before) else None
+    is_conclusion = any(at == len(before) for at in conclusions(before))
+    return end.start() if is_conclusion or _COLON.search(before) else None
 
 
 def without_denied(text: str) -> tuple[str, set[str]]:
-    """The text with spaces for letters that it denies ("not B", "C is wrong"), and those."""
+    """Blank out letters the text denies ("not B", "C is wrong"); return the text and letters."""
     denied: set[str] = set()
     for expression in (_DENIED, _REJECTED):
         for match in expression.finditer(text):

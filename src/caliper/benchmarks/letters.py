@@ -1,7 +1,7 @@
-"""Which of the options that it was shown a reply chooses, as a person would read it (ours).
+"""Determine which of the shown options a reply chooses, as a person would read it (ours).
 
-Shared by the default readings of CaptionQA, CompreQA and CAPability's questions from the media;
-what a released script reads stays with its benchmark. Nothing here raises, whatever the text.
+Shared by the default readings of CaptionQA, CompreQA and CAPability's questions about the media;
+readings of released scripts are with their benchmarks. Nothing here raises, whatever the text.
 """
 
 from __future__ import annotations
@@ -41,18 +41,17 @@ from caliper.core.untrusted import LONGEST
 def chosen(
     reply: str, shown: Sequence[str], cannot: int | None = None, question: str = ""
 ) -> int | None:
-    """The place of the chosen option among those shown, which are lettered from A.
+    """Return the index of the chosen option among those shown, which are lettered from A.
 
-    The reply is an option's text or a letter; else what it states decides (`settled`): letters
-    and texts that it calls its answer, and without those the only option that it mentions.
-    `cannot` is the place of the option that the question cannot be answered: words that say so
-    ("not mentioned") choose it. `question` tells what a statement says of it ("The dog is on a
-    leash"). Thoughts are not read, nor a next question that the reply asks itself; JSON is read
-    as JSON.
+    The reply is an option's text or a letter. Otherwise its statements decide (`settled`):
+    letters and texts that it calls its answer, or else the only option it mentions. `cannot` is
+    the index of the option "the question cannot be answered"; phrases such as "not mentioned"
+    choose it. `question` is used to interpret plain statements ("The dog is on a leash").
+    Reasoning is ignored, and so is a follow-up question that the reply invents; JSON is parsed.
     """
     text = unfenced(_normal(told(reply)))
     if len(text) > LONGEST:
-        # One character may become eighteen.
+        # NFKC may turn one character into eighteen.
         return None
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
     if label and label[0].isalpha() and place_of(label[0]) < len(shown):
@@ -60,21 +59,21 @@ def chosen(
     options = OptionTexts([_normal(option) for option in shown])
     if cannot is not None:
         others = (text for place, text in enumerate(shown) if place != cannot)
-        # Where a choice itself says "not visible", the words choose that one.
+        # If another choice itself says "not visible", such words choose that one.
         cannot = None if any(map(abstentions, others)) else cannot
     values = _values_of_object(text)
-    asked = _Asked(options, cannot, question)
+    context = _Context(options, cannot, question)
     if values is None:
         next_question = _NEXT_QUESTION.search(text)
-        first = _read(text[: next_question.start()], asked) if next_question else None
-        return _read(text, asked) if first is None else first
-    places = {_read(value, asked) for value in values} - {None}
+        first = _read(text[: next_question.start()], context) if next_question else None
+        return _read(text, context) if first is None else first
+    places = {_read(value, context) for value in values} - {None}
     return places.pop() if len(places) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """The options, the place of the one that says that none can be chosen, and the question."""
+class _Context:
+    """The options, the index of the "cannot answer" option, and the question."""
 
     options: OptionTexts
     cannot: int | None
@@ -85,7 +84,7 @@ _NEXT_QUESTION = re.compile(r"\n\s{0,4}(?:Question|Q|User|Human)\s?\d{0,3}:", re
 
 
 def _normal(text: str) -> str:
-    """The text with full-width and other compatible forms of characters made plain."""
+    """Replace full-width and other compatibility characters with plain ones (NFKC)."""
     return unicodedata.normalize("NFKC", text)
 
 
@@ -97,47 +96,51 @@ _VERDICTS = _RIGHT | {"false", "no", "incorrect", "wrong"}
 
 
 def _values_of_object(text: str) -> list[str] | None:
-    """The answers in a reply that is an object, a list or a string; None where it is prose."""
+    """Return the answers in a reply that is an object, a list or a string; None for prose."""
     literal = read_literal(text) if text[:1] in ("{", "[", '"', "'") else None
     if literal is None or text[literal.end :].strip():
         return None
     value: Any = literal.value
     if isinstance(value, dict):
-        named = [inner for key, inner in value.items() if str(key).casefold() in _ANSWER_KEYS]
-        judged = [str(inner).casefold() for inner in value.values()]
-        if not named and len(value) > 1 and set(judged) <= _VERDICTS:
-            named = [key for key, said in zip(value, judged, strict=True) if said in _RIGHT]
-        value = named or (list(value.values()) if len(value) == 1 else [])
+        answers = [inner for key, inner in value.items() if str(key).casefold() in _ANSWER_KEYS]
+        verdicts = [str(inner).casefold() for inner in value.values()]
+        if not answers and len(value) > 1 and set(verdicts) <= _VERDICTS:
+            answers = [
+                key for key, verdict in zip(value, verdicts, strict=True) if verdict in _RIGHT
+            ]
+        value = answers or (list(value.values()) if len(value) == 1 else [])
     else:
         value = [value]
     flat = [each for one in value for each in (one if isinstance(one, list) else [one])]
     return ["" if each is None else str(each).strip() for each in flat]
 
 
-def _read(text: str, asked: _Asked) -> int | None:
-    options = asked.options
+def _read(text: str, context: _Context) -> int | None:
+    options = context.options
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
     place = place_of(label[0]) if label else len(options.options)
     in_range = place < len(options.options)
     if label and label[0].isalpha() and in_range:
         return place
     text = options.plain(text)
-    if (named := options.named_by(text)) is not None:
-        return named
+    if (by_text := options.named_by(text)) is not None:
+        return by_text
     if label:
         is_label = in_range and (place >= _LETTERS or not options.numbered)
         return place if is_label else None
-    listed = _LETTERS_ALONE.fullmatch(text) and not abstentions(text)
-    if listed and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
+    letter_series = _LETTERS_ALONE.fullmatch(text) and not abstentions(text)
+    if letter_series and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
         return None
     whole = _ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text))
     text, denied = without_denied(without_listing(whole, options.options))
     voices = Voices.of(text)
-    statements = list(_statements(voices, denied, asked))
-    mentions = [each for each in statements if each.mark is Stance.MENTIONED]
+    statements = list(_statements(voices, denied, context))
+    mentions = [statement for statement in statements if statement.mark is Stance.MENTIONED]
     is_open = mentions and breaks_off(whole)
-    if is_open and not decided(whole, mentions, options.options, asked.cannot):
-        statements = [each for each in statements if each.mark is not Stance.MENTIONED]
+    if is_open and not decided(whole, mentions, options.options, context.cannot):
+        statements = [
+            statement for statement in statements if statement.mark is not Stance.MENTIONED
+        ]
     return settled(statements, voices)
 
 
@@ -150,51 +153,53 @@ _ANSWER_TAG = re.compile(r"<\w{0,12}answer>", re.IGNORECASE)
 _PREFIX = re.compile(r"<\|\w{1,30}\|>\s{0,3}|(?i:assistant):\s{0,3}")
 
 
-def _statements(voices: Voices, denied: Collection[str], asked: _Asked) -> Iterator[Statement[int]]:
-    """What the text states, letters, option texts and abstentions alike."""
-    text, options, cannot = voices.text, asked.options, asked.cannot
+def _statements(
+    voices: Voices, denied: Collection[str], context: _Context
+) -> Iterator[Statement[int]]:
+    """Yield the statements of the text: letters, option texts and abstentions."""
+    text, options, cannot = voices.text, context.options, context.cannot
     letters = letter_statements(text, voices)
-    yield from _lettered(letters, options)
+    yield from _letter_places(letters, options)
     yield from _ordinals(text, options)
     mentions = options.mentions(text)
     gaps = [(start, _end_of_list(text, end, mentions)) for start, end in abstentions(text)]
-    taken = {given.at for given in letters if given.mark >= Stance.STATED}
-    aside, others = conceded(text, gaps), landmarks(asked.question)
-    broken = left_open(text)
-    named = [
-        each
-        for each in mentions
-        if not each.negated
-        and each.start <= broken
-        and each.start not in taken
-        and chr(ord("A") + each.place) not in denied
-        and not within(each.start + 1, gaps)
-        and not within(each.start + 1, aside)
-        and not is_about(text, each.start, others)
-        and not _SUPPOSED.search(text, max(0, each.start - 60), each.start)
-        and not crossed_out(text, each.start, each.end)
+    letter_offsets = {letter.at for letter in letters if letter.mark >= Stance.STATED}
+    concessions, landmark_words = conceded(text, gaps), landmarks(context.question)
+    open_at = left_open(text)
+    usable = [
+        mention
+        for mention in mentions
+        if not mention.negated
+        and mention.start <= open_at
+        and mention.start not in letter_offsets
+        and chr(ord("A") + mention.place) not in denied
+        and not within(mention.start + 1, gaps)
+        and not within(mention.start + 1, concessions)
+        and not is_about(text, mention.start, landmark_words)
+        and not _HYPOTHETICAL.search(text, max(0, mention.start - 60), mention.start)
+        and not crossed_out(text, mention.start, mention.end)
     ]
-    yield from option_statements(voices, named, options)
-    for each in plain_answers(text, named, options.options, asked.question):
-        if each.place != cannot and not voices.reported(each.start):
-            yield Statement(each.place, each.start, Stance.STATED)
-    yield from _answered(text, asked, gaps)
+    yield from option_statements(voices, usable, options)
+    for mention in plain_answers(text, usable, options.options, context.question):
+        if mention.place != cannot and not voices.reported(mention.start):
+            yield Statement(mention.place, mention.start, Stance.STATED)
+    yield from _yes_no_statements(text, context, gaps)
     if cannot is not None:
-        negated = [each for each in mentions if each.negated]
-        kept = [
+        negated = [mention for mention in mentions if mention.negated]
+        abstention_starts = [
             start
             for start, end in gaps
             if not between(negated, end, clause_end(text, end))
             and not _IF.search(text, max(0, start - 60), start)
             and not (_WHICH.match(text, start) and _EITHER.search(text, max(0, start - 120), start))
         ]
-        yield from (Statement(cannot, start, Stance.MENTIONED) for start in kept)
-        named += [OptionMention(cannot, start, start) for start, _ in gaps]
-        named.sort(key=lambda mention: mention.start)
-    yield from called_answer(voices, named, options)
+        yield from (Statement(cannot, start, Stance.MENTIONED) for start in abstention_starts)
+        usable += [OptionMention(cannot, start, start) for start, _ in gaps]
+        usable.sort(key=lambda mention: mention.start)
+    yield from called_answer(voices, usable, options)
 
 
-_SUPPOSED = re.compile(
+_HYPOTHETICAL = re.compile(
     r"\b(?:may|might|could)\s(?:\w{1,10}\s)?be\s(?!(?:seen|heard|found)\b)[^.;:!?\n]{0,60}\Z",
     re.IGNORECASE,
 )
@@ -209,33 +214,37 @@ _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?
 
 
 def _end_of_list(text: str, end: int, mentions: Sequence[OptionMention]) -> int:
-    """The end of a gap with the two or more options that it lists: "no mention of tea or milk"."""
+    """Extend an abstention over two or more options it lists: "no mention of tea or milk"."""
     last = [end]
-    for each in between(mentions, end, end + _LONGEST_LIST):
-        if not _NEXT_IN_LIST.fullmatch(text, last[-1], each.start):
+    for mention in between(mentions, end, end + _LONGEST_LIST):
+        if not _NEXT_IN_LIST.fullmatch(text, last[-1], mention.start):
             break
-        last.append(each.end)
+        last.append(mention.end)
     return last[-1] if len(last) > 2 else end
 
 
-def _answered(
-    text: str, asked: _Asked, gaps: Sequence[tuple[int, int]]
+def _yes_no_statements(
+    text: str, context: _Context, gaps: Sequence[tuple[int, int]]
 ) -> Iterator[Statement[int]]:
-    """Yes or no where a sentence states what the question asks."""
-    places = asked.options.yes_no
+    """Yield yes or no for sentences that state what the question asks."""
+    places = context.options.yes_no
     if places is not None:
-        for at, is_so in answers_by_statement(text, asked.question, gaps):
+        for at, is_so in answers_by_statement(text, context.question, gaps):
             yield Statement(places[0 if is_so else 1], at, Stance.MENTIONED)
 
 
-def _lettered(letters: Iterable[Statement[str]], options: OptionTexts) -> Iterator[Statement[int]]:
-    """The letters as places. One beyond the options matters only where it is the answer."""
-    for given in letters:
-        place = place_of(given.value) if given.value else None
+def _letter_places(
+    letters: Iterable[Statement[str]], options: OptionTexts
+) -> Iterator[Statement[int]]:
+    """Convert letters to indices. A letter out of range counts only if it is called the answer."""
+    for statement in letters:
+        place = place_of(statement.value) if statement.value else None
         in_range = place is not None and place < len(options.options)
-        if given.mark is Stance.MENTIONED and (options.lettered or not (in_range or place is None)):
+        if statement.mark is Stance.MENTIONED and (
+            options.lettered or not (in_range or place is None)
+        ):
             continue
-        yield Statement(place if in_range else None, given.at, given.mark)
+        yield Statement(place if in_range else None, statement.at, statement.mark)
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -248,7 +257,7 @@ _ORDINAL = re.compile(
 
 
 def _ordinals(text: str, options: OptionTexts) -> Iterator[Statement[int]]:
-    """Options by their place: "the last option", "option number 3"."""
+    """Yield options named by position: "the last option", "option number 3"."""
     count = len(options.options)
     for match in _ORDINAL.finditer(text):
         if match[4] and not match["sign"] and options.numbered:

@@ -1,7 +1,7 @@
-"""How well the lexical judge agrees with a model's verdicts, where that was measured.
+"""Measured agreement of the lexical judge with a model's verdicts.
 
-CAPability: against the GPT-4-Turbo verdicts that its authors released, 236 media a task. Measured
-once, before the rules for colours and counts were mended (ours; docs/lexical.md).
+CAPability: against the GPT-4-Turbo verdicts released by its authors, 236 media per task. Measured
+once, before the rules for colours and counts were fixed (ours; docs/lexical.md).
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ WARNING = (
 
 @dataclass(frozen=True, slots=True)
 class MeasuredAgreement:
-    """A task's agreement: Cohen's `kappa` over the verdicts on the captions of four captioners,
-    and Spearman's `rank` correlation of the F1 of 12.
+    """The agreement on a task.
+
+    `kappa` is Cohen's kappa over the verdicts on captions of four captioners; `rank` is
+    Spearman's rank correlation of the F1 of 12 captioners.
     """
 
     kappa: float
@@ -47,23 +49,25 @@ MEASURED: Mapping[str, Mapping[str, MeasuredAgreement]] = MappingProxyType(
         }
     }
 )
-"""Benchmark to task to what was measured."""
+"""The measured agreement by benchmark and task."""
 
 
 def note(benchmark: str, scored: Collection[Path]) -> str:
-    """What a report with lexical verdicts says of them: the warning, and how well they agree in
-    the tasks whose F1 is among the `scored` figures, or that this was not measured.
+    """Return a report's note on its lexical verdicts.
+
+    It holds the warning and the agreement for each task whose F1 is among the `scored` figures,
+    or says that agreement was not measured.
     """
     if benchmark not in MEASURED:
         return f"{WARNING} Agreement with a model has not been measured on this benchmark."
-    shown = ", ".join(
-        f"{task.replace('_', ' ')} {measured.kappa:.2f}"
-        for task, measured in MEASURED[benchmark].items()
+    kappas = ", ".join(
+        f"{task.replace('_', ' ')} {agreement.kappa:.2f}"
+        for task, agreement in MEASURED[benchmark].items()
         if ("tasks", task, "f1") in scored
     )
-    if not shown:
+    if not kappas:
         return WARNING
     return (
         f"{WARNING} Agreement with GPT-4-Turbo on four captioners, measured before the rules for "
-        f"colours and counts were mended (Cohen's kappa): {shown}."
+        f"colours and counts were mended (Cohen's kappa): {kappas}."
     )

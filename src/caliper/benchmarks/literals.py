@@ -1,8 +1,8 @@
-"""Reading a JSON or Python literal that stands somewhere in a text.
+"""Parse JSON or Python literals embedded in text.
 
-Judges answer in either notation, or mix them: `{'score': 1, "reason": null,}`. The
-standard parsers each know one, cannot start inside prose, and `ast` warns about escapes
-in somebody else's text; this one grammar covers both and says what it had to overlook.
+Judges answer in either notation, or mix them: `{'score': 1, "reason": null,}`. Each standard
+parser knows only one notation and cannot start inside prose, and `ast` warns about escapes in
+untrusted text. This grammar covers both notations and reports what it had to repair.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _ESCAPE = re.compile(
     r"\\(?:u([0-9A-Fa-f]{4})|U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))",
     re.DOTALL,
 )
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", '"': '"', "'": "'"}
-_ESCAPED |= {"\\": "\\", "\n": ""}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", '"': '"', "'": "'"}
+_ESCAPES |= {"\\": "\\", "\n": ""}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
-_DEEPEST = 16
+_MAX_DEPTH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value, where it ends, and whether its notation was broken.
+    """A parsed value, its end offset, and flags for malformed notation.
 
-    Tuples are read as lists. `repaired`: a trailing comma, or a bare line break in a string.
-    `duplicated`: an object has a key twice; the last value stands, as in JSON and Python.
+    Tuples become lists. `repaired`: there was a trailing comma, or a bare line break in a
+    string. `duplicated`: an object repeats a key; the last value wins, as in JSON and Python.
     """
 
     value: Any
@@ -43,24 +43,24 @@ class Literal:
 
 
 def read_literal(text: str, start: int = 0, *, duplicates: bool = False) -> Literal | None:
-    """The literal that begins at `start`, white space skipped; None when there is none.
+    """Parse the literal at `start`, skipping white space; None if there is none.
 
-    One with an object that has a key twice is refused, unless `duplicates` are allowed.
+    A literal with a repeated object key is rejected unless `duplicates` is set.
     """
     try:
-        found = _value(text, _skip(text, start), _DEEPEST)
+        literal = _value(text, _skip(text, start), _MAX_DEPTH)
     except _NoLiteralError:
         return None
-    return found if duplicates or not found.duplicated else None
+    return literal if duplicates or not literal.duplicated else None
 
 
 def objects_in(text: str) -> tuple[list[tuple[int, Literal]], str] | None:
-    """The objects in a text with their offsets, and the text with spaces in their places.
+    """Return the objects in a text with their offsets, and the text with them blanked out.
 
-    None where an object breaks off: what stands in it, or before it, may be what its writer
-    quotes. "{x}" in prose is no object; whatever else begins with a brace is one.
+    None if an object is incomplete: its content, or the text before it, may be a quotation.
+    "{x}" in prose is not an object; anything else that begins with a brace is.
     """
-    found: list[tuple[int, Literal]] = []
+    objects: list[tuple[int, Literal]] = []
     prose, end = [], 0
     at = text.find("{")
     while at >= 0:
@@ -68,19 +68,19 @@ def objects_in(text: str) -> tuple[list[tuple[int, Literal]], str] | None:
         if literal is None and not _NO_OBJECT.match(text, at):
             return None
         if literal:
-            found.append((at, literal))
+            objects.append((at, literal))
             prose += [text[end:at], " " * (literal.end - at)]
             end = literal.end
         at = text.find("{", literal.end if literal else at + 1)
-    return found, "".join([*prose, text[end:]])
+    return objects, "".join([*prose, text[end:]])
 
 
 def literal_list(text: str) -> list[Any] | None:
-    """The list that is the whole of `text`; None when it is anything else."""
-    found = read_literal(text)
-    if found is None or text[found.end :].strip() or not isinstance(found.value, list):
+    """Parse `text` as a single list; None if it is anything else."""
+    literal = read_literal(text)
+    if literal is None or text[literal.end :].strip() or not isinstance(literal.value, list):
         return None
-    return found.value
+    return literal.value
 
 
 class _NoLiteralError(Exception):
@@ -114,15 +114,15 @@ def _scalar(text: str, at: int) -> Literal:
 
 
 def _container(text: str, at: int, depth: int, *, pairs: bool) -> Literal:
-    """A dict (`pairs`) or list. A closer right after a comma is a trailing comma."""
+    """Parse a dict (`pairs`) or a list. A closer right after a comma is a trailing comma."""
     closer, elements, repaired, duplicated = _CLOSERS[text[at]], [], False, False
     at = _skip(text, at + 1)
     while text[at : at + 1] != closer:
-        found = _pair(text, at, depth - 1) if pairs else _value(text, at, depth - 1)
-        elements.append(found.value)
-        repaired |= found.repaired
-        duplicated |= found.duplicated
-        at = _skip(text, found.end)
+        element = _pair(text, at, depth - 1) if pairs else _value(text, at, depth - 1)
+        elements.append(element.value)
+        repaired |= element.repaired
+        duplicated |= element.duplicated
+        at = _skip(text, element.end)
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
             repaired |= text[at : at + 1] == closer
@@ -148,11 +148,11 @@ def _unescape(raw: str) -> str:
     if "\\" not in raw:
         return raw
     plain = _ESCAPE.sub(_character, raw)
-    # JSON writes characters beyond the basic plane as two halves: join them.
+    # JSON escapes characters beyond the basic plane as surrogate pairs: join them.
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _character(match: re.Match[str]) -> str:
     if digits := match[1] or match[2] or match[3]:
         return chr(int(digits, 16))
-    return _ESCAPED.get(match[4], match[0])
+    return _ESCAPES.get(match[4], match[0])

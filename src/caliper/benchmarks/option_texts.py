@@ -1,7 +1,7 @@
-"""Where a reply names an option by its text (ours).
+"""Find options that a reply names by their text (ours).
 
-Words are compared without case, accents' width, plural endings, articles and the writing of
-numbers: "2" is "two" and "$129.9" is "$129.90".
+Comparison ignores case, character width, plural endings, articles and number formats: "2"
+equals "two" and "$129.9" equals "$129.90".
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 @dataclass(frozen=True, slots=True)
 class OptionMention:
-    """The option at `place` is named from `start` to `end`; `negated`: "not red", "over 5"."""
+    """A mention of the option at index `place`; `negated` as in "not red" or "over 5"."""
 
     place: int
     start: int
@@ -99,13 +99,13 @@ class OptionMention:
 
 
 class OptionTexts:
-    """The options of a question, to be found in replies."""
+    """A matcher that finds the options of a question in replies."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self.options = options
-        found = [tokens(option) for option in options]
-        self.exact = [tuple(token.word for token in each) for each in found]
-        self.numbered = any(token.word[0].isdigit() for each in found for token in each)
+        words_of_options = [tokens(option) for option in options]
+        self.exact = [tuple(token.word for token in each) for each in words_of_options]
+        self.numbered = any(token.word[0].isdigit() for each in words_of_options for token in each)
         self.lettered = any(
             len(option.strip()) == 1 and option.strip().isalpha() for option in options
         )
@@ -116,7 +116,7 @@ class OptionTexts:
         self._answers = ("yes", "no") if any(each[:1] == ("yes",) for each in self.exact) else ()
         keys = [self._key(words) for words in self.exact]
         plain = [tuple(map(stem, key)) for key in keys]
-        # Where "dog" and "dogs" are two options, the ending tells them apart.
+        # If "dog" and "dogs" are two options, only the ending distinguishes them.
         self._plain = max(Counter(plain).values(), default=1) == 1
         self._keys = plain if self._plain else keys
         self._by_first: dict[str, list[int]] = {}
@@ -128,65 +128,69 @@ class OptionTexts:
         return [at for at, exact in enumerate(self.exact) if exact == words]
 
     def plain(self, text: str) -> str:
-        """The text with "yes" or "no" for another word that opens it and means so."""
+        """Replace an opening synonym of yes or no ("yep", "nope") with "Yes" or "No"."""
         word = _YES_NO_ALONE.match(text) or _YES_NO_OPENING.match(text) if self.yes_no else None
         if word is None or any(word[0].strip().casefold() in words for words in self.exact):
             return text
         return ("Yes" if word["yes"] else "No") + text[word.end() :]
 
     def shares_words(self, place: int) -> bool:
-        """Whether another option says all its words and more: "blue" beside "dark blue"."""
+        """Whether another option has all its words and more: "blue" and "dark blue"."""
         own = set(self.exact[place])
         return any(own < set(words) for words in self.exact)
 
     def named_by(self, text: str) -> int | None:
-        """The only option that the whole text is, letter case and punctuation aside."""
-        said = text.strip().casefold()
-        same = [at for at, option in enumerate(self.options) if option.strip().casefold() == said]
+        """Return the one option equal to the whole text, ignoring case and punctuation."""
+        folded = text.strip().casefold()
+        matches = [
+            at for at, option in enumerate(self.options) if option.strip().casefold() == folded
+        ]
         words = tuple(token.word for token in tokens(text))
-        if not same and words:
-            same = self._places(words)
+        if not matches and words:
+            matches = self._places(words)
         is_question = len(words) > 1 and text.rstrip().endswith("?")
-        if not same and not is_question and (key := self._compared(words)):
-            same = [at for at, wanted in enumerate(self._keys) if wanted == key]
-        if not same and len(words) == 1 and words[0].isdigit():
-            same = [at for at, wanted in enumerate(self._keys) if words[0] in wanted]
-        if not same and words:
+        if not matches and not is_question and (key := self._comparison_key(words)):
+            matches = [at for at, option_key in enumerate(self._keys) if option_key == key]
+        if not matches and len(words) == 1 and words[0].isdigit():
+            matches = [at for at, option_key in enumerate(self._keys) if words[0] in option_key]
+        if not matches and words:
             joined = "".join(words)
-            same = [at for at, exact in enumerate(self.exact) if "".join(exact) == joined]
-        if not same and self._none is not None and _NONE_ALONE.fullmatch(" ".join(words)):
-            same = [self._none]
-        return same[0] if len(same) == 1 else None
+            matches = [at for at, exact in enumerate(self.exact) if "".join(exact) == joined]
+        if not matches and self._none is not None and _NONE_ALONE.fullmatch(" ".join(words)):
+            matches = [self._none]
+        return matches[0] if len(matches) == 1 else None
 
-    def _compared(self, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _comparison_key(self, words: tuple[str, ...]) -> tuple[str, ...]:
         key = self._key(words)
         return tuple(map(stem, key)) if self._plain else key
 
     def _key(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        """The words that make an option: no small words, and no "yes" or "no" before others."""
+        """Drop small words, and a leading "yes" or "no" if other words follow."""
         if len(words) > 1 and words[0] in self._answers and words[1] not in self._answers:
             words = words[1:]
         last = len(words) - 1
-        kept = (
+        content_words = (
             word
             for at, word in enumerate(words)
             if word not in _SMALL_WORDS or (at == last and word == "a")
         )
-        return tuple(kept) or words
+        return tuple(content_words) or words
 
     def mentions(self, text: str) -> list[OptionMention]:
-        """Where the options are named; of two in one place the longer."""
+        """Return the mentions of options, in order; of overlapping ones the longer."""
         words = tokens(text)
-        found = [*self._in_words(text, words), *self._in_unspaced(text)]
+        candidates = [*self._in_words(text, words), *self._in_unspaced(text)]
         if self._none is not None:
-            listed = _NONE_LISTED.finditer(text)
-            found += [OptionMention(self._none, match.start(), match.end()) for match in listed]
-        found.sort(key=lambda mention: (mention.start, -mention.end))
-        apart: list[OptionMention] = []
-        for mention in found:
-            if not apart or mention.start >= apart[-1].end:
-                apart.append(mention)
-        return apart
+            none_matches = _NONE_LISTED.finditer(text)
+            candidates += [
+                OptionMention(self._none, match.start(), match.end()) for match in none_matches
+            ]
+        candidates.sort(key=lambda mention: (mention.start, -mention.end))
+        disjoint: list[OptionMention] = []
+        for mention in candidates:
+            if not disjoint or mention.start >= disjoint[-1].end:
+                disjoint.append(mention)
+        return disjoint
 
     def _in_words(self, text: str, words: Sequence[SpelledWord]) -> Iterator[OptionMention]:
         boundaries = [match.start() for match in _BOUNDARY.finditer(text)]
@@ -197,7 +201,7 @@ class OptionTexts:
                 clause, negation = clause + 1, 0
             for place in self._by_first.get(compared[at], ()):
                 last = self._end_of(place, compared, at)
-                # Alone, "stand" is not Standing.
+                # The single word "stand" does not name the option Standing.
                 if last == at and not self._is_inflected(token.word, place):
                     continue
                 if last is None or not is_named(words, at, last, self.options[place], text):
@@ -211,20 +215,23 @@ class OptionTexts:
             negation += _negates(words, at)
 
     def _is_inflected(self, word: str, place: int) -> bool:
-        """Whether the word is the option's, or "stands" for Standing."""
-        named = [own for own in self.exact[place] if stem(own) == stem(word)]
+        """Whether the word is the option's own, or an inflection as "stands" for Standing."""
+        same_stem = [own for own in self.exact[place] if stem(own) == stem(word)]
         return any(
             singular(own) == singular(word) or (own.endswith("ing") and word.endswith(("s", "ed")))
-            for own in named
+            for own in same_stem
         )
 
     def _end_of(self, place: int, compared: Sequence[str], at: int) -> int | None:
-        """The last word of an option that begins at `at`; between long words two may stand."""
+        """Return the index of the last word of the option mentioned from `at`.
+
+        Up to two other words may precede a long word of the option.
+        """
         last = at
-        for wanted in self._keys[place][1:]:
-            reach = 4 if len(wanted) > 2 else 2
+        for key_word in self._keys[place][1:]:
+            reach = 4 if len(key_word) > 2 else 2
             ahead = compared[last + 1 : last + reach]
-            step = ahead.index(wanted) + 1 if wanted in ahead else None
+            step = ahead.index(key_word) + 1 if key_word in ahead else None
             if step and any(_denies(word) or word == "or" for word in ahead[: step - 1]):
                 return None
             if step is None:

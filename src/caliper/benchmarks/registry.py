@@ -1,9 +1,9 @@
-"""The benchmarks by name: the folders of this room, and those of other installed packages.
+"""The registry of benchmarks: the folders of this package, and plugins.
 
-A folder declares its `BENCHMARK` in `benchmark.py`. A package adds a benchmark by an entry point of
-the group `caliper.benchmarks`, which has the benchmark's name and names its declaration. Templates
-(`prompts/`) and questions with known answers (`anchors.yaml`, `canary.yaml`) are beside the module
-that declares it.
+A folder declares its `BENCHMARK` in `benchmark.py`. Another package adds a benchmark through an
+entry point in the group `caliper.benchmarks`, named like the benchmark and pointing to its
+declaration. Templates (`prompts/`) and questions with known answers (`anchors.yaml`,
+`canary.yaml`) are next to the declaring module.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ BUILT_IN = {
     for module in iter_modules(caliper.benchmarks.__path__)
     if module.ispkg
 }
-"""The packages of the benchmarks of this wheel by name: the folders beside this module."""
+"""The packages of the built-in benchmarks by name: the folders beside this module."""
 _GROUP = "caliper.benchmarks"
 
 
 def benchmark_names() -> tuple[str, ...]:
-    """All names, the built-in benchmarks first. Raises what `benchmark` raises for a name that
-    two packages have.
+    """Return all benchmark names, built-in ones first.
+
+    Raises InvalidInput for an invalid plugin name or a name claimed by two packages.
     """
     return (*BUILT_IN, *_plugins())
 
 
 def recipe_names() -> tuple[str, ...]:
-    """The recipes that any benchmark has."""
+    """Return the names of the recipes of all benchmarks."""
     return tuple(
         sorted({recipe for name in benchmark_names() for recipe in benchmark(name).recipes})
     )
@@ -46,59 +47,60 @@ def recipe_names() -> tuple[str, ...]:
 
 @cache
 def benchmark(name: str) -> Benchmark:
-    """The benchmark of that name, imported when first asked for.
+    """Return the benchmark of that name, imported on first use.
 
-    One of another package has a setting more: the package's name and version, so that runs with
-    other versions of its rules and prompts are other runs.
+    A plugin gets an additional setting, its package's name and version, so that runs with
+    different versions of its rules and prompts are different runs.
 
-    Raises UnknownName with the list of known ones, and InvalidInput naming the package of one that
-    cannot be used.
+    Raises UnknownName with the known names, and InvalidInput naming the package of a benchmark
+    that cannot be used.
     """
     if name in BUILT_IN:
-        found: Benchmark = import_module(f"{BUILT_IN[name]}.benchmark").BENCHMARK
-        return found
+        built_in: Benchmark = import_module(f"{BUILT_IN[name]}.benchmark").BENCHMARK
+        return built_in
     if name not in _plugins():
         raise UnknownName("benchmark", name, benchmark_names())
     point = _plugins()[name]
     try:
-        loaded = point.load()
-    except Exception as error:  # whatever a module of somebody else raises
+        declaration = point.load()
+    except Exception as error:  # a foreign module may raise anything
         raise _unusable(point, f"it cannot be imported: {error!r}") from error
-    if not isinstance(loaded, Benchmark) or loaded.name != name:
+    if not isinstance(declaration, Benchmark) or declaration.name != name:
         raise _unusable(point, f"{point.value} is no Benchmark of that name")
     package = Setting(
         "package", _package(point), "the package that the benchmark is from", (_package(point),)
     )
-    return replace(loaded, settings=(*loaded.settings, package))
+    return replace(declaration, settings=(*declaration.settings, package))
 
 
 def resources(name: str) -> str:
-    """The package that holds the templates and other files of a benchmark. Raises what `benchmark`
-    raises.
+    """Return the package that holds a benchmark's templates and other files.
+
+    Raises whatever `benchmark` raises, and InvalidInput for a plugin that is not in a package.
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
     benchmark(name)
     point = _plugins()[name]
-    found = import_module(point.module).__package__
-    if not found:
+    package = import_module(point.module).__package__
+    if not package:
         raise _unusable(point, f"{point.module} is a module; a package is needed")
-    return found
+    return package
 
 
 @cache
 def _plugins() -> Mapping[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
+    plugins: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
         if point.module.startswith("caliper.benchmarks."):
             continue
         if not re.fullmatch("[a-z][a-z0-9_]*", point.name):
             raise _unusable(point, "its name may have small letters, digits and _")
-        if point.name in found or point.name in BUILT_IN:
-            other = _package(found[point.name]) if point.name in found else "Caliper"
+        if point.name in plugins or point.name in BUILT_IN:
+            other = _package(plugins[point.name]) if point.name in plugins else "Caliper"
             raise _unusable(point, f"{other} has one of the same name")
-        found[point.name] = point
-    return found
+        plugins[point.name] = point
+    return plugins
 
 
 def _unusable(point: EntryPoint, problem: str) -> InvalidInput:

@@ -1,16 +1,19 @@
-"""The answer in a reply: without the thoughts before it and the code fences around it."""
+"""Extract the answer from a reply: strip reasoning and code fences."""
 
 from __future__ import annotations
 
 
 def told(reply: str) -> str:
-    """What stands behind the thoughts, minus signs as hyphens; nothing when they never end."""
+    """Return the text after the reasoning, with minus signs as hyphens.
+
+    Empty if the reasoning never ends.
+    """
     answer = reply.rpartition("</think>")[2].replace("\u2212", "-")
     return "" if "<think>" in answer else answer
 
 
 def unfenced(text: str) -> str:
-    """The text inside code fences that wrap the whole of it; else the text, trimmed."""
+    """Strip code fences that wrap the whole text; otherwise only trim it."""
     text = text.strip()
     if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):
         return text

@@ -1,7 +1,7 @@
-"""What a sentence of a reply says about the question that it answers (ours).
+"""Interpret sentences of a reply that restate the question (ours).
 
-"The stove is not turned on." says No to "Is the stove turned on?", and "The hydrant is yellow."
-says nothing about the car beside the hydrant.
+"The stove is not turned on." answers No to "Is the stove turned on?", but "The hydrant is
+yellow." says nothing about the car beside the hydrant.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ _LONGEST_SUBJECT = 80
 def answers_by_statement(
     text: str, question: str, gaps: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, bool]]:
-    """Where a sentence states what the question asks, and whether it says that it is so.
+    """Yield the offset of each sentence that answers a yes/no question, and whether it affirms.
 
-    The question asks for yes or no. The sentence has its words in their order, with few between
-    them. One that is unsure, denies what is not asked, or says that a caption does not tell (one of
-    the `gaps`) states nothing.
+    Such a sentence has the question's words in order, with few words in between. A sentence is
+    skipped if it is unsure, denies something else, or overlaps one of the `gaps` (says that the
+    caption does not state it).
     """
-    wanted, of_any = _asked(question)
-    if not wanted:
+    orders, of_any = _question_words(question)
+    if not orders:
         return
     for sentence in _SENTENCE.finditer(text):
         first = bisect_left(gaps, (sentence.start(), 0))
-        untold = first < len(gaps) and gaps[first][0] < sentence.end()
-        if untold or _UNSURE.search(sentence[0]):
+        abstains = first < len(gaps) and gaps[first][0] < sentence.end()
+        if abstains or _UNSURE.search(sentence[0]):
             continue
         words = [token.word for token in tokens(sentence[0]) if token.word not in _ARTICLES]
         stems = [_stem(word) for word in words]
-        found = (_last_of(order, stems) for order in wanted)
-        last = next((at for at in found if at is not None), None)
+        ends = (_last_of(order, stems) for order in orders)
+        last = next((at for at in ends if at is not None), None)
         denials = [at for at, word in enumerate(words) if _denies(word)]
         if last is None or len(denials) > 1 or (denials and denials[0] > last):
             continue
@@ -81,10 +81,10 @@ def answers_by_statement(
         yield sentence.start(), not denials
 
 
-def _asked(question: str) -> tuple[list[list[str]], bool]:
-    """The words that a statement has to repeat, and whether any thing at all is asked for.
+def _question_words(question: str) -> tuple[list[list[str]], bool]:
+    """Return the word orders a statement may repeat, and whether the question asks for "any".
 
-    They come in the question's order, or turned round: "the house has a door", "a door is in the
+    Words come in the question's order or inverted: "the house has a door", "a door is in the
     house".
     """
     if not _ASKS_YES_OR_NO.match(question):
@@ -93,11 +93,11 @@ def _asked(question: str) -> tuple[list[list[str]], bool]:
     if any(map(_denies, words)) or "or" in words:
         return [], False
     of_any = bool({"any", *_ANYBODY} & set(words))
-    kept = [word for word in words[1:] if word not in _AUXILIARIES | _ARTICLES | _ANYBODY]
-    wanted = [_stem(word) for word in kept]
-    at = wanted.index("have") if "have" in wanted else 0
-    orders = [wanted, [*wanted[at + 1 :], *wanted[:at]]] if at else [wanted]
-    return orders if wanted else [], of_any
+    content = [word for word in words[1:] if word not in _AUXILIARIES | _ARTICLES | _ANYBODY]
+    stems = [_stem(word) for word in content]
+    at = stems.index("have") if "have" in stems else 0
+    orders = [stems, [*stems[at + 1 :], *stems[:at]]] if at else [stems]
+    return orders if stems else [], of_any
 
 
 def _stem(word: str) -> str:
@@ -108,11 +108,11 @@ def _denies(word: str) -> bool:
     return word in _NEGATIONS or word.endswith("n't")
 
 
-def _last_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
-    """The place of the last wanted word, where all stand in order and near each other."""
-    for first in (at for at, word in enumerate(words) if word == wanted[0]):
+def _last_of(pattern: Sequence[str], words: Sequence[str]) -> int | None:
+    """Return the index of the pattern's last word if all occur in order and close together."""
+    for first in (at for at, word in enumerate(words) if word == pattern[0]):
         last = first
-        for word in wanted[1:]:
+        for word in pattern[1:]:
             ahead = words[last + 1 : last + 1 + _LONGEST_GAP]
             if word not in ahead:
                 break
@@ -123,13 +123,13 @@ def _last_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
 
 
 def landmarks(question: str) -> frozenset[str]:
-    """What the question names only to say what it asks about: "next to the X", "the X's handle"."""
-    found = _LANDMARK.finditer(question)
-    return frozenset(singular((match["place"] or match["owner"]).casefold()) for match in found)
+    """Return the things a question names only for reference: "next to the X", "the X's handle"."""
+    matches = _LANDMARK.finditer(question)
+    return frozenset(singular((match["place"] or match["owner"]).casefold()) for match in matches)
 
 
 def is_about(text: str, at: int, others: frozenset[str]) -> bool:
-    """Whether what stands at the offset is said of one of the others: "the hydrant is yellow"."""
+    """Whether the sentence up to the offset is about one of `others`: "the hydrant is yellow"."""
     subject = _SUBJECT.search(text, max(0, at - _LONGEST_SUBJECT), at)
     return subject is not None and singular(subject[1].casefold()) in others
 
@@ -148,31 +148,31 @@ _LONGEST_PLAIN = 160
 
 
 def plain_answers(
-    text: str, named: Sequence[OptionMention], options: Sequence[str], question: str
+    text: str, mentions: Sequence[OptionMention], options: Sequence[str], question: str
 ) -> Iterator[OptionMention]:
-    """The options of sentences that have the question's words beside the option, and no others.
+    """Yield options in sentences that hold only the option and words of the question.
 
     "The gripper holds the red cube; the blue one is on the table" says what the gripper holds.
     """
-    asked = {_stem(token.word) for token in tokens(question)} - _LITTLE - {"or", "and"}
+    question_stems = {_stem(token.word) for token in tokens(question)} - _LITTLE - {"or", "and"}
     ends = [(0, 0), *(match.span() for match in _PLAIN_END.finditer(text))]
-    for each in named:
-        at = bisect_left(ends, (each.start + 1, 0))
+    for mention in mentions:
+        at = bisect_left(ends, (mention.start + 1, 0))
         start, end = ends[at - 1][1], ends[at][0] if at < len(ends) else len(text)
         sentence = text[start:end]
-        if end - start > _LONGEST_PLAIN or each.end > end or text[end : end + 1] == "?":
+        if end - start > _LONGEST_PLAIN or mention.end > end or text[end : end + 1] == "?":
             continue
-        said = {_stem(token.word) for token in tokens(sentence)}
-        of_it = not start and said & _PRONOUNS
-        if (said & asked or of_it) and not has_more(
-            sentence, f"{options[each.place]} {' '.join(asked)}", _LITTLE
+        sentence_stems = {_stem(token.word) for token in tokens(sentence)}
+        by_pronoun = not start and sentence_stems & _PRONOUNS
+        if (sentence_stems & question_stems or by_pronoun) and not has_more(
+            sentence, f"{options[mention.place]} {' '.join(question_stems)}", _LITTLE
         ):
-            yield each
+            yield mention
 
 
-def has_more(said: str, known: str, free: Collection[str] = ()) -> bool:
-    """Whether words are said that are neither free nor among the known."""
-    words = {_stem(token.word) for token in tokens(known)}
+def has_more(text: str, vocabulary: str, free: Collection[str] = ()) -> bool:
+    """Whether `text` has words that are neither in `vocabulary` nor in `free`."""
+    words = {_stem(token.word) for token in tokens(vocabulary)}
     words = words - _LITTLE or words
-    said_words = (_stem(token.word) for token in tokens(said))
-    return any(word not in words and word not in free for word in said_words)
+    text_stems = (_stem(token.word) for token in tokens(text))
+    return any(word not in words and word not in free for word in text_stems)

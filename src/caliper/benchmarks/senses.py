@@ -1,4 +1,4 @@
-"""Where a short word of a reply names an option, and where it means something else (ours).
+"""Distinguish short words that name an option from other senses of the same words (ours).
 
 "Right, let me look", "she has left", "no idea", "one of them" and "light-hearted" name none.
 """
@@ -38,7 +38,7 @@ _LEFT_BEHIND = re.compile(r"\s(?:the|an?|his|her|its|their|behind|for)\b", re.IG
 
 
 def is_named(words: Sequence[SpelledWord], at: int, last: int, option: str, text: str) -> bool:
-    """Whether the words from `at` to `last` name the option, and are not only spelt like it."""
+    """Whether the words from `at` to `last` name the option and do not have another sense."""
     if at != last:
         return True
     token = words[at]
@@ -68,7 +68,7 @@ def _is_aside(words: Sequence[SpelledWord], at: int, text: str) -> bool:
 
 
 def _is_approval(words: Sequence[SpelledWord], at: int, text: str) -> bool:
-    before = {each.word for each in words[max(0, at - 3) : at]}
+    before = {token.word for token in words[max(0, at - 3) : at]}
     agrees = at > 0 and words[at - 1].word in _APPROVING
     aside = _RIGHT_BEHIND.match(text, words[at].end) is not None
     return agrees or aside or bool(before & _NEVER_ON_A_SIDE)

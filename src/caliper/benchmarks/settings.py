@@ -1,4 +1,4 @@
-"""Protocol choices: what was asked for, checked against what a benchmark knows."""
+"""Check requested protocol settings against those a benchmark declares."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 
 
-def resolved_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Every protocol choice of a benchmark: those given, else the defaults. A setting whose value
-    is what specs without it mean is left out, so that runs from before it are the same runs.
+def resolved_settings(name: str, overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return all protocol settings of a benchmark, with defaults filled in.
 
-    Raises UnknownName for a setting or a value that is on no list, InvalidInput for a
-    number out of its range.
+    A setting is omitted if its value is the one implied by specs without it, so that runs that
+    predate the setting keep their identity. Raises UnknownName for an unknown setting or value,
+    InvalidInput for a number out of range.
     """
-    known = {setting.name: setting for setting in benchmark(name).settings}
-    settings = {setting.name: setting.default for setting in known.values()}
-    for key, value in given.items():
-        if key not in known:
-            raise UnknownName(f"setting of {name}", key, tuple(known))
-        setting = known[key]
+    declared = {setting.name: setting for setting in benchmark(name).settings}
+    settings = {setting.name: setting.default for setting in declared.values()}
+    for key, value in overrides.items():
+        if key not in declared:
+            raise UnknownName(f"setting of {name}", key, tuple(declared))
+        setting = declared[key]
         if setting.choices and value not in setting.choices:
             raise UnknownName(f"value of {key}", value, setting.choices)
         if setting.range is not None:
             _check_range(setting, value, setting.range)
         settings[key] = value
-    return {key: value for key, value in settings.items() if value != known[key].absent}
+    return {key: value for key, value in settings.items() if value != declared[key].absent}
 
 
 def _check_range(setting: Setting, value: str, bounds: tuple[float, float]) -> None:

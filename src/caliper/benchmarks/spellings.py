@@ -1,4 +1,4 @@
-"""Words as they are compared: case, numbers, plurals, British and American spelling (ours)."""
+"""Normalize words for comparison: case, numbers, plurals, British and American spelling (ours)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VARIANTS = {
 
 @dataclass(frozen=True, slots=True)
 class SpelledWord:
-    """A word of a text as it is compared, as it is written, and where it stands."""
+    """A word of a text: its normalized form, its original spelling, and its offsets."""
 
     word: str
     written: str
@@ -43,16 +43,16 @@ class SpelledWord:
 
 
 def tokens(text: str) -> list[SpelledWord]:
-    """The words of a text. A single letter keeps its case and a number its digits alone."""
-    found = []
+    """Split a text into words. Single letters keep their case; numbers keep only their digits."""
+    words = []
     for match in _TOKEN.finditer(text):
-        written = match[0]
-        found.append(SpelledWord(_folded(written), written, match.start(), match.end()))
-    return found
+        spelling = match[0]
+        words.append(SpelledWord(_normalized(spelling), spelling, match.start(), match.end()))
+    return words
 
 
-def _folded(written: str) -> str:
-    word = written.casefold().replace("\u2019", "'")
+def _normalized(text: str) -> str:
+    word = text.casefold().replace("\u2019", "'")
     if word[0].isdigit():
         return _number(word)
     if len(word) > 4:
@@ -61,15 +61,15 @@ def _folded(written: str) -> str:
     return _DIGITS.get(word) or _VARIANTS.get(word, word)
 
 
-def _number(written: str) -> str:
-    if ":" in written or written.count(".") > 1:
-        return written
-    whole, _, part = re.sub(r",(?=[0-9]{3}(?![0-9]))", "", written).replace(",", ".").partition(".")
+def _number(text: str) -> str:
+    if ":" in text or text.count(".") > 1:
+        return text
+    whole, _, part = re.sub(r",(?=[0-9]{3}(?![0-9]))", "", text).replace(",", ".").partition(".")
     return f"{whole}.{part.rstrip('0')}".rstrip(".")
 
 
 def singular(word: str) -> str:
-    """A word without its plural or possessive ending."""
+    """Strip the plural or possessive ending of a word."""
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
     if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
@@ -79,9 +79,9 @@ def singular(word: str) -> str:
 
 
 _VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|e)\Z")
-_DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1\Z")
+_DOUBLE_CONSONANT = re.compile(r"([b-df-hj-np-tv-z])\1\Z")
 
 
 def stem(word: str) -> str:
-    """A word without the ending of a plural or of a verb: "running" and "runs" are one."""
-    return _DOUBLED.sub(r"\1", _VERB_ENDING.sub("", singular(word)))
+    """Strip the plural or verb ending of a word, so that "running" and "runs" match."""
+    return _DOUBLE_CONSONANT.sub(r"\1", _VERB_ENDING.sub("", singular(word)))

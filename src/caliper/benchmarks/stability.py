@@ -1,5 +1,7 @@
-"""How far repeats of the judging lie apart: the range of CAPability (paper 4.3), and the standard
-deviation of CaptionQA (paper 3.5) and CompreCap (paper 4.1). Exact, whatever the order.
+"""Spread over repeated judging: range and standard deviation.
+
+CAPability uses the range (paper 4.3); CaptionQA (paper 3.5) and CompreCap (paper 4.1) use the
+standard deviation. Results are exact and do not depend on the order.
 """
 
 from __future__ import annotations
@@ -9,29 +11,29 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 Values = Iterable[float | Fraction | None]
-"""One figure of each repeat; None where a repeat has no data, which does not count."""
+"""One figure per repeat; None (ignored) for a repeat without data."""
 Combine = Callable[[Values], float | None]
 
 
 def spread(values: Values) -> float | None:
-    """The greatest less the least, None for fewer than two."""
-    known = _known(values)
-    return float(max(known) - min(known)) if len(known) > 1 else None
+    """Return the maximum minus the minimum; None for fewer than two values."""
+    fractions = _fractions(values)
+    return float(max(fractions) - min(fractions)) if len(fractions) > 1 else None
 
 
 def deviation(values: Values) -> float | None:
-    """The standard deviation of a sample (n - 1), None for fewer than two."""
-    known = _known(values)
-    if len(known) < 2:
+    """Return the sample standard deviation (n - 1); None for fewer than two values."""
+    fractions = _fractions(values)
+    if len(fractions) < 2:
         return None
-    mean = sum(known, Fraction(0)) / len(known)
-    square = sum(((value - mean) ** 2 for value in known), Fraction(0)) / (len(known) - 1)
+    mean = sum(fractions, Fraction(0)) / len(fractions)
+    square = sum(((value - mean) ** 2 for value in fractions), Fraction(0)) / (len(fractions) - 1)
     return math.sqrt(square)
 
 
 SPREADS = (("range", spread), ("std", deviation))
-"""Both by the names that figures go by."""
+"""Both statistics with their names in figures."""
 
 
-def _known(values: Values) -> list[Fraction]:
+def _fractions(values: Values) -> list[Fraction]:
     return [Fraction(value) for value in values if value is not None]

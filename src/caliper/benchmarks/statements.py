@@ -1,7 +1,7 @@
-"""What a reply states, how strongly, and which of its statements is the answer (ours).
+"""Weigh the statements of a reply and decide which one is the answer (ours).
 
-Judges and readers think aloud, repeat the options, and quote what a caption orders. Every
-default reading therefore collects each statement of an answer with a mark, and one rule
+Judges and readers think aloud, repeat the options, and quote instructions from a caption. Every
+default reading therefore collects all statements of an answer, each with a mark, and one rule
 decides. No reading takes the last statement merely because it is the last.
 """
 
@@ -18,23 +18,23 @@ Value = TypeVar("Value")
 
 
 class Stance(IntEnum):
-    """How much a statement is the writer's own answer, the least first."""
+    """How clearly a statement is the writer's own answer, weakest first."""
 
     QUOTED = 0
-    """In quotation marks or brackets, or what the writer says that a text says."""
+    """In quotation marks or brackets, or attributed to another text."""
     MENTIONED = 1
-    """An option or letter in a sentence, not said to be the answer."""
+    """An option or letter in a sentence, not called the answer."""
     STATED = 2
-    """Said to be the answer, inside a longer sentence."""
+    """Called the answer inside a longer sentence."""
     OWN = 3
-    """Said to be the answer by a clause of its own: "the answer is B", "I rate it 2"."""
+    """Called the answer in a clause of its own: "the answer is B", "I rate it 2"."""
     FINAL = 4
-    """The first words of the reply, or called the final answer."""
+    """At the start of the reply, or called the final answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[Value]):
-    """A value that the reply states at the offset `at`; None is an answer outside the choices."""
+    """A value stated at the offset `at`; None is an answer outside the choices."""
 
     value: Value | None
     at: int
@@ -42,27 +42,35 @@ class Statement(Generic[Value]):
 
 
 def settled(statements: Iterable[Statement[Value]], voices: Voices) -> Value | None:
-    """The answer on which the statements agree; None where they do not, or there is none.
+    """Return the answer on which the statements agree; None if they disagree or there is none.
 
-    The first statement with the strongest mark outranks what is stated before it, and whatever
-    is stated after it must agree. Quotations are no answer. They never make room for another
-    answer either: where nothing is the writer's own clause, a quotation that comes first and
-    differs leaves the reply without an answer. What the writer takes back ("wait") is none.
+    The first statement with the strongest mark outranks all earlier ones, and later ones must
+    agree with it. A quotation is never an answer, but it can prevent one: if no statement is a
+    clause of its own, an earlier quotation with a different value leaves the reply without an
+    answer. Statements that the writer retracts ("wait") are ignored.
     """
-    found = sorted(statements, key=lambda statement: statement.at)
-    last = found[-1].at if found else 0
-    since = max((at for at, sure in voices.corrections if sure or at <= last), default=0)
-    found = [statement for statement in found if statement.at >= since]
-    strongest = max((statement.mark for statement in found), default=Stance.QUOTED)
+    ordered = sorted(statements, key=lambda statement: statement.at)
+    last = ordered[-1].at if ordered else 0
+    start = max((at for at, sure in voices.corrections if sure or at <= last), default=0)
+    ordered = [statement for statement in ordered if statement.at >= start]
+    strongest = max((statement.mark for statement in ordered), default=Stance.QUOTED)
     if strongest is Stance.QUOTED:
         return None
-    first = next(statement for statement in found if statement.mark is strongest)
+    first = next(statement for statement in ordered if statement.mark is strongest)
     if strongest is Stance.MENTIONED:
-        rivals = [each for each in found if each.mark is Stance.MENTIONED]
+        rivals = [statement for statement in ordered if statement.mark is Stance.MENTIONED]
     else:
-        rivals = [each for each in found if each.mark >= Stance.STATED and each.at >= first.at]
+        rivals = [
+            statement
+            for statement in ordered
+            if statement.mark >= Stance.STATED and statement.at >= first.at
+        ]
         if strongest is Stance.STATED:
-            rivals += [each for each in found if each.at < first.at and each.mark is Stance.QUOTED]
+            rivals += [
+                statement
+                for statement in ordered
+                if statement.at < first.at and statement.mark is Stance.QUOTED
+            ]
     return first.value if all(rival.value == first.value for rival in rivals) else None
 
 
@@ -111,7 +119,7 @@ _DISOWNED = re.compile(
     r"|requested|part\sof|(?:an?|the)\s(?:injection|trick|quote|quotation))\b)"
     r"|\s(?:appears?|stands|occurs)\s(?:in|at|inside)\s(?:the|this)\s"
     r"(?:caption|text|sentence|description|phrase|quot\w{1,7}|end|beginning|start)\b"
-    # Where an object stood.
+    # An object was blanked out here.
     r"|\s\sin\s(?:the|this)\s(?:caption|text|sentence|description|phrase)\b",
     re.IGNORECASE,
 )
@@ -125,11 +133,11 @@ _CORRECTION = re.compile(
     r"|(?:or\s)?rather(?=,)|make\sthat|let\sme\s(?:correct|revise|reconsider|recheck|re-?read)|actually)",
     re.IGNORECASE,
 )
-# What may be is no answer, and what stood before is none any more.
+# "May be" is no answer, and it withdraws the statements before it.
 _MAY_BE = re.compile(
     r"\W{0,4}(?:\w{1,12}\s){0,3}(?:may|might|could|maybe|perhaps)\b", re.IGNORECASE
 )
-# Two spaces stand where an object stood.
+# Two spaces mark a blanked-out object.
 _BEFORE_CORRECTION = re.compile(
     r"(?:^|[.!?,;:\n)\u2013\u2014\u2026]|\s-|\s\s|\b(?:no|hmm|oh|but|ah|I\sam|I['\u2019]m))"
     r"[\s\"'*_`]{0,4}$",
@@ -150,7 +158,7 @@ _CLAUSE_START = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """Which stretches of a text are quotations, and which report what another text says."""
+    """The parts of a text that are quotations or report another text."""
 
     text: str
     first: int
@@ -160,7 +168,7 @@ class Voices:
 
     @classmethod
     def of(cls, text: str) -> Voices:
-        """The voices of a text."""
+        """Analyze the voices of a text."""
         first = next((at for at, character in enumerate(text) if character.isalnum()), len(text))
         return cls(
             text,
@@ -176,7 +184,7 @@ class Voices:
 
     @property
     def corrections(self) -> list[tuple[int, bool]]:
-        """Where the writer corrects what stands before, and whether it is surely taken back."""
+        """Offsets of corrections, and whether each certainly retracts the text before it."""
         return [
             (len(self.text), True)
             if _MAY_BE.match(self.text, match.end())
@@ -187,15 +195,15 @@ class Voices:
         ]
 
     def opens(self, at: int) -> bool:
-        """Whether no letter or digit stands before the offset."""
+        """Whether the offset is at the start: no letter or digit precedes it."""
         return at <= self.first and not within(at, self.disowned)
 
     def quoted(self, at: int) -> bool:
-        """Whether the offset lies in quotation marks or brackets, which it does not open."""
+        """Whether the offset lies inside quotation marks or brackets, after the opening one."""
         return within(at, self.quotations)
 
     def reported(self, at: int) -> bool:
-        """Whether the offset lies in a quotation, or in what another text is said to say."""
+        """Whether the offset lies in a quotation, a reported statement or a condition."""
         return (
             self.quoted(at)
             or within(at, self.reports)
@@ -204,16 +212,16 @@ class Voices:
         )
 
     def conditional(self, at: int) -> bool:
-        """Whether the sentence up to the offset is a condition: "if the door is open, ..."."""
+        """Whether the sentence before the offset is a condition: "if the door is open, ..."."""
         begin = max(0, at - _LONGEST_CONDITION)
         return _CONDITION.search(self.text, begin, at) is not None
 
     def starts_clause(self, at: int) -> bool:
-        """Whether a sentence or clause begins at the offset."""
+        """Whether a sentence or clause starts at the offset."""
         return _CLAUSE_START.search(self.text, max(0, at - 40), at) is not None
 
     def mark(self, at: int, *, final: bool = False) -> Stance:
-        """The mark of a statement whose words begin at `at`; `final` if it calls itself so."""
+        """Return the mark of a statement that starts at `at`; `final` if it calls itself final."""
         if self.opens(at):
             return Stance.FINAL
         if self.reported(at):
@@ -223,7 +231,7 @@ class Voices:
         return Stance.FINAL if final else Stance.OWN
 
     def mark_of_object(self, at: int) -> Stance:
-        """The mark of an object that begins at `at`, by the words right in front of it."""
+        """Return the mark of an object that starts at `at`, judged by the words before it."""
         if within(at, self.disowned):
             return Stance.QUOTED
         own_line = _OWN_LINE.search(self.text, max(0, at - 16), at)
@@ -241,6 +249,6 @@ class Voices:
 
 
 def within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether one of the spans, in their order and apart, begins before `at` and ends behind."""
+    """Whether a span starts before `at` and ends after it; spans are sorted and disjoint."""
     place = bisect_left(spans, (at, 0)) - 1
     return place >= 0 and at < spans[place][1]

@@ -1,16 +1,16 @@
-"""Reading what the model under test answers to a question about the media.
+"""Read answers of the model under test to questions about the media.
 
-The protocol leaves open how letters are read and how open answers are judged; the rules
-here are ours, deterministic, and model-free:
+The protocol does not specify how to read letters and judge open answers. These rules are ours,
+deterministic, and need no model:
 
-- multiple choice, strict: the reply is a letter in range ("B", "(B)", "B."), a letter
-  with its option's text ("B. 7"), or an option's text. Lenient also reads what CaptionQA's
-  default reading does (`letters.chosen`). A reply without any of these is unreadable.
-- open (object_color, OCR, character_identification): texts are compared after Unicode
-  compatibility folding, without case, accents, punctuation and articles. A colour is right
-  when every word of it occurs in the reply; a text or name when its words occur in a row
-  (anywhere, without word borders, in scripts that are written without spaces). The work
-  that a character is from ("... from the game ...") need not be named.
+- Multiple choice, strict: the reply is a letter in range ("B", "(B)", "B."), a letter with its
+  option's text ("B. 7"), or an option's text. Lenient also accepts whatever CaptionQA's default
+  reading does (`letters.chosen`). Any other reply is unreadable.
+- Open (object_color, OCR, character_identification): texts are compared after Unicode
+  compatibility folding, ignoring case, accents, punctuation and articles. A colour is right if
+  the reply contains all its words; a text or name if its words occur consecutively (anywhere,
+  without word boundaries, in scripts written without spaces). The work a character is from
+  ("... from the game ...") need not be named.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from caliper.benchmarks.letters import chosen
 
-_ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
+_LETTER_ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
 _LETTERED = re.compile(r"\(?([A-Z])\)?[.):]\s*(.*)", re.DOTALL)
 _ARTICLES = frozenset(("a", "an", "the", "and"))
 _FROM = re.compile(r"\sfrom\s", re.IGNORECASE)
@@ -31,33 +31,33 @@ _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 @dataclass(frozen=True, slots=True)
 class LetterChoice:
-    """The letter that a reply chooses; `repaired` when only lenience found it."""
+    """The letter a reply chooses; `repaired` if only the lenient reading found it."""
 
     letter: str
     repaired: bool = False
 
 
 def right_letter(answer: str, options: Sequence[str]) -> str | None:
-    """The letter of the right option; None when `answer` is none of them."""
-    return _plain_choice(answer, _texts(options))
+    """Return the letter of the right option; None if `answer` matches none."""
+    return _plain_choice(answer, _folded_texts(options))
 
 
 def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterChoice | None:
-    """The letter that a reply chooses among options that carry theirs; None if unreadable."""
-    letter = _plain_choice(text, _texts(options))
+    """Read the letter a reply chooses among lettered options; None if unreadable."""
+    letter = _plain_choice(text, _folded_texts(options))
     if letter is not None:
         return LetterChoice(letter)
     if not lenient:
         return None
-    lettered = _lettered(options)
+    lettered = _texts_by_letter(options)
     letters = [chr(code) for code in range(ord("A"), ord(max(lettered)) + 1)]
     place = chosen(text, [lettered.get(each, "") for each in letters])
-    found = None if place is None else letters[place]
-    return LetterChoice(found, repaired=True) if found in lettered else None
+    lenient_letter = None if place is None else letters[place]
+    return LetterChoice(lenient_letter, repaired=True) if lenient_letter in lettered else None
 
 
-def _lettered(options: Sequence[str]) -> dict[str, str]:
-    """The options' texts by letter: the written one, or that of the position."""
+def _texts_by_letter(options: Sequence[str]) -> dict[str, str]:
+    """Map letters to option texts; an option without a letter gets that of its position."""
     matches = [_LETTERED.fullmatch(option.strip()) for option in options]
     return {
         match[1] if match else chr(ord("A") + place): match[2] if match else option
@@ -65,44 +65,44 @@ def _lettered(options: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _texts(options: Sequence[str]) -> dict[str, str]:
-    """The options' folded texts by letter."""
-    return {letter: " ".join(words(text)) for letter, text in _lettered(options).items()}
+def _folded_texts(options: Sequence[str]) -> dict[str, str]:
+    """Map letters to folded option texts."""
+    return {letter: " ".join(words(text)) for letter, text in _texts_by_letter(options).items()}
 
 
 def _plain_choice(text: str, texts: dict[str, str]) -> str | None:
     text = text.strip()
-    if (match := _ALONE.fullmatch(text)) and match[1] in texts:
+    if (match := _LETTER_ALONE.fullmatch(text)) and match[1] in texts:
         return match[1]
     if (match := _LETTERED.fullmatch(text)) and texts.get(match[1]) == " ".join(words(match[2])):
         return match[1]
-    same = [
+    matches = [
         letter for letter, option in texts.items() if option and option == " ".join(words(text))
     ]
-    return same[0] if len(same) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def open_answer_right(task: str, expected: str, answer: str) -> bool:
-    """Whether an open answer holds the expected one, by the rules above."""
+    """Whether an open answer contains the expected one, by the rules above."""
     if task == "character_identification":
         expected = _FROM.split(expected, maxsplit=1)[0]
-    wanted, given = words(expected), words(answer)
-    if not wanted:
+    expected_words, answer_words = words(expected), words(answer)
+    if not expected_words:
         return expected.strip() != "" and expected.strip() in answer
     if task == "object_color":
-        return set(wanted) <= set(given)
-    if any(character >= _FIRST_UNSPACED_SCRIPT for word in wanted for character in word):
-        return "".join(wanted) in "".join(given)
-    return f" {' '.join(wanted)} " in f" {' '.join(given)} "
+        return set(expected_words) <= set(answer_words)
+    if any(character >= _FIRST_UNSPACED_SCRIPT for word in expected_words for character in word):
+        return "".join(expected_words) in "".join(answer_words)
+    return f" {' '.join(expected_words)} " in f" {' '.join(answer_words)} "
 
 
 def words(text: str) -> list[str]:
-    """The folded words of a text, articles and "and" left out unless nothing else is there."""
+    """Split a text into folded words, without articles and "and" unless nothing else is left."""
     folded = unicodedata.normalize("NFKD", text.casefold())
-    kept = (
+    characters = (
         " " if unicodedata.category(character)[0] in "PSZC" else character
         for character in folded
         if not unicodedata.combining(character)
     )
-    found = "".join(kept).split()
-    return [word for word in found if word not in _ARTICLES] or found
+    parts = "".join(characters).split()
+    return [word for word in parts if word not in _ARTICLES] or parts

@@ -41,16 +41,16 @@ _MEDIA_LABELS = {1: "correct", 0: "wrong"}
 
 
 def _caption_template(group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-    """The image or the video prompt of Fig. A2, by the task's media."""
-    del prompt  # There is one for each medium.
+    """Return the image or video prompt of Fig. A2, by the task's media."""
+    del prompt  # There is one prompt per medium.
     if group not in TASKS:
         raise UnknownName("task", group, NAMES)
     return f"capability/caption_{TASKS[group].media}", {}
 
 
 def _record_key(item: Item, question: Question[Any], repeat: int) -> RecordKey:
-    """(task, file_id, ordinal), or (qa, task, question_id) for media."""
-    del repeat  # Recorded replies have none: each repeat gets the same one.
+    """Return (task, file_id, ordinal), or (qa, task, question_id) for media."""
+    del repeat  # Recorded replies have no repeats: all repeats share one reply.
     payload = question.payload
     if isinstance(payload, MediaQuestion):
         return ("qa", payload.task, payload.question_id)
@@ -59,7 +59,7 @@ def _record_key(item: Item, question: Question[Any], repeat: int) -> RecordKey:
 
 
 def _describe(item: Item, question: Question[Any]) -> QuestionText:
-    """The task, the question, and the annotation."""
+    """Return the task, the question, and the annotation."""
     del item
     payload = question.payload
     if isinstance(payload, MediaQuestion):
@@ -87,17 +87,17 @@ def _looks_like(suffix: str, first: Any) -> str | None:
 _SIGNS = {"annotation": "data", "caption": "captions"}
 
 
-def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
-    """The question {id, task, annotation}."""
+def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+    """Plan a check question {id, task, annotation}."""
     fields = {
-        "task": written["task"],
-        "file_id": written["id"],
-        "file_path": written["id"],
-        "annotation": written["annotation"],
+        "task": entry["task"],
+        "file_id": entry["id"],
+        "file_path": entry["id"],
+        "annotation": entry["annotation"],
     }
-    row = Row(f"{written['task']}.jsonl", 1, fields)
-    (item,) = planning.plan([row], PlanRequest(settings, captions=frozenset((written["id"],))))
-    category = TASKS[written["task"]].form is Form.CATEGORY
+    row = Row(f"{entry['task']}.jsonl", 1, fields)
+    (item,) = planning.plan([row], PlanRequest(settings, captions=frozenset((entry["id"],))))
+    category = TASKS[entry["task"]].form is Form.CATEGORY
     return CheckQuestion(item, "labels" if category else "open")
 
 
@@ -129,7 +129,7 @@ rows of file_id and caption.
     better={
         **dict.fromkeys(("precision", "recall", "f1", "hit_rate", "qa_accuracy"), Better.MORE),
         "f1_one": Better.MORE,
-        # Known and not told (equation 4).
+        # Known but not mentioned (equation 4).
         "kt_bar": Better.LESS,
         **dict.fromkeys(("labels", "qa_n_scored", "qa_n_unscored"), Better.NEITHER),
     },
@@ -144,7 +144,7 @@ rows of file_id and caption.
     qa_data=_FOLDER,
     qa_replies=_FOLDER,
     caption_template=_caption_template,
-    # The file of actions may hold the captions of all event videos (README).
+    # The action file may contain the captions of all event videos (README).
     unused_caption=lambda sample: sample.startswith("action/"),
     alternatives=ALTERNATIVES,
     rules=_reply_to,

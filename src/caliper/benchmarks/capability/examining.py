@@ -1,4 +1,4 @@
-"""One examination: what is asked about an item, and how the replies become verdicts."""
+"""Examine an item: ask its questions and turn the replies into verdicts."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _MEDIA_PROMPTS = ("qa_choice", "qa_open")
 
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
-    """Ask everything about the item at once; what is unreadable is asked once more.
+    """Ask everything about the item at once, and retry unreadable replies once.
 
-    Nothing is asked about a caption that is missing, which makes its questions
-    Unscored(no_caption), or blank, which scores 0 (not mentioned) unless the settings leave it
-    unscored. The published replies of the judge to blank captions say the same.
+    A missing caption makes its questions Unscored(no_caption), without a call. A blank one scores
+    0 (not mentioned), also without a call, unless the settings leave it unscored. The published
+    judge replies to blank captions agree.
     """
     verdicts: dict[int, Verdict] = {}
     asks: dict[int, Ask] = {}
     for index, question, repeat in item.positions():
-        settled = _settled(item, question, caption, settings)
-        if settled is not None:
-            verdicts[index] = Verdict(index, *settled)
+        result = _result_without_judge(item, question, caption, settings)
+        if result is not None:
+            verdicts[index] = Verdict(index, *result)
         else:
             asks[index] = _ask(item, question, repeat, caption or "", settings)
     results = yield from ask_and_read(tuple(asks.values()), reader(settings))
@@ -44,10 +44,10 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     return tuple(verdicts[index] for index, _, _ in item.positions())
 
 
-def _settled(
+def _result_without_judge(
     item: Item, question: Question[Any], caption: str | None, settings: Settings
 ) -> tuple[Outcome, Evidence] | None:
-    """The outcome of a question that needs no judge."""
+    """Return the result of a question that needs no judge; None if it needs one."""
     if question.unscored is not None:
         return Unscored(question.unscored), Evidence(explanation=question.note)
     if item.source is Source.MEDIA or (caption or "").strip():
@@ -78,7 +78,10 @@ def _ask(item: Item, question: Question[Any], repeat: int, caption: str, setting
 
 
 def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
-    """What `examine` asks with, over all tasks. Questions from the media are asked once."""
+    """Return the templates and decoding that `examine` uses, over all tasks.
+
+    Questions about the media are asked once.
+    """
     names: tuple[str, ...] = _MEDIA_PROMPTS
     if source is Source.CAPTION:
         names = tuple(_prompt(task, settings) for task in TASKS.values())
@@ -109,7 +112,7 @@ def _caption_request(
         return task.name, fields, _object({task.name: copied, "score": score})
     fields = {
         "caption": caption,
-        # As Fig. A3 puts the list into its prompt: the way Python writes it.
+        # Fig. A3 prints the list in Python notation.
         "categories": str(list(task.labels)),
         "explanations": "\n".join(category.line for category in task.categories),
     }
@@ -120,9 +123,9 @@ def _caption_request(
 
 
 def _object(answer: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The JSON schema of a reply (Fig. A3): the answer, and the judge's reason.
+    """Return the JSON schema of a reply (Fig. A3): the answer and the judge's reason.
 
-    A server that holds replies to it writes the properties in this order, and no others.
+    A server that enforces it writes exactly these properties, in this order.
     """
     return {
         "type": "object",
@@ -132,7 +135,7 @@ def _object(answer: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def reader(settings: Settings) -> Reader:
-    """How replies are read under these settings: the score of one question."""
+    """Return the function that reads the score from a reply under these settings."""
     lenient = chosen(settings, "reply_reading") == "lenient"
     several = chosen(settings, "category_labels") == "any"
 
@@ -142,28 +145,29 @@ def reader(settings: Settings) -> Reader:
             return _read_media(payload, text, lenient=lenient)
         if TASKS[payload.task].form is Form.CATEGORY:
             return _read_category(payload, text, lenient=lenient, several=several)
-        found = read_score(text, lenient=lenient)
-        if found is None:
+        score = read_score(text, lenient=lenient)
+        if score is None:
             return Reading(UNREADABLE)
-        return Reading(Scored(Fraction(found.value)), found.reason, found.repaired)
+        return Reading(Scored(Fraction(score.value)), score.reason, score.repaired)
 
     return read
 
 
 def _read_category(payload: ElementQuestion, text: str, *, lenient: bool, several: bool) -> Reading:
-    found = read_labels(text, TASKS[payload.task].labels, lenient=lenient)
-    if found is None:
+    reply = read_labels(text, TASKS[payload.task].labels, lenient=lenient)
+    if reply is None:
         return Reading(UNREADABLE)
-    score = category_score(payload.element, found.value, several=several)
-    labels = len(set(found.value)) if score != NOT_MENTIONED else 0
-    return Reading(Scored(score, labels=labels), found.reason, found.repaired)
+    score = category_score(payload.element, reply.value, several=several)
+    labels = len(set(reply.value)) if score != NOT_MENTIONED else 0
+    return Reading(Scored(score, labels=labels), reply.reason, reply.repaired)
 
 
 def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) -> Fraction:
-    """The score of the categories that the judge found in a caption.
+    """Score the categories that the judge found in a caption.
 
-    N/A, alone or among others, is a miss. Released script (`several`): right if the
-    annotated category is any of them. Fig. A3: exactly one category, the annotated one.
+    N/A, alone or among others, means not mentioned. With `several` (released script), it is
+    right if any label is the annotated category; otherwise (Fig. A3) if the annotated category
+    is the only label.
     """
     if NOT_STATED in labels:
         return NOT_MENTIONED

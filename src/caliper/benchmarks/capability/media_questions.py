@@ -1,9 +1,9 @@
 """CAPability-QA: the annotations asked as questions about the media (paper 3.2, B.4).
 
-A `question_id` is a row index and no annotation's file_id, so rows are joined on
-file_path. Where several annotated elements lie on one path (the objects of
-dynamic_object_number), a question belongs to the object that it names; when names do not
-settle that, questions and elements correspond in their order.
+A `question_id` is a row index, not the file_id of an annotation, so rows are joined on
+file_path. If a path has several annotated elements (the objects of dynamic_object_number), a
+question belongs to the object it names; if names are ambiguous, questions and elements are
+paired in order.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class _Slot:
 
 
 def plan_media(captioned: Sequence[Item], rows: Iterable[Row]) -> Iterator[Item]:
-    """Items asked from the media: `qa/` + the key they belong to, in the order of the rows.
+    """Yield items about the media in row order, keyed `qa/` + the key of the caption item.
 
-    Each question is asked once: repeats are repeats of the judging. Questions that belong
-    to no annotation are asked too, but do not enter KT-bar. Raises InvalidInput when a
-    field is missing or a question_id occurs twice.
+    Each question is asked once, since only judging is repeated. Questions without an annotation
+    are asked too, but do not count in KT-bar. Raises InvalidInput for a missing field or a
+    duplicate question_id.
     """
     slots = _slots(captioned)
     seen: Seen = set()
@@ -48,8 +48,8 @@ def plan_media(captioned: Sequence[Item], rows: Iterable[Row]) -> Iterator[Item]
         question_id = claim(row, seen, task, "question_id")
         row.text("question")
         by_place[task.name, row.text("file_path")].append((question_id, row))
-    for (task_name, path), asked in by_place.items():
-        yield from _items_of(task_name, path, asked, slots.get((task_name, path), []))
+    for (task_name, path), entries in by_place.items():
+        yield from _items_of(task_name, path, entries, slots.get((task_name, path), []))
 
 
 def _slots(captioned: Sequence[Item]) -> dict[_Place, list[_Slot]]:
@@ -63,12 +63,12 @@ def _slots(captioned: Sequence[Item]) -> dict[_Place, list[_Slot]]:
 
 
 def _items_of(
-    task: str, path: str, asked: Sequence[tuple[str, Row]], slots: Sequence[_Slot]
+    task: str, path: str, entries: Sequence[tuple[str, Row]], slots: Sequence[_Slot]
 ) -> Iterator[Item]:
-    """The items of one path: the questions of each annotation together."""
-    joined = join([row.text("question") for _, row in asked], [slot.object for slot in slots])
+    """Yield the items of one path, with the questions grouped by annotation."""
+    places = join([row.text("question") for _, row in entries], [slot.object for slot in slots])
     grouped: dict[str, list[tuple[str, Row, _Slot | None]]] = defaultdict(list)
-    for (question_id, row), place in zip(asked, joined, strict=True):
+    for (question_id, row), place in zip(entries, places, strict=True):
         slot = None if place is None else slots[place]
         key = f"{task}/unjoined-{question_id}" if slot is None else slot.item.key
         grouped[key].append((question_id, row, slot))
@@ -89,24 +89,24 @@ def _items_of(
 
 
 def join(questions: Sequence[str], objects: Sequence[str]) -> list[int | None]:
-    """For each question about one path the place of its annotated element, None if none is left.
+    """Return the index of the annotated element per question on a path; None if none is left.
 
-    `objects` are the elements' objects, empty where a task has none.
+    `objects` are the elements' objects, empty strings for tasks without objects.
     """
-    named = [_named(question, objects) for question in questions]
-    if None not in named and len(set(named)) == len(named):
-        return named
+    places = [_longest_object(question, objects) for question in questions]
+    if None not in places and len(set(places)) == len(places):
+        return places
     return [place if place < len(objects) else None for place in range(len(questions))]
 
 
-def _named(question: str, objects: Sequence[str]) -> int | None:
-    """The place of the longest object that the question names; None when it names none."""
-    found = [
+def _longest_object(question: str, objects: Sequence[str]) -> int | None:
+    """Return the index of the longest object named in the question; None if it names none."""
+    matches = [
         place
         for place, name in enumerate(objects)
         if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
     ]
-    return max(found, key=lambda place: len(objects[place]), default=None)
+    return max(matches, key=lambda place: len(objects[place]), default=None)
 
 
 def _question(
@@ -133,11 +133,11 @@ def _question(
 
 
 def _options(row: Row) -> tuple[tuple[str, ...], str]:
-    """The options with their letters, none for an open question; and what is wrong with them."""
-    given = row.fields.get("options")
-    if not given and row_task(row).open_qa:
+    """Return the lettered options (none for an open question) and a note on any problem."""
+    value = row.fields.get("options")
+    if not value and row_task(row).open_qa:
         return (), ""
-    listed = list(given) if isinstance(given, list | tuple) else []
-    if len(listed) < 2 or not all(isinstance(option, str) for option in listed):
-        return (), note(row, "options", f"expected a list of texts, found {given!r:.80}")
-    return tuple(listed), ""
+    texts = list(value) if isinstance(value, list | tuple) else []
+    if len(texts) < 2 or not all(isinstance(option, str) for option in texts):
+        return (), note(row, "options", f"expected a list of texts, found {value!r:.80}")
+    return tuple(texts), ""

@@ -1,8 +1,8 @@
-"""Rows of the dataset become items: one question a row, or one an object with its number.
+"""Plan items from dataset rows: one question per row, or per object with its number.
 
-A broken file (an unknown task, a missing or duplicate id) raises InvalidInput. An
-annotation that cannot be used makes its question Unscored(bad_input), with a note that
-names file, line and field: the other rows are still good.
+A broken file (unknown task, missing or duplicate id) raises InvalidInput. An unusable annotation
+affects only its own question, which becomes Unscored(bad_input) with a note naming file, line
+and field.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ NAME = "capability"
 
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-    """Items about captions in the order of the rows, then those about the media, if asked.
+    """Yield items about captions in row order, then items about the media if requested.
 
-    Raises InvalidInput when a file is broken.
+    Raises InvalidInput for a broken file.
     """
     if request.qa_rows is None:
         yield from _caption_items(rows, request)
         return
-    planned = []
+    caption_items = []
     for item in _caption_items(rows, request):
-        planned.append(item)
+        caption_items.append(item)
         yield item
-    yield from plan_media(planned, request.qa_rows)
+    yield from plan_media(caption_items, request.qa_rows)
 
 
 def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
@@ -54,16 +54,16 @@ def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
 
 
 def _sample(task: Task, file_id: str, supplied: Collection[str] | None) -> str:
-    """Whose caption: an action rides on the event's video unless it was given its own."""
-    own = f"{task.name}/{file_id}"
-    if task.name == "action" and own not in (supplied or ()):
+    """Return the sample to caption. An action shares the event's video unless it has a caption."""
+    key = f"{task.name}/{file_id}"
+    if task.name == "action" and key not in (supplied or ()):
         return f"event/{file_id}"
-    return own
+    return key
 
 
 def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQuestion]]:
-    found = _READERS[task.form](row.fields.get("annotation"), task)
-    for ordinal, element in enumerate(found):
+    elements = _READERS[task.form](row.fields.get("annotation"), task)
+    for ordinal, element in enumerate(elements):
         yield Question(
             ordinal=ordinal,
             payload=ElementQuestion(task.name, element.value, element.object),
@@ -75,7 +75,7 @@ def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQ
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """What an annotation says, of which object, and why it cannot be used ("" if it can)."""
+    """An annotated value, its object if any, and why it is unusable ("" if it is usable)."""
 
     value: str
     object: str = ""
@@ -85,13 +85,13 @@ class _Element:
 def _text(annotation: object, _: Task) -> list[_Element]:
     if isinstance(annotation, str) and annotation.strip():
         return [_Element(annotation)]
-    return [_wrong("text", annotation)]
+    return [_unusable("text", annotation)]
 
 
 def _category(annotation: object, task: Task) -> list[_Element]:
     if annotation in task.labels:
         return [_Element(str(annotation))]
-    return [_wrong(f"one of {', '.join(task.labels)}", annotation)]
+    return [_unusable(f"one of {', '.join(task.labels)}", annotation)]
 
 
 def _number(annotation: object, _: Task) -> list[_Element]:
@@ -103,17 +103,20 @@ def _colour(annotation: object, _: Task) -> list[_Element]:
 
 
 def _numbers(annotation: object, _: Task) -> list[_Element]:
-    return _pairs(annotation, _number_of) or [_wrong("an object with at least one key", annotation)]
+    return _pairs(annotation, _number_of) or [
+        _unusable("an object with at least one key", annotation)
+    ]
 
 
 def _one_pair(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
-    found = _pairs(annotation, read)
-    return found if len(found) == 1 else [_wrong("an object with exactly one key", annotation)]
+    pairs = _pairs(annotation, read)
+    return pairs if len(pairs) == 1 else [_unusable("an object with exactly one key", annotation)]
 
 
 def _pairs(annotation: object, read: Callable[[str, object], _Element]) -> list[_Element]:
-    """The pairs of a dict in its order. Null entries are dropped: the parquet copy of the
-    data writes every key that occurs anywhere in the column into every row.
+    """Read the pairs of a dict in order, dropping nulls.
+
+    The parquet copy of the data adds every key of the column to every row, with null values.
     """
     if not isinstance(annotation, Mapping):
         return []
@@ -121,23 +124,23 @@ def _pairs(annotation: object, read: Callable[[str, object], _Element]) -> list[
 
 
 def _number_of(name: str, value: object) -> _Element:
-    """A whole number; tables keep it as a float once nulls stand beside it."""
+    """Read a whole number, which tables store as a float if the column contains nulls."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0 or not name.strip():
-        return _wrong("a name with a whole number", {name: value}, name)
+        return _unusable("a name with a whole number", {name: value}, name)
     return _Element(str(value), name)
 
 
 def _colour_of(name: str, value: object) -> _Element:
     if not isinstance(value, str) or not value.strip() or not name.strip():
-        return _wrong("a name with a color", {name: value}, name)
+        return _unusable("a name with a color", {name: value}, name)
     return _Element(value, name)
 
 
-def _wrong(expected: str, found: object, name: str = "") -> _Element:
-    told = "nothing" if found is None else f"{found!r:.80}"
-    return _Element("", name, f"expected {expected}, found {told}")
+def _unusable(expected: str, value: object, name: str = "") -> _Element:
+    actual = "nothing" if value is None else f"{value!r:.80}"
+    return _Element("", name, f"expected {expected}, found {actual}")
 
 
 _READERS: dict[Form, Callable[[object, Task], list[_Element]]] = {

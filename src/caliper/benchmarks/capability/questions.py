@@ -1,4 +1,4 @@
-"""The questions of CAPability: their payloads, and these as JSON objects with a schema number."""
+"""The question payloads of CAPability, and their encoding as JSON with a schema number."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from caliper.core.keys import fields_of
 
 @dataclass(frozen=True, slots=True)
 class ElementQuestion:
-    """Does the caption state one annotated visual element, and rightly? (paper 3.3)
+    """Whether the caption states an annotated visual element, and correctly (paper 3.3).
 
-    `task` is one of the 13 columns. `element` is what the judge compares with: the
-    annotated category, sentence, text or name, or, for object_number, object_color and
-    dynamic_object_number, the number or colour of `object` (empty elsewhere).
-    For the category tasks (style, camera_angle, camera_movement) `element` is the ground
-    truth that the judge does not see.
+    `task` is one of the 13 columns. `element` is the ground truth: the annotated category,
+    sentence, text or name, or, for object_number, object_color and dynamic_object_number, the
+    number or colour of `object` (empty elsewhere). The judge sees it except in the category
+    tasks (style, camera_angle, camera_movement).
     """
 
     task: str
@@ -28,11 +27,11 @@ class ElementQuestion:
 
 @dataclass(frozen=True, slots=True)
 class MediaQuestion:
-    """A question of the QA form, asked on the picture or clip itself (paper 3.4, KT-bar).
+    """A QA question about the picture or clip itself (paper 3.4, KT-bar).
 
-    `options` carry their letters ("A. 2"); none for an open question. `joins` names the
-    caption item and ordinal whose outcome KT-bar sets against this one's, None when no
-    annotation belongs to the question. `question_id` is the row index of the QA file.
+    `options` include their letters ("A. 2"); empty for an open question. `joins` is the key and
+    ordinal of the caption question that KT-bar pairs it with; None without an annotation.
+    `question_id` is the row index in the QA file.
     """
 
     task: str
@@ -48,18 +47,18 @@ Payload = ElementQuestion | MediaQuestion
 
 
 def encode(payload: Payload) -> dict[str, Any]:
-    """A JSON object; `decode` reads it back to an equal payload."""
+    """Encode a payload as a JSON object, which `decode` turns back into an equal payload."""
     kind = "element" if isinstance(payload, ElementQuestion) else "media"
     return {"schema": SCHEMA, "kind": kind} | fields_of(payload)
 
 
-def decode(written: Mapping[str, Any]) -> Payload:
-    """The payload that `encode` wrote.
+def decode(document: Mapping[str, Any]) -> Payload:
+    """Decode a payload written by `encode`.
 
-    Raises NewerSchema for a schema of a later release, InvalidInput for anything else.
+    Raises NewerSchema for the schema of a later release, InvalidInput for anything else.
     """
     try:
-        fields = dict(written)
+        fields = dict(document)
         schema, kind = fields.pop("schema"), fields.pop("kind")
         if int(schema) > SCHEMA:
             raise NewerSchema(f"schema {schema} is newer than {SCHEMA}", field="schema")

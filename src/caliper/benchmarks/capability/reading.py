@@ -1,18 +1,19 @@
-"""What a judge's reply says: a score, or the categories that the caption states.
+"""Read a judge's reply: a score, or the categories that the caption states.
 
-`strict` reads what the released script reads: code fences around one JSON or Python
-literal; a score as a number or one of "-1", "0", "1"; labels as a text, a list, or a text
-that holds a list, trimmed and lower-cased, a repeated "name: explanation" line counting as
-the name. The annotation that the judge copied is not compared.
+`strict` accepts what the released script does: one JSON or Python literal, possibly in code
+fences; a score as a number or one of "-1", "0", "1"; labels as a text, a list, or a text that
+contains a list. Labels are trimmed and lower-cased, and a repeated "name: explanation" line
+counts as the name. The annotation copied by the judge is not compared.
 
-`lenient` also recovers, marked `repaired`: a trailing comma, prose around the object, a
-bare score or label, "Score: 1", labels parted by commas, thoughts before the answer. Several
-verdicts have to agree (`settled`): what the judge calls its own or final outranks what stands
-before it, and a quotation is no verdict. When any object in the reply breaks off, or has a key
-twice, there is none: what was quoted inside it or before it must not stand in for the judge's own.
+`lenient` also accepts the following, marked `repaired`: a trailing comma, prose around the
+object, a bare score or label, "Score: 1", labels separated by commas, reasoning before the
+answer. Several verdicts must agree (`settled`): one that the judge calls its own or final
+outranks earlier ones, and a quotation is not a verdict. If any object in the reply is incomplete
+or repeats a key, there is no verdict, because a quotation inside or before it must not replace
+the judge's own.
 
-A label outside the task's list is a label that is not the annotated one, as in the
-released script. Neither mode ever raises, whatever the text.
+A label outside the task's list counts as a wrong label, as in the released script. Neither mode
+ever raises, whatever the text.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
 _LOOSE_SCORES = _SCORES | {"+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1}
 _WRAPPING = " \t\r\n\"'`.*"
-_STATED_SCORE = re.compile(
+_SCORE_STATEMENT = re.compile(
     r"\b(?:(?:(?:the|my|final|overall)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}(?:is\b|[:=])"
     r"|I(?:['\u2019]d|\swould)?\s(?:rate|score|give|assign)\s(?:it|this|the)\b[^0-9\n.;+-]{0,30}?)"
     r"[\"'*_\s]{0,4}(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)(?![0-9.]*[0-9])"
@@ -44,7 +45,7 @@ _LIST = re.compile(r"\[\s{0,4}[\"'][^\[\]\n]{1,400}\]")
 
 @dataclass(frozen=True, slots=True)
 class ReplyValue(Generic[Value]):
-    """A value out of a reply, the judge's reason, and whether the format was broken."""
+    """A value read from a reply, the judge's reason, and whether the format was broken."""
 
     value: Value
     reason: str = ""
@@ -52,40 +53,40 @@ class ReplyValue(Generic[Value]):
 
 
 Extract = Callable[[Mapping[Any, Any]], ReplyValue[Value] | None]
-"""The value in an object of a reply, None when it has none."""
+"""Extract the value from an object in a reply; None if it has none."""
 
 
 def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
-    """The score of an open task, -1, 0 or 1; None when the reply holds none."""
+    """Read the score of an open task: -1, 0 or 1; None if the reply has none."""
     extract = partial(_score, lenient=lenient)
-    found = _from_objects(text, extract, _stated_scores, lenient=lenient)
-    if found is None and lenient:
+    reading = _from_objects(text, extract, _score_statements, lenient=lenient)
+    if reading is None and lenient:
         bare = _LOOSE_SCORES.get(unfenced(told(text)).strip(_WRAPPING))
         return None if bare is None else ReplyValue(bare, repaired=True)
-    return found
+    return reading
 
 
 def read_labels(
-    text: str, known: tuple[str, ...], *, lenient: bool
+    text: str, categories: tuple[str, ...], *, lenient: bool
 ) -> ReplyValue[tuple[str, ...]] | None:
-    """The labels of a category task, lower case, at least one; None when there are none.
+    """Read the labels of a category task, in lower case; None if there are none.
 
-    `known` are the task's categories: a bare label has to be one of them or N/A.
+    `categories` are the task's; a bare label must be one of them or N/A.
     """
 
     def extract(fields: Mapping[Any, Any]) -> ReplyValue[tuple[str, ...]] | None:
-        found = _labels(fields.get("pred"), known, lenient=lenient)
-        return found and ReplyValue(found.value, _reason(fields), found.repaired)
+        reading = _labels(fields.get("pred"), categories, lenient=lenient)
+        return reading and ReplyValue(reading.value, _reason(fields), reading.repaired)
 
-    def listed(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
-        return list(_listed_labels(text, voices, known))
+    def labels_in_prose(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
+        return list(_label_statements(text, voices, categories))
 
-    found = _from_objects(text, extract, listed, lenient=lenient)
-    if found is None and lenient:
-        bare = _labels(unfenced(told(text)), known, lenient=True)
-        if bare and set(bare.value) <= {*known, NOT_STATED}:
+    reading = _from_objects(text, extract, labels_in_prose, lenient=lenient)
+    if reading is None and lenient:
+        bare = _labels(unfenced(told(text)), categories, lenient=True)
+        if bare and set(bare.value) <= {*categories, NOT_STATED}:
             return ReplyValue(bare.value, repaired=True)
-    return found
+    return reading
 
 
 def _from_objects(
@@ -98,61 +99,61 @@ def _from_objects(
     inner = unfenced(text)
     whole = read_literal(inner, duplicates=not lenient)
     if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
-        once = not lenient or len(_plain_keys(whole.value)) == len(whole.value)
-        found = extract(whole.value) if once else None
-        if found:
-            return found
+        unique_keys = not lenient or len(_plain_keys(whole.value)) == len(whole.value)
+        reading = extract(whole.value) if unique_keys else None
+        if reading:
+            return reading
     if not lenient:
         return None
     objects = objects_in(told(text))
     if objects is None:
         return None
     voices = Voices.of(objects[1])
-    reads = [
-        (read, Statement(read.value, at, voices.mark_of_object(at)))
+    readings = [
+        (candidate, Statement(candidate.value, at, voices.mark_of_object(at)))
         for at, literal in objects[0]
-        for read in _values(literal.value, extract)
+        for candidate in _values(literal.value, extract)
     ]
-    stated = [*(statement for _, statement in reads), *prose(objects[1], voices)]
-    value = settled(stated, voices)
-    reasons = (read.reason for read, _ in reads if read.value == value)
+    statements = [*(statement for _, statement in readings), *prose(objects[1], voices)]
+    value = settled(statements, voices)
+    reasons = (candidate.reason for candidate, _ in readings if candidate.value == value)
     return None if value is None else ReplyValue(value, next(reasons, ""), repaired=True)
 
 
-def _stated_scores(text: str, voices: Voices) -> list[Statement[int]]:
-    """The scores that prose states: "Score: -1". One that leaves a choice has no value."""
+def _score_statements(text: str, voices: Voices) -> list[Statement[int]]:
+    """Return the scores stated in prose ("Score: -1"). An ambiguous one has no value."""
     return [
         Statement(
             None if match["other"] else _LOOSE_SCORES.get(match["score"]),
             match.start(),
             voices.mark(match.start(), final="final" in match[0].lower()),
         )
-        for match in _STATED_SCORE.finditer(text)
+        for match in _SCORE_STATEMENT.finditer(text)
     ]
 
 
-def _listed_labels(
-    text: str, voices: Voices, known: tuple[str, ...]
+def _label_statements(
+    text: str, voices: Voices, categories: tuple[str, ...]
 ) -> Iterator[Statement[tuple[str, ...]]]:
-    """The lists of labels that prose calls the judge's own, or another's: "My answer: ["up"]"."""
+    """Yield label lists that prose attributes to the judge or to others: "My answer: ["up"]"."""
     for match in _LIST.finditer(text):
         mark = voices.mark_of_object(match.start())
-        found = _labels(match[0], known, lenient=True) if mark is not Stance.STATED else None
-        if found and set(found.value) <= {*known, NOT_STATED}:
-            yield Statement(found.value, match.start(), mark)
+        labels = _labels(match[0], categories, lenient=True) if mark is not Stance.STATED else None
+        if labels and set(labels.value) <= {*categories, NOT_STATED}:
+            yield Statement(labels.value, match.start(), mark)
 
 
 def _values(value: object, extract: Extract[Value]) -> Iterator[ReplyValue[Value]]:
-    """The value of an object, or else those of the objects in it, but for those in its texts."""
-    if isinstance(value, dict) and (found := extract(_plain_keys(value))):
-        yield found
+    """Yield the value of an object, or else of the objects nested in it, except inside strings."""
+    if isinstance(value, dict) and (reading := extract(_plain_keys(value))):
+        yield reading
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _values(inner, extract)
 
 
 def _plain_keys(fields: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The fields with their keys in lower case; none where a key has two writings."""
+    """Fold the keys to lower case; empty if that makes two keys equal."""
     plain = {str(key).casefold(): value for key, value in fields.items()}
     return plain if len(plain) == len(fields) else {}
 
@@ -163,36 +164,36 @@ def _reason(fields: Mapping[Any, Any]) -> str:
 
 
 def _score(fields: Mapping[Any, Any], *, lenient: bool) -> ReplyValue[int] | None:
-    given = fields.get("score")
-    if not isinstance(given, int | float | str):
+    value = fields.get("score")
+    if not isinstance(value, int | float | str):
         return None
-    written = given if isinstance(given, str) else str(given)
-    exact = _SCORES.get(written)
+    score_text = value if isinstance(value, str) else str(value)
+    exact = _SCORES.get(score_text)
     if exact is not None:
         return ReplyValue(exact, _reason(fields))
-    loose = _LOOSE_SCORES.get(written.strip(_WRAPPING)) if lenient else None
+    loose = _LOOSE_SCORES.get(score_text.strip(_WRAPPING)) if lenient else None
     return None if loose is None else ReplyValue(loose, _reason(fields), repaired=True)
 
 
 def _labels(
-    given: object, known: tuple[str, ...], *, lenient: bool
+    value: object, categories: tuple[str, ...], *, lenient: bool
 ) -> ReplyValue[tuple[str, ...]] | None:
-    listed = literal_list(given) if isinstance(given, str) else given
-    if listed is None:
-        listed = [given]
-    if not isinstance(listed, list) or not listed:
+    labels = literal_list(value) if isinstance(value, str) else value
+    if labels is None:
+        labels = [value]
+    if not isinstance(labels, list) or not labels:
         return None
-    if not all(isinstance(label, str) and label.strip() for label in listed):
+    if not all(isinstance(label, str) and label.strip() for label in labels):
         return None
-    exact = tuple(_folded(label) for label in listed)
-    if not lenient or set(exact) <= {*known, NOT_STATED}:
+    exact = tuple(_normalized_label(label) for label in labels)
+    if not lenient or set(exact) <= {*categories, NOT_STATED}:
         return ReplyValue(exact)
-    commas = (part.strip(_WRAPPING) for label in listed for part in label.split(","))
-    parts = tuple(_folded(part) for part in commas if part)
-    if parts and set(parts) <= {*known, NOT_STATED}:
+    commas = (part.strip(_WRAPPING) for label in labels for part in label.split(","))
+    parts = tuple(_normalized_label(part) for part in commas if part)
+    if parts and set(parts) <= {*categories, NOT_STATED}:
         return ReplyValue(parts, repaired=True)
     return ReplyValue(exact)
 
 
-def _folded(label: str) -> str:
+def _normalized_label(label: str) -> str:
     return label.split(":", 1)[0].strip().lower()

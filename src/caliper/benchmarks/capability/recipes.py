@@ -1,4 +1,4 @@
-"""How known figures of CAPability were made; docs/published.md says the same."""
+"""Recipes of CAPability's published figures; keep in step with docs/published.md."""
 
 from __future__ import annotations
 

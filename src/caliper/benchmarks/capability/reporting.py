@@ -1,4 +1,4 @@
-"""The figures and tables of CAPability: 13 columns and their plain mean (paper, Table 3)."""
+"""The figures and tables of CAPability: 13 columns and their unweighted mean (paper, Table 3)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Combine = Callable[[Iterable[float | None]], float | None]
 
 @dataclass(frozen=True, slots=True)
 class _Metric:
-    """A column: its name in report.json and in tables, the cells it is taken over, how.
+    """A column: its names in report.json and tables, its kind of cells, and how it is computed.
 
-    `denominator` names the sums that it is divided by; `part` is set where it is a plain share of
-    one. `bounds` are its least and greatest value.
+    `denominator` names the sums it is divided by; `part` is set if the metric is a plain share.
+    `bounds` are its minimum and maximum.
     """
 
     name: str
@@ -72,17 +72,17 @@ _STABILITY = (
 )
 _COUNTS = {CAPTION: ("n_scored", "n_unscored"), QA: ("qa_n_scored", "qa_n_unscored")}
 _Columns = Mapping[tuple[str, str], tuple[str, ...]]
-"""The cells of each (kind, task), one a repeat, in order."""
+"""The cells of each (kind, task), one per repeat, in order."""
 
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:
-    """Figures for the tasks that the tally holds, and the tables over them."""
+    """Return figures for the tasks in the tally, and tables of them."""
     columns = _columns(tally)
     figures = [
         *_figures_of(_METRICS, columns),
         *_figures_of(_QA_METRICS, columns),
         *_labels(tally, columns, settings),
-        *_apart(columns),
+        *_stability(columns),
         *_counts(columns),
     ]
     paths = frozenset(figure.path for figure in figures)
@@ -96,13 +96,13 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 
 
 def _columns(tally: Tally) -> _Columns:
-    found: dict[tuple[str, str], list[Cell]] = {}
+    cells_of: dict[tuple[str, str], list[Cell]] = {}
     for cell in map(Cell.named, tally):
-        found.setdefault((cell.kind, cell.task), []).append(cell)
+        cells_of.setdefault((cell.kind, cell.task), []).append(cell)
     order = {name: place for place, name in enumerate(NAMES)}
     return {
         column: tuple(cell.name for cell in sorted(cells, key=lambda cell: cell.repeat))
-        for column, cells in sorted(found.items(), key=lambda entry: order[entry[0][1]])
+        for column, cells in sorted(cells_of.items(), key=lambda entry: order[entry[0][1]])
     }
 
 
@@ -113,12 +113,12 @@ def _has_data(tally: Tally, cells: tuple[str, ...]) -> bool:
 def over_repeats(
     measure: Measure, combine: Combine, cells: tuple[str, ...], sums: Mapping[str, Sums]
 ) -> float | None:
-    """A task's figure: the figures of its repeats, combined (one repeat: its figure)."""
+    """Combine the figures of a task's repeats (for one repeat: its figure)."""
     return combine(measure(sums.get(cell, {})) for cell in cells)
 
 
 def over_tasks(tasks: tuple[Statistic, ...], sums: Mapping[str, Sums]) -> float | None:
-    """The average row: the plain mean of the columns that have data (paper, Table 3)."""
+    """Compute the average row: the unweighted mean of columns with data (paper, Table 3)."""
     return mean(statistic(sums) for statistic in tasks)
 
 
@@ -131,8 +131,9 @@ def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]
 
 
 def _labels(tally: Tally, columns: _Columns, settings: Settings) -> list[Figure]:
-    """Of the category tasks whose verdicts say so: how many labels a caption states, and beside
-    a score for any of them that for exactly one.
+    """Figures on labels, for category tasks whose verdicts count them.
+
+    They are the labels per caption and, if any label may match, the F1 for exactly one label.
     """
     category = {
         column: cells
@@ -141,7 +142,7 @@ def _labels(tally: Tally, columns: _Columns, settings: Settings) -> list[Figure]
     }
     any_label = chosen(settings, "category_labels") == "any"
     metrics = (_LABELS, _ONE_LABEL) if any_label else (_LABELS,)
-    # No average: it would be one of three tasks beside others of thirteen.
+    # No average: it would cover three tasks, next to averages over thirteen.
     return [
         figure
         for metric in metrics
@@ -149,10 +150,8 @@ def _labels(tally: Tally, columns: _Columns, settings: Settings) -> list[Figure]
     ]
 
 
-def _apart(columns: _Columns) -> list[Figure]:
-    """Stability: max - min (paper 4.3) and standard deviation over the repeats of the judging,
-    where there are any.
-    """
+def _stability(columns: _Columns) -> list[Figure]:
+    """Stability over repeated judging, if any: range (paper 4.3) and standard deviation."""
     if all(len(cells) < 2 for (kind, _), cells in columns.items() if kind == CAPTION):
         return []
     return [
@@ -166,13 +165,13 @@ def _apart(columns: _Columns) -> list[Figure]:
 def _column_figures(
     metric: _Metric, name: str, combine: Combine, columns: _Columns
 ) -> list[Figure]:
-    """A metric's figure for every task that has cells, and their average."""
+    """Return a metric's figure for every task with cells, and their average."""
     figures = []
     for (kind, task), cells in columns.items():
         if kind != metric.kind:
             continue
-        # Repeats may differ in what they scored: then the mean of shares is not the share
-        # of the sums, and the jackknife has to do.
+        # Repeats may score different questions, so the mean of shares is not the share of the
+        # sums; intervals then come from the jackknife.
         single = bool(metric.part) and len(cells) == 1 and combine is mean
         figures.append(
             Figure(
@@ -200,7 +199,7 @@ def _column_figures(
 
 
 def _kind(combine: Combine) -> Kind:
-    """A range is no smooth function of its clusters: the jackknife says nothing about it."""
+    """A range is not a smooth function of its clusters, so the jackknife does not apply."""
     return Kind.RATIO if combine is mean else Kind.PLAIN
 
 
@@ -230,12 +229,12 @@ def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[
     heads = [metric.title for metric in _METRICS]
     yield _table(title, [*heads, "n"], [*main, "n_scored"], paths, _mean_note(scored))
     yield from _label_table(paths)
-    asked = [metric.name for metric in _QA_METRICS]
+    qa_names = [metric.name for metric in _QA_METRICS]
     if ("average", "qa_accuracy") in paths:
         heads_qa = [metric.title for metric in _QA_METRICS]
         note = "KT-bar: known when asked, but wrong or missing in the caption; lower is better."
         title = "Questions about the media (%)"
-        yield _table(title, [*heads_qa, "n"], [*asked, "qa_n_scored"], paths, note)
+        yield _table(title, [*heads_qa, "n"], [*qa_names, "qa_n_scored"], paths, note)
     if ("average", "range_f1") in paths:
         repeats = max(len(cells) for cells in columns.values())
         for name, title, note in _STABILITY:
@@ -271,7 +270,7 @@ def _path(task: str, metric: _Metric) -> Path:
 def _table(
     title: str, heads: list[str], names: list[str], paths: frozenset[Path], note: str
 ) -> Table:
-    """Tasks by metrics, `average` last; F1 is what the bar chart draws."""
+    """Return a table of tasks by metrics, `average` last; the bar chart shows F1."""
     prefixes = [("tasks", task) for task in NAMES] + [("average",)]
     rows = []
     for prefix in prefixes:

@@ -1,6 +1,6 @@
-"""Rows of CAPability's files: which task they are of, captions, and recorded replies.
+"""Rows of CAPability's files: their tasks, captions, and recorded replies.
 
-Every file is named after its task and holds JSON Lines.
+Every file holds JSON Lines and is named after its task.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Seen = set[tuple[str, str]]
 
 
 def stem_task(row: Row) -> Task:
-    """The task that the row's file is named after. Raises InvalidInput for any other name."""
-    return _known(row, _file_name(row).rsplit(".", 1)[0])
+    """Return the task that the row's file is named after. Raises InvalidInput if there is none."""
+    return _task_named(row, _file_name(row).rsplit(".", 1)[0])
 
 
 def note(row: Row, field: str, problem: str) -> str:
-    """What is wrong with a row, for the plan."""
+    """Describe a problem with a row, for the plan."""
     return note_of(row.wrong(field, problem))
 
 
@@ -32,36 +32,36 @@ def _file_name(row: Row) -> str:
 
 
 def row_task(row: Row) -> Task:
-    """The task of a dataset row.
+    """Return the task of a dataset row.
 
-    Raises InvalidInput when the field is missing, names no task, or disagrees with the file.
+    Raises InvalidInput if the field is missing, names no task, or contradicts the file name.
     """
-    task = _known(row, row.text("task"))
+    task = _task_named(row, row.text("task"))
     if stem_task(row) is not task:
         raise row.wrong("task", f"{task.name!r} in a file that is named after another task")
     return task
 
 
-def _known(row: Row, name: str) -> Task:
+def _task_named(row: Row, name: str) -> Task:
     if name not in TASKS:
         raise row.wrong("task", f"unknown task {name!r}; known: {', '.join(NAMES)}")
     return TASKS[name]
 
 
 def claim(row: Row, seen: Seen, task: Task, field: str) -> str:
-    """The id in `field`, entered into `seen`. Raises InvalidInput for one met before."""
-    found = row.text(field)
-    if (task.name, found) in seen:
-        raise row.wrong(field, f"{found!r} occurs twice in task {task.name}")
-    seen.add((task.name, found))
-    return found
+    """Return the id in `field` and add it to `seen`. Raises InvalidInput for a duplicate."""
+    identifier = row.text(field)
+    if (task.name, identifier) in seen:
+        raise row.wrong(field, f"{identifier!r} occurs twice in task {task.name}")
+    seen.add((task.name, identifier))
+    return identifier
 
 
 def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-    """(`task/file_id`, caption) of rows {file_id, caption} (README, "Inference").
+    """Yield (`task/file_id`, caption) from rows {file_id, caption} (README, "Inference").
 
-    Raises InvalidInput for an unknown task, a missing or duplicate file_id, and a caption that
-    is missing or no text; null stands for none.
+    A null caption means none. Raises InvalidInput for an unknown task, a missing or duplicate
+    file_id, and a caption that is missing or not text.
     """
     seen: Seen = set()
     for row in rows:
@@ -76,13 +76,13 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
 
 
 def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
-    """Recorded replies by key, written as the model would have given them.
+    """Yield recorded replies by key, in the form in which the model would have given them.
 
-    About captions: the judge's JSON fields plus `file_id`, key (task, file_id, ordinal);
-    `response` of dynamic_object_number holds one element an object, in the annotation's
-    order, each the judge's fields or a bare score. About media: {question_id, response},
-    key (qa, task, question_id). Raises InvalidInput for an unknown task and for a missing
-    or duplicate id.
+    About captions: the judge's JSON fields plus `file_id`, keyed (task, file_id, ordinal). In
+    dynamic_object_number, `response` holds one element per object in annotation order, each the
+    judge's fields or a bare score. About media: {question_id, response}, keyed
+    (qa, task, question_id). Raises InvalidInput for an unknown task and for a missing or
+    duplicate id.
     """
     seen: Seen = set()
     for row in rows:
@@ -92,11 +92,11 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
             yield ("qa", task.name, question_id), _text(row.fields.get("response"))
             continue
         file_id = claim(row, seen, task, "file_id")
-        for ordinal, fields in enumerate(_judged(row, task)):
+        for ordinal, fields in enumerate(_judge_fields(row, task)):
             yield (task.name, file_id, str(ordinal)), _text(fields)
 
 
-def _judged(row: Row, task: Task) -> list[object]:
+def _judge_fields(row: Row, task: Task) -> list[object]:
     if task.form is not Form.NUMBERS or "response" not in row.fields:
         return [{name: value for name, value in row.fields.items() if name != "file_id"}]
     response = row.fields["response"]
@@ -104,7 +104,7 @@ def _judged(row: Row, task: Task) -> list[object]:
         response = literal_list(response) or response
     elements = response if isinstance(response, list) else [response]
     return [
-        {"score": element} if _is_score(element) else element  # null stays: there is no reply
+        {"score": element} if _is_score(element) else element  # null means no reply
         for element in elements
     ]
 
@@ -114,7 +114,7 @@ def _is_score(element: object) -> bool:
 
 
 def _text(value: object) -> str:
-    """What the model said: text as it stands, anything else as JSON, nothing for null."""
+    """Return the model's reply: text verbatim, anything else as JSON, "" for null."""
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The lexical judge: each question goes to the rules of its task."""
+"""The lexical judge: dispatch each question to the rules of its task."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ from caliper.lexical.judgements import Judgement, Labels, category_reply, open_r
 from caliper.lexical.text import CaptionText, parse
 
 _OPEN: Mapping[str, Callable[[CaptionText, ElementQuestion], Judgement]] = {
-    "object_category": lambda caption, asked: objects.judge_object(caption, asked.element),
-    "object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object
+    "object_category": lambda caption, question: objects.judge_object(caption, question.element),
+    "object_number": lambda caption, question: numbers.judge_number(
+        caption, question.element, question.object
     ),
-    "object_color": lambda caption, asked: colours.judge_colour(
-        caption, asked.element, asked.object
+    "object_color": lambda caption, question: colours.judge_colour(
+        caption, question.element, question.object
     ),
-    "spatial_relation": lambda caption, asked: spatial.judge_relation(caption, asked.element),
-    "scene": lambda caption, asked: scenes.judge_scene(caption, asked.element),
-    "OCR": lambda caption, asked: ocr.judge_text(caption, asked.element),
-    "character_identification": lambda caption, asked: names.judge_name(caption, asked.element),
-    "dynamic_object_number": lambda caption, asked: numbers.judge_number(
-        caption, asked.element, asked.object
+    "spatial_relation": lambda caption, question: spatial.judge_relation(caption, question.element),
+    "scene": lambda caption, question: scenes.judge_scene(caption, question.element),
+    "OCR": lambda caption, question: ocr.judge_text(caption, question.element),
+    "character_identification": lambda caption, question: names.judge_name(
+        caption, question.element
     ),
-    "action": lambda caption, asked: events.judge_action(caption, asked.element),
-    "event": lambda caption, asked: events.judge_event(caption, asked.element),
+    "dynamic_object_number": lambda caption, question: numbers.judge_number(
+        caption, question.element, question.object
+    ),
+    "action": lambda caption, question: events.judge_action(caption, question.element),
+    "event": lambda caption, question: events.judge_event(caption, question.element),
 }
 _CATEGORY: Mapping[str, Callable[[CaptionText], Labels]] = {
     "camera_angle": angles.read_angle,
@@ -49,16 +51,18 @@ _CATEGORY: Mapping[str, Callable[[CaptionText], Labels]] = {
 
 
 def reply_to(ask: Ask) -> Answer:
-    """The JSON object that the judge would reply."""
+    """Reply to an ask with the JSON object that a judge would give."""
     return judge(ask.question.payload, ask.fields["caption"])
 
 
-def judge(asked: ElementQuestion, text: str) -> Answer:
-    """The reply about a caption."""
+def judge(question: ElementQuestion, text: str) -> Answer:
+    """Judge the caption `text` and return the reply."""
     caption = parse(text)
-    if asked.task in _CATEGORY:
-        return Reply(category_reply(_CATEGORY[asked.task](caption)))
-    if asked.task not in _OPEN:
-        return Failure(Reason.NO_REPLY, f"no rules for the task {asked.task!r}")
-    annotation = f"{{{asked.object}: {asked.element}}}" if asked.object else asked.element
-    return Reply(open_reply(asked.task, annotation, _OPEN[asked.task](caption, asked)))
+    if question.task in _CATEGORY:
+        return Reply(category_reply(_CATEGORY[question.task](caption)))
+    if question.task not in _OPEN:
+        return Failure(Reason.NO_REPLY, f"no rules for the task {question.task!r}")
+    annotation = (
+        f"{{{question.object}: {question.element}}}" if question.object else question.element
+    )
+    return Reply(open_reply(question.task, annotation, _OPEN[question.task](caption, question)))

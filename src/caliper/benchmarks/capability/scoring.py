@@ -1,4 +1,4 @@
-"""Outcomes become sums: one cell a task and repeat, of captions, of QA, and of KT-bar."""
+"""Reduce outcomes to sums: a cell per kind (caption, QA, KT-bar), task and repeat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CAPTION, QA, KT = "caption", "qa", "kt"
 
 
 class Cell(NamedTuple):
-    """What a cell's name tells: one of the kinds above, the task, and the repeat."""
+    """The parts of a cell's name: one of the kinds above, the task, and the repeat."""
 
     kind: str
     task: str
@@ -24,18 +24,18 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How the tally calls it; `named` reads it back."""
+        """The cell's name in the tally, which `named` parses."""
         return f"{self.kind}/{self.task}/{self.repeat}"
 
     @classmethod
     def named(cls, name: str) -> Cell:
-        """The cell of that name."""
+        """Parse a cell's name."""
         kind, task, repeat = name.split("/")
         return cls(kind, task, int(repeat))
 
 
-class _Known(NamedTuple):
-    """A question from the media that was answered right, and what KT-bar needs of it."""
+class _KnownAnswer(NamedTuple):
+    """A correctly answered question about the media, with the data for KT-bar."""
 
     task: str
     cluster: str
@@ -43,15 +43,15 @@ class _Known(NamedTuple):
 
 
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
-    """The tally of items with their outcomes, in any order.
+    """Reduce items and their outcomes, in any order, to a tally.
 
-    A caption and the questions from its media belong to one sample, so tallies of whole
+    A caption and the questions about its media belong to one sample, so tallies over whole
     samples add up to the tally of all.
     """
-    del settings  # They act when replies are read.
+    del settings  # They take effect when replies are read.
     tally = Tally()
-    told: dict[tuple[str, int], dict[int, Fraction]] = {}
-    known: list[_Known] = []
+    caption_scores: dict[tuple[str, int], dict[int, Fraction]] = {}
+    known_answers: list[_KnownAnswer] = []
     for item, by_position in outcomes:
         for question in item.questions:
             payload = question.payload
@@ -63,10 +63,12 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
                 if not isinstance(outcome, Scored):
                     continue
                 if isinstance(payload, ElementQuestion):
-                    told.setdefault((item.key, question.ordinal), {})[repeat] = outcome.score
+                    caption_scores.setdefault((item.key, question.ordinal), {})[repeat] = (
+                        outcome.score
+                    )
                 elif payload.joins and outcome.score == 1:
-                    known.append(_Known(payload.task, item.cluster, payload.joins))
-    _set_against(tally, known, told)
+                    known_answers.append(_KnownAnswer(payload.task, item.cluster, payload.joins))
+    _add_kt(tally, known_answers, caption_scores)
     return tally
 
 
@@ -94,18 +96,20 @@ def _count(
 
 
 def _labels(outcome: Scored) -> Sums:
-    """Of a category that was found: the labels listed, and whether it is the one and right."""
+    """Return the sums of a stated category: labels listed, and whether it was the only label."""
     if not outcome.labels:
         return {}
     right = int(outcome.score == 1 and outcome.labels == 1)
     return {"listed": 1, "labels": outcome.labels, "correct_one": right}
 
 
-def _set_against(
-    tally: Tally, known: Iterable[_Known], told: dict[tuple[str, int], dict[int, Fraction]]
+def _add_kt(
+    tally: Tally,
+    known_answers: Iterable[_KnownAnswer],
+    caption_scores: dict[tuple[str, int], dict[int, Fraction]],
 ) -> None:
-    """KT-bar's sums: what is known, beside what each repeat of the judging found told."""
-    for task, cluster, joins in known:
-        for repeat, score in told.get(joins, {}).items():
+    """Add KT-bar's sums: each known answer paired with the caption's score in every repeat."""
+    for task, cluster, joins in known_answers:
+        for repeat, score in caption_scores.get(joins, {}).items():
             cell = Cell(KT, task, repeat).name
             tally.add(cell, cluster, known=1, untold=int(score != 1))

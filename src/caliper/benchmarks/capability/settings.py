@@ -1,4 +1,4 @@
-"""The protocol choices of CAPability (protocol, section 1)."""
+"""The protocol settings of CAPability (protocol, section 1)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _NOTES = {
 
 
 def chosen(settings: Settings, name: str) -> str:
-    """The choice in force: the default where the settings do not say."""
+    """Return the value of a setting, or its default."""
     return settings.get(name, _DEFAULTS[name])
 
 
 def notes(settings: Settings) -> tuple[str, ...]:
-    """A sentence for every choice that is not the default."""
+    """Return a sentence for every value that differs from the default."""
     return tuple(
         note for (name, choice), note in _NOTES.items() if chosen(settings, name) == choice
     )

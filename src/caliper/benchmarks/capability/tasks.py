@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 NOT_STATED = "n/a"
-"""What the judge of a category task lists when the caption states none (Fig. A3), folded."""
+"""The judge's label, in lower case, if a caption states no category (Fig. A3)."""
 
 
 class Medium(StrEnum):
-    """What a task's samples are: static dimensions have images, dynamic ones videos."""
+    """The medium of a task: static dimensions have images, dynamic ones videos."""
 
     IMAGE = "image"
     VIDEO = "video"
 
 
 class Form(StrEnum):
-    """How a task is annotated, and thereby how it is asked."""
+    """The form of a task's annotations, which determines how it is asked."""
 
     TEXT = "a text"
     NUMBER = "one object with its number"
@@ -28,22 +28,22 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A category's exact annotation string, and how the judge's prompt explains it."""
+    """A category's exact annotation string, and its explanation in the judge's prompt."""
 
     name: str
     explanation: str
 
     @property
     def line(self) -> str:
-        """`name: explanation`, as Fig. A3 lists it."""
+        """`name: explanation`, as in Fig. A3."""
         return f"{self.name}: {self.explanation}"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One column. `asks` is the question as people read it, with an `{object}` gap.
+    """A column of the results. `asks` is the readable question, with an `{object}` placeholder.
 
-    `open_qa` tells that the QA form has no options (appendix B.4).
+    `open_qa`: the QA form has no options (appendix B.4).
     """
 
     name: str
@@ -81,7 +81,7 @@ _MOVEMENTS = (
     ),
     Category("fixed", "camera is almost fixed and does not change"),
 )
-# The paper prints no explanations for these two; the words are ours.
+# The paper gives no explanations for these two; the wording is ours.
 _ANGLES = (
     Category("level angle", "the camera looks straight ahead, at the height of the subject"),
     Category("high angle", "the camera looks down on the subject from above"),
@@ -151,7 +151,7 @@ NAMES = tuple(TASKS)
 ALTERNATIVES = (
     TASKS["camera_angle"].labels,
     TASKS["style"].labels,
-    # The names of movements are words of any caption; these are how Fig. A3 explains them.
+    # Names of movements are common words in captions; these are the terms of Fig. A3.
     ("pan left", "pan right", "tilt up", "tilt down", "zoom in", "zoom out"),
 )
-"""Names of which a caption that knows the angle, style or movement states one or few."""
+"""Groups of names of which an honest caption states one or a few."""

@@ -1,6 +1,4 @@
-"""The declaration of CaptionQA: multiple-choice questions that a reader answers from the caption
-alone.
-"""
+"""The declaration of CaptionQA: multiple choice, answered by a reader from the caption alone."""
 
 from __future__ import annotations
 
@@ -49,19 +47,19 @@ def _looks_like(suffix: str, first: Any) -> str | None:
 _QUESTIONS = {"questions", "question"}
 
 
-def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
-    """The question {id, domain, question, choices, answer}."""
-    question = {name: written[name] for name in ("question", "choices", "answer")}
+def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+    """Plan a check question {id, domain, question, choices, answer}."""
+    question = {name: entry[name] for name in ("question", "choices", "answer")}
     fields = {
-        "id": written["id"],
-        "images": [written["id"]],
-        "domain": written["domain"],
+        "id": entry["id"],
+        "images": [entry["id"]],
+        "domain": entry["domain"],
         "questions": [{**question, "category": ["Written - Written"]}],
     }
-    request = PlanRequest(settings, captions=frozenset((written["id"],)))
+    request = PlanRequest(settings, captions=frozenset((entry["id"],)))
     (item,) = planning.plan([Row("captionqa.jsonl", 1, fields)], request)
     shown = item.questions[-1].payload.shown
-    letter = options.label(shown.index(written["answer"]))
+    letter = options.label(shown.index(entry["answer"]))
     return CheckQuestion(item, "choice", {"letter": letter})
 
 
@@ -94,7 +92,7 @@ from id to text.
         **dict.fromkeys(("score", "accuracy"), Better.MORE),
         # Questions that the caption does not answer (paper 3.4).
         **dict.fromkeys(("cannot", "cannot_of_all"), Better.LESS),
-        # What is lost from the picture to the caption (paper 5).
+        # Information lost between picture and caption (paper 5).
         "utility_gap": Better.LESS,
     },
     dimension=_dimension,
@@ -105,7 +103,7 @@ from id to text.
     replies=Layout(FileFormat.OBJECT_FOLDER),
     recorded=rows.recorded,
     record_key=rows.record_key,
-    # Its own questions are asked on the image: there is no other file of them.
+    # The same questions are asked about the image: there is no separate file.
     qa_replies=Layout(FileFormat.OBJECT_FOLDER),
     caption_prompts=examining.CAPTION_PROMPTS,
     caption_template=examining.caption_template,

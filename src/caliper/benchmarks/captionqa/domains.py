@@ -1,4 +1,4 @@
-"""The four domains (paper 3.2) and the ways in which files spell them."""
+"""The four domains (paper 3.2) and their spellings in files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _SPELLINGS = {
 
 
 def domain_of(row: Row) -> str:
-    """The domain that a row states, or else the one that the prefix of its id tells.
+    """Return the domain stated in a row, or else the one implied by the prefix of its id.
 
-    Case, spaces, hyphens and underscores do not matter ("E-commerce", "Embodied AI").
-    Raises InvalidInput naming the known domains.
+    Case, spaces, hyphens and underscores are ignored ("E-commerce", "Embodied AI"). Raises
+    InvalidInput with the known domains.
     """
-    written = row.fields.get("domain")
-    if written is None or written == "":
+    value = row.fields.get("domain")
+    if value is None or value == "":
         return _from_prefix(row)
-    spelling = "".join(letter for letter in str(written).casefold() if letter.isalnum())
+    spelling = "".join(letter for letter in str(value).casefold() if letter.isalnum())
     if spelling not in _SPELLINGS:
-        raise row.wrong("domain", f"unknown domain {written!r:.60}; known: {', '.join(DOMAINS)}")
+        raise row.wrong("domain", f"unknown domain {value!r:.60}; known: {', '.join(DOMAINS)}")
     return _SPELLINGS[spelling]
 
 

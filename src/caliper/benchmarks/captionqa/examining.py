@@ -1,4 +1,4 @@
-"""The prompts of captions and questions, and the reading of the replies."""
+"""Examine a caption or image: prompts, questions, and reading of the replies."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from caliper.core.report import Generation
 
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
-    """Ask every question of the item at once, and return their verdicts in index order.
+    """Ask all questions of the item at once, and return their verdicts in index order.
 
-    A missing caption makes each question Unscored(no_caption), without a call. A blank one goes
-    to the reader (released script) unless the settings leave it unscored.
+    A missing caption makes each question Unscored(no_caption), without a call. A blank one is
+    sent to the reader (released script) unless the settings leave it unscored.
     """
     no_caption = lacks_caption(item, caption, settings)
     verdicts: list[Verdict] = []
@@ -39,18 +39,18 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
             evidence = Evidence(explanation=question.note)
             verdicts.append(Verdict(index, Unscored(reason), evidence))
     reading = choices.choice(settings, choices.READING)
-    results = yield from ask_and_read(asks, lambda asked, reply: read(asked, reply, reading))
+    results = yield from ask_and_read(asks, lambda request, reply: read(request, reply, reading))
     verdicts.extend(verdicts_of(indices, results))
     return tuple(sorted(verdicts, key=lambda verdict: verdict.index))
 
 
-def read(asked: Ask, reply: str, reading: str) -> Reading:
-    """The outcome of a reply. What cannot be read is wrong by `released`, else Unscored."""
-    payload = asked.question.payload
-    found = READERS[reading](reply, payload.shown, payload.question)
-    if found.place is not None:
-        chosen = f"chose {payload.shown[found.place]}"
-        return Reading(Scored(score(payload, found.place)), chosen, found.repaired)
+def read(request: Ask, reply: str, reading: str) -> Reading:
+    """Read the outcome of a reply. An unreadable one is wrong if `released`, else Unscored."""
+    payload = request.question.payload
+    choice = READERS[reading](reply, payload.shown, payload.question)
+    if choice.place is not None:
+        chosen = f"chose {payload.shown[choice.place]}"
+        return Reading(Scored(score(payload, choice.place)), chosen, choice.repaired)
     if reading == "released":
         return Reading(Scored(WRONG), "unreadable, which the released script counts as wrong")
     return Reading(UNREADABLE, "no option could be read from the reply")
@@ -64,9 +64,9 @@ READER_ON_IMAGE = "captionqa/reader_on_image"
 
 
 def caption_template(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
-    """The template and fields of one of the caption prompts.
+    """Return the template and fields of a caption prompt.
 
-    Only the taxonomy's words depend on the domain; it raises UnknownName for an unknown one.
+    Only the taxonomy prompt depends on the domain. Raises UnknownName if it is unknown there.
     """
     if prompt != "taxonomy":
         return f"captionqa/caption_{prompt}", {}
@@ -82,10 +82,10 @@ def ask(
     caption: str | None,
     settings: Settings,
 ) -> Ask:
-    """Ask for the letter of an option, with the temperature and tokens that the settings say.
+    """Ask for the letter of an option, with temperature and token limit from the settings.
 
-    About a caption, the caption stands first in the prompt, so that all questions about it
-    share a prefix and the server's prefix cache serves it.
+    The prompt starts with the caption, if any, so that all questions about it share a prefix in
+    the server's prefix cache.
     """
     payload = question.payload
     # One prompt for all blank captions.
@@ -105,7 +105,7 @@ def ask(
 
 
 def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
-    """What `ask` asks with under these settings."""
+    """Return the template, decoding and repeats that `ask` uses under these settings."""
     prompt = READER_ON_IMAGE if source is Source.MEDIA else READER
     return Generation((prompt,), _decoding(settings), repeats or 1)
 
@@ -116,5 +116,5 @@ def _decoding(settings: Settings) -> Decoding:
 
 
 def lettered(shown: tuple[str, ...]) -> str:
-    """The options one a line, each behind its letter."""
+    """Format the options, one per line, each after its letter."""
     return "\n".join(f"{label(place)}. {text}" for place, text in enumerate(shown))

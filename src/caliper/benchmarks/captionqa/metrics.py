@@ -1,7 +1,8 @@
 """The figures of CaptionQA as functions of sums (paper 3.4).
 
-A cell's sums: `scored` questions, `points` (their scores added up), `correct` ones,
-`offered` (those that had the cannot option), `cannot` (those that chose it), `unscored`.
+A cell's sums: `scored` questions, `points` (the sum of their scores), `correct` answers,
+`offered` (scored questions with the cannot option), `cannot` (answers that chose it),
+`unscored` questions.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from caliper.core.tally import Amount, Sums, add_up
 
 @dataclass(frozen=True, slots=True)
 class ShareMetric:
-    """A share in percent: `part` over `whole`. A score is no proportion: it has partial credit."""
+    """A percentage, `part` of `whole`. A score is not a proportion: it has partial credit."""
 
     name: str
     part: str
@@ -29,7 +30,7 @@ class ShareMetric:
 METRICS = (
     ShareMetric("score", "points", "scored", Kind.RATIO),
     ShareMetric("accuracy", "correct", "scored"),
-    # The paper's tables divide by the questions that have the option, the released script by all.
+    # The paper's tables divide by questions with the option, the released script by all.
     ShareMetric("cannot", "cannot", "offered"),
     ShareMetric("cannot_of_all", "cannot", "scored"),
 )
@@ -39,24 +40,25 @@ COUNTS = (("n_scored", "scored"), ("n_unscored", "unscored"))
 
 
 def percent(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
-    """The metric over all questions of the cells, in percent; None without data."""
+    """Compute the metric over all questions of the cells, in percent; None without data."""
     return _plain(_share(metric, cells, sums))
 
 
 def mean_percent(
     metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
 ) -> float | None:
-    """The unweighted mean of the metric over the cells, in percent; None if one has no data.
-    What cells `sums` does not hold is asked of the others.
+    """Compute the unweighted mean of the metric over the cells, in percent.
+
+    None if a cell has no data. Cells missing from `sums` are ignored.
     """
     return _plain(_mean(metric, cells, sums))
 
 
 def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
-    """The utility gap (paper 5): the score on the image minus that on the caption, in points.
+    """Compute the utility gap (paper 5): score on the image minus score on the caption, in points.
 
-    `pairs` holds (image cell, caption cell) of each domain; `reading` is that of the overall,
-    domains or questions.
+    `pairs` holds (image cell, caption cell) per domain; `reading` selects how the overall is
+    computed, over domains or questions.
     """
     of = OVERALL[reading]
     on_image = of(SCORE, tuple(image for image, _ in pairs), sums)
@@ -65,29 +67,31 @@ def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
 
 
 def count(amount: str, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float:
-    """The amount, added up over the cells."""
-    return float(_added(cells, sums).get(amount, 0))
+    """Sum the amount over the cells."""
+    return float(_summed(cells, sums).get(amount, 0))
 
 
 def _share(
     metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
 ) -> Fraction | None:
-    added = _added(cells, sums)
-    whole = added.get(metric.whole, 0)
-    return Fraction(added.get(metric.part, 0)) / whole * 100 if whole else None
+    totals = _summed(cells, sums)
+    whole = totals.get(metric.whole, 0)
+    return Fraction(totals.get(metric.part, 0)) / whole * 100 if whole else None
 
 
 def _mean(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:
     values = [_share(metric, (cell,), sums) for cell in cells if cell in sums]
-    known = [value for value in values if value is not None]
-    return sum(known, Fraction()) / len(values) if values and len(known) == len(values) else None
+    present = [value for value in values if value is not None]
+    return (
+        sum(present, Fraction()) / len(values) if values and len(present) == len(values) else None
+    )
 
 
 OVERALL = {"domains": _mean, "questions": _share}
-"""A metric over several cells, by the reading of the overall; None without data."""
+"""Functions that compute a metric over several cells, by reading of the overall."""
 
 
-def _added(cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Mapping[str, Amount]:
+def _summed(cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Mapping[str, Amount]:
     return add_up(sums.get(cell, {}) for cell in cells)
 
 
@@ -96,7 +100,7 @@ def _plain(value: Fraction | None) -> float | None:
 
 
 def over_questions(path: Path, cells: tuple[str, ...]) -> list[Figure]:
-    """All metrics and counts over the questions of the cells, below `path`."""
+    """Return all metrics and counts over the questions of the cells, below `path`."""
     shares = [
         Figure(
             (*path, metric.name),
@@ -113,9 +117,9 @@ def over_questions(path: Path, cells: tuple[str, ...]) -> list[Figure]:
 
 
 def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
-    """All metrics as the unweighted mean over the cells, and the counts, below `path`.
+    """Return all metrics as unweighted means over the cells, and the counts, below `path`.
 
-    A cell in which a metric has no data takes no part in its mean.
+    Cells without data for a metric are left out of its mean.
     """
     means = []
     for metric in METRICS:
@@ -134,7 +138,7 @@ def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
 
 
 def _domains(metric: ShareMetric, cells: tuple[str, ...]) -> tuple[Figure, ...]:
-    """The metric of every domain's cell."""
+    """Return the metric for each domain's cell."""
     return tuple(
         Figure(
             ("domains", cell.split("/")[1], metric.name),
@@ -161,7 +165,7 @@ def _counts(path: Path, cells: tuple[str, ...]) -> list[Figure]:
 
 
 def gap_figure(path: Path, reading: str, pairs: Pairs) -> Figure:
-    """The utility gap over some domains, at `path`."""
+    """Return the figure at `path` for the utility gap over some domains."""
     cells = tuple(cell for pair in pairs for cell in pair)
     return Figure(
         path,

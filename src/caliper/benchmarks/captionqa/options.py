@@ -1,4 +1,4 @@
-"""Options of a question: which get the cannot option, in what order, under what letters."""
+"""Options of a question: the cannot option, their order, and their letters."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Permutation = tuple[int, ...]
 
 
 def yes_no_released(question: str, choices: Sequence[str]) -> bool:
-    """Tell by the released rule whether a question is answered yes or no.
+    """Whether a question is a yes/no question by the released rule.
 
-    Some choice contains "yes" and some choice contains "no", wherever ("Snow" counts), or
-    the question opens with an auxiliary verb and a space.
+    It is if some choice contains "yes" and some choice contains "no" anywhere ("Snow" counts),
+    or if the question opens with an auxiliary verb and a space.
     """
     lowered = [choice.lower() for choice in choices]
     in_choices = any("yes" in choice for choice in lowered) and any(
@@ -34,9 +34,9 @@ def yes_no_released(question: str, choices: Sequence[str]) -> bool:
 
 
 def yes_no_exact(question: str, choices: Sequence[str]) -> bool:  # noqa: ARG001 - a YesNoRule
-    """Tell the same by whole words: some choice has the word "yes", some choice the word "no".
+    """Whether some choice has the word "yes" and some choice the word "no".
 
-    How the question opens does not matter: "Is it red or blue?" is not answered yes or no.
+    The question's opening does not matter: "Is it red or blue?" is not a yes/no question.
     """
     return any(map(_YES.search, choices)) and any(map(_NO.search, choices))
 
@@ -45,28 +45,28 @@ YES_NO_RULES: dict[str, YesNoRule] = {"released": yes_no_released, "exact": yes_
 
 
 def drawn_for_question(seed: int, item: str, ordinal: int, size: int) -> Permutation:
-    """Caliper's permutation: it depends on the seed, the item and the ordinal, nothing else."""
+    """Return Caliper's permutation, which depends only on the seed, the item and the ordinal."""
     digest = hashlib.sha256(f"{seed}\0{item}\0{ordinal}".encode("utf-8", "surrogatepass")).digest()
-    # A reproducible order is what is wanted; nobody must be kept from guessing it.
+    # The order must be reproducible, not unpredictable.
     return shuffled(random.Random(int.from_bytes(digest[:8])), size)  # noqa: S311
 
 
 def released_generator() -> random.Random:
-    """The one generator of the released script. Its seed is 0 whatever the run's seed is."""
-    # The same: a reproducible order, no secret.
+    """Return the single generator of the released script; its seed is 0, not the run's seed."""
+    # Reproducible, not unpredictable, as above.
     return random.Random(0)  # noqa: S311
 
 
 def shuffled(generator: random.Random, size: int) -> Permutation:
-    """The next permutation of 0 .. size - 1; it advances the generator."""
+    """Draw the next permutation of 0 .. size - 1 from the generator."""
     order = list(range(size))
     generator.shuffle(order)
     return tuple(order)
 
 
 def label(place: int) -> str:
-    """What stands before the option shown at `place`: A to Z, then the numbers from 27.
+    """Return the label of the option shown at `place`: A to Z, then the numbers from 27.
 
-    Both readings take a number for a place counted from 1, so those can be read as well.
+    Both readings interpret a number as a 1-based position, so these labels are readable too.
     """
     return string.ascii_uppercase[place] if place < 26 else str(place + 1)

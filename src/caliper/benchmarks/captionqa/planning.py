@@ -1,4 +1,4 @@
-"""From samples to items: ground truth, cannot option, order of options."""
+"""Plan items from samples: ground truth, cannot option, order of options."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Draw = Callable[[str, int, int], options.Permutation]
 
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-    """Items in the order of the dataset.
+    """Yield items in dataset order.
 
-    When questions from the media are asked, each item is followed by one with the same
-    questions in the same order of options, asked on the picture (paper 5).
+    If questions about the media are requested, each item is followed by one that asks the same
+    questions, with the same option order, about the picture (paper 5).
 
     Raises InvalidInput for a broken file, an unknown setting, and `shuffle: released`
     without supplied captions.
@@ -53,8 +53,8 @@ def _draw(request: PlanRequest) -> Draw:
     captions, generator = request.captions, options.released_generator()
 
     def released(item: str, ordinal: int, size: int) -> options.Permutation:
-        # The released script never asks about a sample without a caption, and does not
-        # advance its generator there. Asked on the picture, the order is Caliper's.
+        # The released script skips samples without a caption and does not advance its
+        # generator for them. For questions about their pictures the order is Caliper's.
         if item not in captions:
             return for_question(item, ordinal, size)
         return options.shuffled(generator, size)
@@ -81,43 +81,43 @@ def _question(
     sample: RawSample, ordinal: int, entry: Entry, rule: options.YesNoRule, draw: Draw
 ) -> Question[ChoiceQuestion]:
     try:
-        stated = read_entry(entry)
+        fields = read_entry(entry)
     except InvalidInput as error:
-        nothing = ChoiceQuestion(sample.domain, "", "", (), -1, has_cannot=False, permutation=())
-        return Question(ordinal, nothing, unscored=Reason.BAD_INPUT, note=note_of(error))
-    answer = ground_truth(stated)
-    has_cannot = not rule(stated.question, stated.choices)
-    size = len(stated.choices) + has_cannot
-    trouble = _trouble(stated, answer)
+        empty = ChoiceQuestion(sample.domain, "", "", (), -1, has_cannot=False, permutation=())
+        return Question(ordinal, empty, unscored=Reason.BAD_INPUT, note=note_of(error))
+    answer = ground_truth(fields)
+    has_cannot = not rule(fields.question, fields.choices)
+    size = len(fields.choices) + has_cannot
+    fault = _fault(fields, answer)
     payload = ChoiceQuestion(
         domain=sample.domain,
-        category=stated.category,
-        question=stated.question,
-        choices=stated.choices,
-        answer=-1 if trouble else answer,
+        category=fields.category,
+        question=fields.question,
+        choices=fields.choices,
+        answer=-1 if fault else answer,
         has_cannot=has_cannot,
-        permutation=tuple(range(size)) if trouble else draw(sample.id, ordinal, size),
+        permutation=tuple(range(size)) if fault else draw(sample.id, ordinal, size),
     )
-    if not trouble:
+    if not fault:
         return Question(ordinal, payload)
-    name, message = trouble
+    name, message = fault
     note = note_of(entry.row.wrong(entry.field(name), message))
     return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)
 
 
-def ground_truth(stated: QuestionFields) -> int:
-    """The first choice that equals the answer after trimming; -1 when none does."""
-    answer = stated.answer.strip()
-    trimmed = [choice.strip() for choice in stated.choices]
+def ground_truth(fields: QuestionFields) -> int:
+    """Return the index of the first choice equal to the answer after trimming; -1 if none."""
+    answer = fields.answer.strip()
+    trimmed = [choice.strip() for choice in fields.choices]
     return trimmed.index(answer) if answer in trimmed else -1
 
 
-def _trouble(stated: QuestionFields, answer: int) -> tuple[str, str] | None:
-    """The field and the fault of a question that cannot be scored."""
-    if len(stated.choices) < 2:
-        return "choices", f"expected at least 2 choices, found {len(stated.choices)}"
+def _fault(fields: QuestionFields, answer: int) -> tuple[str, str] | None:
+    """Return the field and fault of a question that cannot be scored; None if it can."""
+    if len(fields.choices) < 2:
+        return "choices", f"expected at least 2 choices, found {len(fields.choices)}"
     if answer < 0:
-        return "answer", f"{stated.answer!r:.60} is none of the choices"
+        return "answer", f"{fields.answer!r:.60} is none of the choices"
     return None
 
 

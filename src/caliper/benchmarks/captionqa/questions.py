@@ -1,4 +1,4 @@
-"""The questions of CaptionQA: their payload, and this as a JSON object with a schema number."""
+"""The question payload of CaptionQA, and its encoding as JSON with a schema number."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from caliper.core.keys import fields_of
 
 @dataclass(frozen=True, slots=True)
 class ChoiceQuestion:
-    """A multiple-choice question, with its order of options fixed when planned (paper 3.4).
+    """A multiple-choice question; planning fixes the order of its options (paper 3.4).
 
-    `choices` are the original ones, `answer` the index of the right one, or -1 when the
-    ground truth is bad. `has_cannot` tells that "Cannot answer from the caption" stands
-    behind them. `permutation` orders the options: shown[i] = options[permutation[i]].
+    `choices` are the original ones; `answer` is the index of the right one, or -1 if the ground
+    truth is bad. If `has_cannot`, the options are the choices followed by "Cannot answer from
+    the caption". `permutation` orders the options: shown[i] = options[permutation[i]].
     `category` is the first full category, "Top - Sub".
     """
 
@@ -30,7 +30,7 @@ class ChoiceQuestion:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The options in the order in which they are asked."""
+        """The options in the order shown."""
         options = (*self.choices, CANNOT) if self.has_cannot else self.choices
         return tuple(options[place] for place in self.permutation)
 
@@ -42,16 +42,16 @@ SCHEMA = 1
 
 
 def encode(payload: ChoiceQuestion) -> dict[str, Any]:
-    """The payload as a JSON object; `decode` reads it back to an equal one."""
-    written = {"schema": SCHEMA, **fields_of(payload)}
+    """Encode a payload as a JSON object, which `decode` turns back into an equal payload."""
+    document = {"schema": SCHEMA, **fields_of(payload)}
     return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in written.items()
+        name: list(value) if isinstance(value, tuple) else value for name, value in document.items()
     }
 
 
-def decode(written: Mapping[str, Any]) -> ChoiceQuestion:
-    """The payload that `encode` wrote. Raises NewerSchema, or InvalidInput for anything else."""
-    schema = written.get("schema")
+def decode(document: Mapping[str, Any]) -> ChoiceQuestion:
+    """Decode a payload written by `encode`. Raises NewerSchema, or InvalidInput otherwise."""
+    schema = document.get("schema")
     if not isinstance(schema, int):
         raise InvalidInput("no schema number", field="schema")
     if schema > SCHEMA:
@@ -60,13 +60,13 @@ def decode(written: Mapping[str, Any]) -> ChoiceQuestion:
         )
     try:
         return ChoiceQuestion(
-            domain=str(written["domain"]),
-            category=str(written["category"]),
-            question=str(written["question"]),
-            choices=tuple(str(choice) for choice in written["choices"]),
-            answer=int(written["answer"]),
-            has_cannot=bool(written["has_cannot"]),
-            permutation=tuple(int(place) for place in written["permutation"]),
+            domain=str(document["domain"]),
+            category=str(document["category"]),
+            question=str(document["question"]),
+            choices=tuple(str(choice) for choice in document["choices"]),
+            answer=int(document["answer"]),
+            has_cannot=bool(document["has_cannot"]),
+            permutation=tuple(int(place) for place in document["permutation"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"not a CaptionQA question: {error!r}") from error

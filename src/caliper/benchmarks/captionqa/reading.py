@@ -1,7 +1,7 @@
-"""Which option a reply chooses.
+"""Read which option a reply chooses.
 
-`released` is what the authors' script does, step by step. `lenient` reads as a person would:
-letters and texts of options, JSON, and "not mentioned". Neither ever raises.
+`released` follows the authors' script step by step. `lenient` reads as a person would: letters
+and texts of options, JSON, and "not mentioned". Neither ever raises.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from caliper.benchmarks.letters import chosen
 
 @dataclass(frozen=True, slots=True)
 class OptionChoice:
-    """The place of the chosen option among those shown, None when none could be read.
+    """The index of the chosen option among those shown; None if unreadable.
 
-    `repaired` tells that the released reading finds another one, or none.
+    `repaired`: the released reading finds a different option, or none.
     """
 
     place: int | None
@@ -26,23 +26,24 @@ class OptionChoice:
 
 
 LetterReader = Callable[[str, Sequence[str], str], OptionChoice]
-"""What reads a reply, given the options shown and the question."""
+"""Read a reply, given the options shown and the question."""
 
 _ANY_CAPITAL = re.compile(r"\b([A-Z])\b")
 _ANY_NUMBER = re.compile(r"\b([1-9][0-9]?)\b")
 
 
 def read_released(reply: str, shown: Sequence[str], question: str = "") -> OptionChoice:  # noqa: ARG001 - one signature for all readings
-    """The released reading, in its order. It does not look at the question.
+    """Read a reply as the released script does, step by step, ignoring the question.
 
-    Keep what follows the first "</think>", then the first "Answer: ", then, if a newline is
-    left, the first newline. The first standalone capital of the upper-cased rest, if it is
-    in range; else a standalone 1 to 99 as a place counted from 1; else nothing.
+    Keep the text after the first "</think>", then after the first "Answer: ", then after the
+    first newline, as far as they occur. In the upper-cased rest take the first standalone
+    capital, if in range; else the first standalone number from 1 to 99 as a 1-based position;
+    else nothing.
     """
-    return OptionChoice(_released(reply, len(shown)))
+    return OptionChoice(_released_place(reply, len(shown)))
 
 
-def _released(reply: str, count: int) -> int | None:
+def _released_place(reply: str, count: int) -> int | None:
     rest = reply
     for mark in ("</think>", "Answer: ", "\n"):
         rest = rest.partition(mark)[2] if mark in rest else rest
@@ -61,14 +62,16 @@ def _place(letter: str) -> int:
 
 
 def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> OptionChoice:
-    """The lenient reading (ours): the option that the reply as a whole chooses (`chosen`).
+    """Read the option that the reply as a whole chooses (`letters.chosen`; ours).
 
-    Words that say that the caption does not hold the answer choose "Cannot answer from the
-    caption" where it is shown.
+    Statements that the caption does not contain the answer choose "Cannot answer from the
+    caption" if that is shown.
     """
     cannot = shown.index(CANNOT) if CANNOT in shown else None
     place = chosen(reply, shown, cannot, question)
-    return OptionChoice(place, repaired=place is not None and place != _released(reply, len(shown)))
+    return OptionChoice(
+        place, repaired=place is not None and place != _released_place(reply, len(shown))
+    )
 
 
 READERS: dict[str, LetterReader] = {"lenient": read_lenient, "released": read_released}

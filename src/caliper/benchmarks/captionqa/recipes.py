@@ -1,4 +1,4 @@
-"""How known figures of CaptionQA were made; docs/published.md says the same."""
+"""Recipes of CaptionQA's published figures; keep in step with docs/published.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From sums to figures and tables."""
+"""The figures and tables of CaptionQA."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOTE = (
 
 
 def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
-    """The question as people read it; its dimension is the domain."""
+    """Return the question in readable form; its dimension is the domain."""
     payload = question.payload
     expected = payload.choices[payload.answer] if payload.answer >= 0 else ""
     on_image = " on the image" if item.source is Source.MEDIA else ""
@@ -38,7 +38,7 @@ def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
 
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:
-    """Figures per domain, category and overall; tables of them; the utility gap if asked."""
+    """Return figures and tables per domain, category and overall, and the utility gap if any."""
     reading = choices.choice(settings, choices.OVERALL)
     domains = _totals(tally, CAPTION)
     on_image = _totals(tally, IMAGE)
@@ -46,9 +46,9 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     for name, kind in (("categories", TOP), ("subcategories", FULL)):
         for cell in sorted(cell for cell in tally if cell.startswith(f"{kind}/")):
             figures += over_questions((name, *cell.split("/", 2)[1:]), (cell,))
-    apart, apart_tables = stability(tally, reading)
-    figures += apart
-    tables = [_main_table(domains, reading), *apart_tables, *_category_tables(tally, domains)]
+    stability_figures, stability_tables = stability(tally, reading)
+    figures += stability_figures
+    tables = [_main_table(domains, reading), *stability_tables, *_category_tables(tally, domains)]
     if on_image:
         overall = _overall(("qa_on_image", "overall"), on_image, reading)
         figures += [*overall, *_by_domain("qa_on_image", on_image)]
@@ -63,7 +63,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 
 
 def _totals(tally: Tally, kind: str) -> dict[str, Sums]:
-    """The sums of the cells of a kind, by cell, in the order of the domains."""
+    """Return the sums of a kind's cells, by cell, in domain order."""
     cells = [f"{kind}/{domain}" for domain in DOMAINS]
     return {cell: tally.total(cell) for cell in cells if cell in tally}
 
@@ -90,7 +90,7 @@ def _by_domain(name: str, totals: Mapping[str, Sums]) -> list[Figure]:
 
 
 def _pairs(domains: Mapping[str, Sums], on_image: Mapping[str, Sums]) -> Pairs:
-    """(image cell, caption cell) of the domains in which both have scores."""
+    """Return (image cell, caption cell) per domain in which both have scores."""
     pairs = ((cell, f"{CAPTION}/{_domain(cell)}") for cell in on_image)
     return tuple(
         (image, caption)
@@ -101,8 +101,8 @@ def _pairs(domains: Mapping[str, Sums], on_image: Mapping[str, Sums]) -> Pairs:
 
 def _gaps(domains: Mapping[str, Sums], on_image: Mapping[str, Sums], reading: str) -> list[Figure]:
     pairs = _pairs(domains, on_image)
-    each = [gap_figure(("utility_gap", _domain(pair[0])), reading, (pair,)) for pair in pairs]
-    return [*each, gap_figure(("utility_gap", "overall"), reading, pairs)]
+    figures = [gap_figure(("utility_gap", _domain(pair[0])), reading, (pair,)) for pair in pairs]
+    return [*figures, gap_figure(("utility_gap", "overall"), reading, pairs)]
 
 
 def _row(label: str, path: Path) -> TableRow:

@@ -16,20 +16,20 @@ from caliper.core.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A question as it stands in a file, unchecked. `place` names it within its row."""
+    """An unchecked question from a file. `place` identifies it within its row."""
 
     row: Row
     place: str
     raw: Any
 
     def field(self, name: str) -> str:
-        """The name of a field of the question, as errors give it."""
+        """Return a field's name for error messages."""
         return f"{self.place}.{name}" if self.place else name
 
 
 @dataclass(slots=True)
 class RawSample:
-    """A sample as it stands in a file, its questions unchecked."""
+    """A sample from a file, with unchecked questions."""
 
     id: str
     domain: str
@@ -40,7 +40,7 @@ class RawSample:
 
 @dataclass(frozen=True, slots=True)
 class QuestionFields:
-    """A question as somebody stated it. `answer` is the text of a choice, if all is well."""
+    """The fields of a question. `answer` is the text of a choice, if the data is correct."""
 
     question: str
     choices: tuple[str, ...]
@@ -49,28 +49,28 @@ class QuestionFields:
 
 
 def gather(rows: Iterable[Row]) -> list[RawSample]:
-    """Samples in the order in which their ids first appear.
+    """Group rows into samples, in order of first appearance of their ids.
 
-    Raises InvalidInput for a missing id, an unknown domain, a nested id that appears
-    twice, and flat rows of one id that disagree about the domain.
+    Raises InvalidInput for a missing id, an unknown domain, a duplicate id among nested rows,
+    and flat rows of one id with different domains.
     """
     samples: dict[str, RawSample] = {}
     for row in rows:
         identifier = row.text("id")
         nested = row.fields.get("questions") is not None or "question" not in row.fields
-        known = samples.get(identifier)
+        sample = samples.get(identifier)
         domain = domain_of(row)
-        if known is None:
-            known = RawSample(identifier, domain, media_of(row), nested=nested)
-            samples[identifier] = known
-        elif nested or known.nested:
+        if sample is None:
+            sample = RawSample(identifier, domain, media_of(row), nested=nested)
+            samples[identifier] = sample
+        elif nested or sample.nested:
             raise row.wrong("id", f"the id {identifier!r:.60} appears twice")
-        elif known.domain != domain:
+        elif sample.domain != domain:
             raise row.wrong(
                 "domain",
-                f"{domain}, but an earlier question of {identifier!r:.60} has {known.domain}",
+                f"{domain}, but an earlier question of {identifier!r:.60} has {sample.domain}",
             )
-        known.entries.extend(_nested(row) if nested else [Entry(row, "", row.fields)])
+        sample.entries.extend(_nested(row) if nested else [Entry(row, "", row.fields)])
     return list(samples.values())
 
 
@@ -82,14 +82,14 @@ def _nested(row: Row) -> list[Entry]:
 
 
 def media_of(row: Row) -> tuple[str, ...]:
-    """Paths of the sample's pictures: `image_paths`, or else those that `images` names.
+    """Return the paths of the sample's pictures, from `image_paths` or else from `images`.
 
     `images` may hold paths, or the objects `{path, bytes}` of the hub's parquet files.
     """
     for name in ("image_paths", "images"):
         value = row.fields.get(name)
-        listed = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-        paths = tuple(path for path in map(_path, listed) if path)
+        images = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        paths = tuple(path for path in map(_path, images) if path)
         if paths:
             return paths
     return ()
@@ -101,9 +101,9 @@ def _path(image: Any) -> str:
 
 
 def read_entry(entry: Entry) -> QuestionFields:
-    """The question of an entry. Raises InvalidInput naming file, line and field.
+    """Parse the question of an entry. Raises InvalidInput with file, line and field.
 
-    An answer that is no choice is not an error here: planning decides about it.
+    An answer that matches no choice is not an error here; planning handles it.
     """
     raw = entry.raw
     if not isinstance(raw, Mapping):
@@ -126,23 +126,23 @@ def read_entry(entry: Entry) -> QuestionFields:
 
 
 def _plain(value: Any) -> str | None:
-    """Text, or a number as text; None for anything else."""
+    """Convert text or a number to text; None for anything else."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) else None
 
 
 def _category(raw: Mapping[str, Any]) -> str:
-    """The first full category, "Top - Sub"; empty when none is given."""
+    """Return the first full category, "Top - Sub"; empty if there is none."""
     value = raw.get("category")
-    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return next((text.strip() for text in listed if isinstance(text, str) and text.strip()), "")
+    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return next((text.strip() for text in values if isinstance(text, str) and text.strip()), "")
 
 
 def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-    """(id, text) of a caption file `{id: text}`; null stands for none.
+    """Yield (id, text) from a caption file `{id: text}`; null means no caption.
 
-    Raises InvalidInput for a caption that is no text, and for an id that appears twice.
+    Raises InvalidInput for a caption that is not text and for a duplicate id.
     """
     seen: set[str] = set()
     for row in rows:
@@ -156,10 +156,10 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
 
 
 def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
-    """Recorded replies `{id: [{question, model_response, ...}]}`, as the released script has them.
+    """Yield recorded replies `{id: [{question, model_response, ...}]}`, the released format.
 
-    Equal question texts of a sample are counted in order, over all files. A null or absent
-    reply is left out. Raises InvalidInput for what has another form.
+    Equal question texts of a sample are numbered in order, across all files. Null and absent
+    replies are skipped. Raises InvalidInput for any other format.
     """
     del source  # Replies about captions and images have one format.
     seen: Counter[tuple[str, str]] = Counter()
@@ -187,9 +187,9 @@ def _reply(row: Row, field: str, entry: Any) -> tuple[str, str | None]:
 
 
 def record_key(item: Item, question: Question[ChoiceQuestion], repeat: int) -> RecordKey:
-    """The sample, the question's text, and how many questions before it have the same text.
+    """Return the sample, the question's text, and the number of earlier equal questions.
 
-    A recording does not know repeats: it answers each of them.
+    Recordings have no repeats: all repeats share one reply.
     """
     del repeat
     text = question.payload.question.strip()

@@ -1,7 +1,8 @@
-"""The lexical reader: which option does the caption alone support? (paper 3.4)
+"""The lexical reader: find the option that the caption alone supports (paper 3.4).
 
-The question's words find the sentences that matter, the words of each option that the
-other options lack are looked for there, and silence is "Cannot answer from the caption".
+The question's words select the relevant sentences, which are searched for the words that
+distinguish each option from the others. Without support the answer is "Cannot answer from the
+caption".
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from caliper.lexical.text import CaptionText, parse, words_of
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import STOPWORDS, concept, related
 
-_ASKING = frozenset(
+_QUESTION_WORDS = frozenset(
     concept(word)
     for word in listed("""
         what which how who where when why many much kind type color shade image picture photo
@@ -42,17 +43,17 @@ _COUNT_QUESTION = re.compile(r"\bhow many\b|\bnumber of\b|\bcount of\b|\bquantit
 
 
 def reply_to(ask: Ask) -> Answer:
-    """The letter that the reader would reply."""
+    """Reply to an ask with the letter of an option."""
     payload = ask.question.payload
     return Reply(choose(parse(ask.fields["caption"]), payload.question, payload.shown))
 
 
 def choose(parsed: CaptionText, question: str, shown: Sequence[str]) -> str:
-    """The letter of the chosen option (its 1-based number beyond 26 options).
+    """Return the letter of the chosen option (its 1-based number beyond 26 options).
 
-    Yes/no options are weighed by whether the caption states what is asked: absence is no.
-    Else the option with most support is taken if it has enough, otherwise "Cannot answer
-    from the caption"; where that is not offered, the best guess.
+    For yes/no options, yes means that the caption states what is asked. Otherwise it is the
+    option with the most support, if that is sufficient, else "Cannot answer from the caption" or,
+    if that is not offered, the best guess.
     """
     place = _yes_or_no(parsed, question, shown)
     if place is None:
@@ -64,30 +65,33 @@ def _yes_or_no(parsed: CaptionText, question: str, shown: Sequence[str]) -> int 
     firsts = [next(iter(words_of(option)), "") for option in shown]
     if len(shown) > 3 or "yes" not in firsts or "no" not in firsts or CANNOT in shown:
         return None
-    asked = wanted(_topic(question))
-    earned = credits_at(parsed, asked)
-    numbers = sorted({number for here in earned.values() for number in here})
-    held = max((share(asked, earned, (number, number + 1)) for number in numbers), default=0.0)
-    return firsts.index("yes" if held >= _YES_ENOUGH else "no")
+    topic_weights = wanted(_topic(question))
+    word_credits = credits_at(parsed, topic_weights)
+    numbers = sorted({number for here in word_credits.values() for number in here})
+    best = max(
+        (share(topic_weights, word_credits, (number, number + 1)) for number in numbers),
+        default=0.0,
+    )
+    return firsts.index("yes" if best >= _YES_ENOUGH else "no")
 
 
 @lru_cache(maxsize=2048)
 def _topic(question: str) -> str:
-    """The words of a question that say what it is about."""
-    kept = [word for word in words_of(question) if concept(word) not in _ASKING]
-    return " ".join(word for word in kept if word not in STOPWORDS)
+    """Return the words of a question that describe its topic."""
+    topic_words = [word for word in words_of(question) if concept(word) not in _QUESTION_WORDS]
+    return " ".join(word for word in topic_words if word not in STOPWORDS)
 
 
 def _relevance(parsed: CaptionText, question: str) -> Mapping[int, float]:
-    """How much of the question's topic each sentence (or the one before it) has, 0 to 1."""
-    asked = wanted(_topic(question))
-    earned = credits_at(parsed, asked)
-    found = {}
+    """Rate how much of the question's topic each sentence, or the one before, has: 0 to 1."""
+    topic_weights = wanted(_topic(question))
+    word_credits = credits_at(parsed, topic_weights)
+    relevance = {}
     for number in range(len(parsed.sentences)):
-        here = share(asked, earned, (number,))
-        before = share(asked, earned, (number - 1,)) if number else 0.0
-        found[number] = max(here, 0.6 * before)
-    return found
+        here = share(topic_weights, word_credits, (number,))
+        before = share(topic_weights, word_credits, (number - 1,)) if number else 0.0
+        relevance[number] = max(here, 0.6 * before)
+    return relevance
 
 
 def _best(parsed: CaptionText, question: str, shown: Sequence[str]) -> int:
@@ -110,9 +114,9 @@ def _supports(parsed: CaptionText, question: str, shown: Sequence[str]) -> list[
         direct = [_colour_support(parsed, question, option) for option in shown]
         if any(direct):
             return direct
-    told = {option: content(option) for option in shown if option != CANNOT}
+    meanings_of = {option: content(option) for option in shown if option != CANNOT}
     frequency: dict[str, int] = {}
-    for meanings in told.values():
+    for meanings in meanings_of.values():
         for meaning in meanings:
             frequency[meaning] = frequency.get(meaning, 0) + 1
     topic = set(content(_topic(question)))
@@ -120,7 +124,7 @@ def _supports(parsed: CaptionText, question: str, shown: Sequence[str]) -> list[
         0.0
         if option == CANNOT
         else max(
-            _word_support(parsed, told[option], frequency, topic, relevance),
+            _word_support(parsed, meanings_of[option], frequency, topic, relevance),
             _literal_support(parsed, option),
         )
         for option in shown
@@ -134,36 +138,36 @@ def _word_support(
     topic: set[str],
     relevance: Mapping[int, float],
 ) -> float:
-    """The weighted share of an option's own words that the caption has, 0 to 1.
+    """Return the weighted share of an option's words that the caption has, 0 to 1.
 
-    A word in several options, or in the question, tells little; a word in a sentence about
-    the question's topic counts in full, elsewhere a little more than half.
+    Words that occur in several options or in the question weigh little. A word counts in full in
+    a sentence about the question's topic, and a little more than half elsewhere.
     """
-    total = found = 0.0
+    total = supported = 0.0
     for meaning in meanings:
         weight = 1.0 / frequency[meaning] ** 2 * (0.25 if meaning in topic else 1.0)
         best = 0.0
-        for stated, credit in related(meaning).items():
-            for at in parsed.stated(stated):
+        for related_meaning, credit in related(meaning).items():
+            for at in parsed.stated(related_meaning):
                 near = relevance.get(parsed.sentence_of[at], 0.0)
                 best = max(best, credit * (0.55 + 0.45 * min(1.0, 1.6 * near)))
         total += weight
-        found += weight * best
-    return found / total if total else 0.0
+        supported += weight * best
+    return supported / total if total else 0.0
 
 
 def _literal_support(parsed: CaptionText, option: str) -> float:
-    """Full support for an option whose very text, of more than a word's length, is there."""
-    sought = normal(option)
-    if len(sought) >= 3 and f" {sought} " in f" {normal(parsed.text)} ":
-        return 0.9 if " " in sought or any(char.isdigit() for char in sought) else 0.6
+    """Return high support if the caption contains the option's text of 3 or more characters."""
+    needle = normal(option)
+    if len(needle) >= 3 and f" {needle} " in f" {normal(parsed.text)} ":
+        return 0.9 if " " in needle or any(char.isdigit() for char in needle) else 0.6
     return 0.0
 
 
 def _count_support(
     parsed: CaptionText, question: str, option: str, relevance: Mapping[int, float]
 ) -> float:
-    """Support for a count: its number in a sentence about what is counted."""
+    """Return the support for a count: its number in a sentence about the counted things."""
     values = [value for word in words_of(option) if (value := number_of(word)) is not None]
     if option == CANNOT or not values:
         return 0.0
@@ -177,7 +181,7 @@ def _count_support(
 
 
 def _distance(parsed: CaptionText, question: str, at: int) -> int:
-    """How many tokens a number stands before the next word of the question's topic."""
+    """Return the distance in tokens from a number to the next word of the question's topic."""
     distances = [_FAR]
     for meaning in content(_topic(question)):
         places = parsed.places.get(meaning, ())
@@ -188,7 +192,7 @@ def _distance(parsed: CaptionText, question: str, at: int) -> int:
 
 
 def _colour_support(parsed: CaptionText, question: str, option: str) -> float:
-    """Support for a colour: said of a thing that the question names."""
+    """Return the support for a colour: stated of a thing that the question names."""
     colours = [FAMILIES[word] for word in words_of(option) if word in FAMILIES]
     if option == CANNOT or not colours:
         return 0.0
@@ -196,9 +200,11 @@ def _colour_support(parsed: CaptionText, question: str, option: str) -> float:
     best = 0.0
     for meaning in topic:
         for mention in mentions(parsed, phrase(meaning)):
-            said = [FAMILIES[word] for word in colours_on(parsed, mention)]
+            stated_colours = [FAMILIES[word] for word in colours_on(parsed, mention)]
             exact = sum(word in words_of(option) for word in colours_on(parsed, mention))
-            held = sum(any(not one.isdisjoint(other) for other in said) for one in colours)
-            if held:
-                best = max(best, 0.8 * held / len(colours) + 0.05 * min(exact, 3))
+            matches = sum(
+                any(not one.isdisjoint(other) for other in stated_colours) for one in colours
+            )
+            if matches:
+                best = max(best, 0.8 * matches / len(colours) + 0.05 * min(exact, 3))
     return best

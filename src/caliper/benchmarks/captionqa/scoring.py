@@ -1,4 +1,4 @@
-"""The score of one answer (paper 3.4), and outcomes as sums: one cell a domain and category."""
+"""Score answers (paper 3.4), and reduce outcomes to sums: a cell per domain and category."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRONG = Fraction(0)
 
 
 def credit(choices: int) -> Fraction:
-    """What "cannot answer" earns: 1/n + 0.05, n the number of original choices.
+    """Return the credit for "cannot answer": 1/n + 0.05 with n original choices.
 
     The released script rounds it to 4 decimals; Caliper keeps it exact.
     """
@@ -27,7 +27,7 @@ def credit(choices: int) -> Fraction:
 
 
 def score(question: ChoiceQuestion, place: int) -> Fraction:
-    """The score of choosing the option shown at `place` (from 0)."""
+    """Return the score of choosing the option shown at `place` (from 0)."""
     chosen = question.permutation[place]
     if chosen == question.answer:
         return RIGHT
@@ -35,7 +35,7 @@ def score(question: ChoiceQuestion, place: int) -> Fraction:
 
 
 def scores(question: ChoiceQuestion) -> tuple[Fraction, ...]:
-    """Every score that an answer can have, the least first."""
+    """Return all possible scores of an answer in ascending order."""
     if not question.has_cannot:
         return WRONG, RIGHT
     return WRONG, credit(len(question.choices)), RIGHT
@@ -45,7 +45,7 @@ LABELS: tuple[str, ...] = ("correct", "cannot answer", "wrong", "unscored")
 
 
 def label(outcome: Outcome) -> str:
-    """The word for an outcome: correct, cannot answer, wrong or unscored."""
+    """Return the label of an outcome: correct, cannot answer, wrong or unscored."""
     if not isinstance(outcome, Scored):
         return "unscored"
     if outcome.score == RIGHT:
@@ -54,17 +54,17 @@ def label(outcome: Outcome) -> str:
 
 
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
-    """The tally of items with their outcomes.
+    """Reduce items and their outcomes to a tally.
 
-    Repeats of a question are added up, so that a figure is the mean over repeats. An index
-    without an outcome yet is left out.
+    Repeats of a question are added up, so figures are means over repeats. Missing outcomes are
+    skipped.
     """
-    del settings  # None changes the sums.
+    del settings  # No setting affects the sums.
     tally = Tally()
-    for item, found in outcomes:
+    for item, by_position in outcomes:
         for question in item.questions:
             for repeat in range(question.repeats):
-                outcome = found.get((question.ordinal, repeat))
+                outcome = by_position.get((question.ordinal, repeat))
                 if outcome is not None:
                     amounts = amounts_of(question.payload, outcome)
                     for cell in cells_of(item, question, repeat):
@@ -73,7 +73,7 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
 
 
 def amounts_of(payload: ChoiceQuestion, outcome: Outcome) -> Mapping[str, Amount]:
-    """What one outcome adds to its cells (metrics.py says what the names mean)."""
+    """Return the amounts that an outcome adds to its cells (names: see metrics.py)."""
     if not isinstance(outcome, Scored):
         return {"unscored": 1}
     return {
@@ -86,8 +86,10 @@ def amounts_of(payload: ChoiceQuestion, outcome: Outcome) -> Mapping[str, Amount
 
 
 def cells_of(item: Item, question: Question[ChoiceQuestion], repeat: int) -> Iterator[str]:
-    """The cells that a question counts in: its domain, top category and full category, and
-    where it is asked several times, the repeat of its domain.
+    """Yield the cells of a question: domain, top category, full category.
+
+    A question that is asked several times also has a cell for the repeat of its domain. A
+    question about the image has only a cell for its domain.
     """
     payload = question.payload
     domain = payload.domain

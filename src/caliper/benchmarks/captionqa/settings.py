@@ -1,4 +1,4 @@
-"""The protocol choices of CaptionQA, and reading them."""
+"""The protocol settings of CaptionQA, and functions that read them."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 def choice(settings: Settings, setting: Setting) -> str:
-    """What was chosen, or the default. Raises UnknownName with the known choices."""
-    chosen = settings.get(setting.name, setting.default)
-    if chosen not in setting.choices:
-        raise UnknownName(setting.name, chosen, setting.choices)
-    return chosen
+    """Return the value of a setting, or its default. Raises UnknownName with the known choices."""
+    value = settings.get(setting.name, setting.default)
+    if value not in setting.choices:
+        raise UnknownName(setting.name, value, setting.choices)
+    return value
 
 
 def max_tokens(settings: Settings) -> int:
-    """The reader's limit of output tokens. Raises InvalidInput unless a whole number >= 1."""
-    written = settings.get(MAX_TOKENS.name, MAX_TOKENS.default)
+    """Return the reader's output token limit. Raises InvalidInput if out of range or not whole."""
+    value = settings.get(MAX_TOKENS.name, MAX_TOKENS.default)
     least, greatest = _TOKEN_RANGE
-    if not (written.isascii() and written.isdigit() and least <= int(written) <= greatest):
+    if not (value.isascii() and value.isdigit() and least <= int(value) <= greatest):
         raise InvalidInput(
-            f"expected a whole number from {least} to {greatest}, found {written!r:.40}",
+            f"expected a whole number from {least} to {greatest}, found {value!r:.40}",
             field=MAX_TOKENS.name,
         )
-    return int(written)
+    return int(value)

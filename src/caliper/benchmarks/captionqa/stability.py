@@ -1,4 +1,4 @@
-"""How far repeats of the reading lie apart, a domain and overall (paper 3.5)."""
+"""Stability over repeats of the reading, per domain and overall (paper 3.5)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from caliper.core.report import Figure, Kind, Path, Table, TableRow
 from caliper.core.tally import Sums, Tally
 
 REPEAT = "repeat"
-"""The kind of a cell that holds one repeat of a domain: "repeat/domain/number"."""
-_SHOWN = ("score", "accuracy", "cannot")
+"""The kind of a cell for one repeat of a domain: "repeat/domain/number"."""
+_TABLE_METRICS = ("score", "accuracy", "cannot")
 
 
 def cell_of(domain: str, repeat: int) -> str:
-    """The cell of one repeat of a domain."""
+    """Return the name of the cell for one repeat of a domain."""
     return f"{REPEAT}/{domain}/{repeat}"
 
 
 def stability(tally: Tally, reading: str) -> tuple[list[Figure], list[Table]]:
-    """Range and standard deviation over the repeats, of every metric by domain and overall;
-    nothing where questions were asked once. `reading` is that of the overall.
+    """Return figures and tables of range and standard deviation over repeats.
+
+    They cover every metric, by domain and overall; empty if questions were asked once. `reading`
+    selects how the overall is computed.
     """
     repeats = sorted({int(cell.split("/")[2]) for cell in tally if cell.startswith(f"{REPEAT}/")})
     if len(repeats) < 2:
@@ -32,17 +34,17 @@ def stability(tally: Tally, reading: str) -> tuple[list[Figure], list[Table]]:
     columns: dict[Path, tuple[str, list[str]]] = {("overall",): (reading, domains)}
     columns |= {("domains", domain): ("questions", [domain]) for domain in domains}
     figures = []
-    for path, (how, members) in columns.items():
+    for path, (combination, members) in columns.items():
         for metric in METRICS:
-            # As in the overall: a domain without data takes no part in a mean.
-            known = [name for name in members if _has_data(tally, metric, name, repeats)]
-            cells = [tuple(cell_of(name, repeat) for name in known) for repeat in repeats]
+            # As in the overall: domains without data are left out of a mean.
+            present = [name for name in members if _has_data(tally, metric, name, repeats)]
+            cells = [tuple(cell_of(name, repeat) for name in present) for repeat in repeats]
             for name, combine in SPREADS:
                 place = (*path, f"{name}_{metric.name}")
-                statistic = partial(over_repeats, metric, combine, how, cells)
-                # No smooth function of its clusters: the jackknife says nothing about it.
-                used = tuple(cell for some in cells for cell in some)
-                figures.append(Figure(place, used, statistic, Kind.PLAIN))
+                statistic = partial(over_repeats, metric, combine, combination, cells)
+                # Not a smooth function of its clusters, so the jackknife does not apply.
+                all_cells = tuple(cell for some in cells for cell in some)
+                figures.append(Figure(place, all_cells, statistic, Kind.PLAIN))
     return figures, [_table(tuple(columns), len(repeats))]
 
 
@@ -53,7 +55,7 @@ def over_repeats(
     repeats: list[tuple[str, ...]],
     sums: Mapping[str, Sums],
 ) -> float | None:
-    """A metric over the cells of each repeat, combined."""
+    """Compute a metric over the cells of each repeat, and combine the results."""
     return combine(OVERALL[reading](metric, cells, sums) for cells in repeats)
 
 
@@ -63,8 +65,8 @@ def _has_data(tally: Tally, metric: ShareMetric, domain: str, repeats: Sequence[
 
 
 def _table(columns: tuple[Path, ...], repeats: int) -> Table:
-    names = [f"{name}_{metric}" for metric in _SHOWN for name, _ in SPREADS]
-    heads = tuple(f"{metric}, {name}" for metric in _SHOWN for name, _ in SPREADS)
+    names = [f"{name}_{metric}" for metric in _TABLE_METRICS for name, _ in SPREADS]
+    heads = tuple(f"{metric}, {name}" for metric in _TABLE_METRICS for name, _ in SPREADS)
     rows = tuple(
         TableRow(TITLES[path[-1]] if len(path) > 1 else "Overall", tuple((*path, n) for n in names))
         for path in columns

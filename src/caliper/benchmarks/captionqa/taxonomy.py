@@ -1,10 +1,9 @@
-"""The taxonomy that the taxonomy-hinted caption prompt lists (paper 10).
+"""The taxonomy listed in the taxonomy-hinted caption prompt (paper 10).
 
-Top-level categories and their subcategories as the four tables after paper 11 print them:
-what stands before a colon is the subcategory, examples in parentheses are left out.
-Document, E-commerce and Embodied AI have the 15, 16 and 16 subcategories of paper Table 1;
-the printed Natural table has 31 where Table 1 counts 22; the released taxonomy has those 22,
-with printed ones merged.
+Top-level categories and their subcategories follow the four tables after paper 11: the text
+before a colon is the subcategory, and examples in parentheses are left out. Document, E-commerce
+and Embodied AI have the 15, 16 and 16 subcategories of paper Table 1. The printed Natural table
+has 31 although Table 1 counts 22; the released taxonomy has these 22, with printed ones merged.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ TAXONOMIES: dict[str, Taxonomy] = {
 
 
 def hints(domain: str) -> str:
-    """One line a node of the domain's taxonomy: "Top -> Sub" (paper 3.3)."""
+    """Format the domain's taxonomy, one line per node: "Top -> Sub" (paper 3.3)."""
     return "\n".join(
         f"{top} -> {sub}" for top, subcategories in TAXONOMIES[domain] for sub in subcategories
     )

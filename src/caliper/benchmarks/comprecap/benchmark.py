@@ -31,7 +31,7 @@ else:
     rules = deferred("caliper.benchmarks.comprecap.rules")
 
 _BANDS = ("none", "none", "part", "part", "full", "full")
-"""The words for a judge's 0 to 5: a point more or less is no other verdict."""
+"""Labels of a judge's scores 0 to 5: a difference of one point is often not a new verdict."""
 
 
 def _looks_like(suffix: str, first: Any) -> str | None:
@@ -41,23 +41,23 @@ def _looks_like(suffix: str, first: Any) -> str | None:
     return "captions" if is_file_name(first) else None
 
 
-def _check_question(written: Mapping[str, Any], settings: Settings) -> CheckQuestion:
-    """The question {id, phrase, things}: of a picture of one pixel, on which its first thing is."""
+def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+    """Plan a check question {id, phrase, things} about a one-pixel picture of the first thing."""
     del settings
-    things = tuple(written["things"])
+    things = tuple(entry["things"])
     measure = SceneMeasure(things, things, (Atom((0,), 1),), 1)
-    phrase = PhraseQuestion("attribute", 0, written["phrase"], things)
-    key = written["id"]
+    phrase = PhraseQuestion("attribute", 0, entry["phrase"], things)
+    key = entry["id"]
     questions: tuple[Question[Any], ...] = (Question(0, measure), Question(1, phrase))
     item = Item(planning.NAME, key, key, key, (key,), questions)
-    # A wrong caption may have a part of the phrase.
+    # A wrong caption may contain a part of the phrase.
     return CheckQuestion(item, "scale", {"thing": things[0]}, good=Fraction(4))
 
 
 def _anchor_label(question: Question[Any], outcome: Outcome) -> str:
     if not isinstance(outcome, Scored):
         return questions.label(question, outcome)
-    # Scores as `reading: released` takes them may be any number.
+    # With `reading: released`, scores may be any number.
     return _BANDS[min(max(int(outcome.score), 0), len(_BANDS) - 1)]
 
 

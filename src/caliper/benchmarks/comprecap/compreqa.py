@@ -1,4 +1,4 @@
-"""CompreQA: questions about small objects, asked on the picture itself (paper 3.2)."""
+"""CompreQA: questions about small objects, asked about the picture itself (paper 3.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = {"p": "CompreQA-P", "cap": "CompreQA-Cap"}
 STEMS = {
     "compreqa_p": "p",
     "compreqa_cap": "cap",
-    # What the official data set calls them.
+    # The names in the official dataset.
     "finegri_visible_qa": "p",
     "finegri_visible_qa_hulla": "p",
     "finegri_desc_qa": "cap",
@@ -23,24 +23,24 @@ STEMS = {
 
 
 def plan_compreqa(benchmark: str, rows: Iterable[Row]) -> Iterator[Item]:
-    """One item a picture, in the order in which pictures first appear, asked from the media.
+    """Yield one item about the media per picture, in order of first appearance.
 
-    Rows are `{image_name, category, question with inline options, answer letter}`; the kind is
-    in a field `kind` (p or cap) or follows from the file's name. A question whose options do not
-    hold the answer is Unscored(bad_ground_truth). Raises InvalidInput for a row without picture,
+    Rows are `{image_name, category, question with inline options, answer letter}`; the kind (p
+    or cap) is in the field `kind` or follows from the file's name. A question without an option
+    for its answer is Unscored(bad_ground_truth). Raises InvalidInput for a row without picture,
     question or kind.
     """
-    found: dict[str, list[Question[CompreQaQuestion]]] = {}
+    by_image: dict[str, list[Question[CompreQaQuestion]]] = {}
     for row in rows:
-        questions = found.setdefault(row.text("image_name"), [])
+        questions = by_image.setdefault(row.text("image_name"), [])
         questions.append(_question(row, len(questions)))
-    for image, questions in found.items():
+    for image, questions in by_image.items():
         key = f"qa/{image}"
         yield Item(benchmark, key, image, image, (image,), tuple(questions), Source.MEDIA)
 
 
 def kind_of(row: Row) -> str:
-    """Which of the two the row belongs to: `p` or `cap`. Raises UnknownName for neither."""
+    """Return the kind of a row, `p` or `cap`. Raises UnknownName for any other."""
     stem = row.file.replace("\\", "/").rsplit("/", 1)[-1].split(".", 1)[0]
     kind = str(row.fields.get("kind") or STEMS.get(stem, stem)).lower().removeprefix("compreqa_")
     if kind not in KINDS:

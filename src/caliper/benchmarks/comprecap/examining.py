@@ -1,4 +1,4 @@
-"""Examining a caption against a scene graph, and answers to CompreQA (paper 3.3)."""
+"""Examine a caption against a scene graph, and ask CompreQA questions (paper 3.3)."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ from caliper.core.question import (
 from caliper.core.report import Generation
 
 MAX_TOKENS = 256
-"""Output tokens a reply may have (released script)."""
+"""Maximum output tokens per reply (released script)."""
 REPEATS = 3
-"""How often a judge scores each phrase where nobody says (paper 4.1)."""
+"""Default number of times a judge scores each phrase (paper 4.1)."""
 _CHOICE_DECODING = Decoding(max_tokens=MAX_TOKENS)
 _PHRASE, _RELATION, _COMPREQA = "comprecap/phrase", "comprecap/relation", "comprecap/compreqa"
 
 UNPAIRED = "the released script pairs this relation with no sentence"
-"""Why a relation is scored 0 that no category brings a sentence to."""
+"""Explanation of the score 0 for a relation without a sentence."""
 
 Result = tuple[Outcome, Evidence]
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A caption taken apart: its pieces, the matches, and who is mentioned in which piece."""
+    """A decomposed caption: its pieces, the matched nouns, and the pieces per category."""
 
     pieces: tuple[str, ...]
     matches: Mapping[str, Match]
     mentions: Mapping[str, set[int]]
 
     def about(self, categories: Sequence[str]) -> str:
-        """The pieces that mention any of the categories, joined; empty when none does."""
+        """Join the pieces that mention any of the categories; empty if none does."""
         places = (place for name in categories for place in self.mentions.get(name, ()))
         return join(self.pieces, places)
 
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
-    """Ask all questions of an item; those that planning settled are not asked.
+    """Ask all questions of an item, except those that planning marked unscored.
 
-    A caption's questions need nouns, then embeddings, then the judge's scores. What a caption
-    does not mention is scored 0 without a call; a blank caption mentions nothing, unless the
-    settings leave it unscored (ours: the released script skips its picture).
+    Questions about a caption need nouns, then embeddings, then the judge's scores. A phrase whose
+    categories the caption does not mention scores 0 without a call. A blank caption mentions
+    nothing, unless the settings leave it unscored (ours: the released script skips its picture).
     """
     results: dict[int, Result] = {}
     open_positions: list[tuple[int, Question[Any], int]] = []
@@ -76,7 +76,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
         asks = {position[0]: _choice(item, *position[1:]) for position in open_positions}
     elif open_positions and caption is not None:
         measure: SceneMeasure = item.questions[0].payload
-        scene = yield from _take_apart(caption, measure.categories)
+        scene = yield from _decompose(caption, measure.categories)
         for index, question, repeat in open_positions:
             if isinstance(question.payload, SceneMeasure):
                 results[index] = _objects(question.payload, scene)
@@ -86,15 +86,15 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
                 asks[index] = _phrase(item, question, repeat, sentence, caption, settings)
             else:
                 results[index] = _not_mentioned(question.payload)
-    read = yield from ask_and_read(tuple(asks.values()), _reader(settings))
-    results |= zip(asks, read, strict=True)
+    readings = yield from ask_and_read(tuple(asks.values()), _reader(settings))
+    results |= zip(asks, readings, strict=True)
     return tuple(Verdict(index, *results[index]) for index, _, _ in item.positions())
 
 
-def _take_apart(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:
+def _decompose(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:
     parts = pieces(caption)
     nouns: Sequence[tuple[str, ...]] = (yield Nouns(parts)) if parts else ()
-    words = distinct(word for found in nouns for word in found)
+    words = distinct(word for piece_nouns in nouns for word in piece_nouns)
     matches: dict[str, Match] = {}
     if words:
         texts = distinct((*words, *categories))
@@ -104,14 +104,14 @@ def _take_apart(caption: str, categories: tuple[str, ...]) -> Generator[Batch, A
 
 
 def _objects(measure: SceneMeasure, scene: Scene) -> Result:
-    told = "; ".join(
-        f"{name}: {found.noun} {found.micro / 1e6:.6f}"
-        if (found := scene.matches.get(name))
+    summary = "; ".join(
+        f"{name}: {category_match.noun} {category_match.micro / 1e6:.6f}"
+        if (category_match := scene.matches.get(name))
         else f"{name}: not mentioned"
         for name in measure.categories
     )
     score = object_score(measure.categories, scene.matches)
-    return Scored(score), Evidence(explanation=told)
+    return Scored(score), Evidence(explanation=summary)
 
 
 def _not_mentioned(phrase: PhraseQuestion) -> Result:
@@ -121,7 +121,7 @@ def _not_mentioned(phrase: PhraseQuestion) -> Result:
 
 
 def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
-    """What `examine` asks with under these settings. CompreQA is asked once."""
+    """Return the templates, decoding and repeats that `examine` uses. CompreQA is asked once."""
     if source is Source.MEDIA:
         return Generation((_COMPREQA,), _CHOICE_DECODING)
     prompts = dict.fromkeys((_PHRASE, _relation_prompt(settings)))

@@ -1,4 +1,4 @@
-"""Segmentation masks, reduced to what S-Cov needs: which instances overlap on how many pixels."""
+"""Decode segmentation masks and reduce them for S-Cov: pixels per set of overlapping instances."""
 
 from __future__ import annotations
 
@@ -19,37 +19,39 @@ else:
     np = deferred("numpy")
 
 PIXEL_LIMIT = 1 << 25
-"""The most pixels of a mask that are decompressed: four 4K frames."""
+"""Maximum pixels decompressed per mask: four 4K frames."""
 PICTURE_LIMIT = 1 << 28
-"""The most pixels of all masks of a picture together: 32 masks of a 4K frame."""
+"""Maximum pixels of all masks of a picture together: 32 masks of a 4K frame."""
 MEMBER_LIMIT = 1 << 20
-"""The most atoms of a picture times its masks: 52,428 atoms of 20 masks. Masks of things seen
-overlap in a few dozen ways.
+"""Maximum product of a picture's atoms and masks: 52,428 atoms of 20 masks.
+
+Masks of real objects overlap in a few dozen ways.
 """
-# Pixels of all masks that are unpacked at a time.
+# Pixels of all masks unpacked at a time.
 _AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mask:
-    """A mask of `size` pixels in row order, eight of them a byte of `bits`: a picture's masks
-    are held together.
+    """A mask of `size` pixels in row order, packed eight per byte in `bits`.
+
+    Packing saves memory, since all masks of a picture are held at once.
     """
 
     bits: NDArray[np.uint8]
     size: int
 
     def part(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """The pixels from `start`, a multiple of 8, to before `stop`: 1 where it covers, else 0."""
+        """Unpack the pixels [`start`, `stop`), 1 if covered, else 0; `start` is a multiple of 8."""
         return np.unpackbits(self.bits[start // 8 :], count=stop - start)
 
 
 def decode_mask(text: str) -> Mask:
-    """The mask in a text.
+    """Decode a mask from text.
 
-    `text` is base64 of a zlib stream of H*W bytes; any byte but 0 covers (released script).
-    The stream is untrusted: no more than `PIXEL_LIMIT` bytes of it are decompressed.
-    Raises ValueError when it cannot be decoded, is empty, cut off, or longer than that.
+    `text` is base64 of a zlib stream of H*W bytes; every non-zero byte is covered (released
+    script). The stream is untrusted: at most `PIXEL_LIMIT` bytes are accepted. Raises ValueError
+    if it cannot be decoded, is empty, truncated, or longer than that.
     """
     packed = base64.b64decode("".join(text.split()), validate=True)
     stream = zlib.decompressobj()
@@ -67,10 +69,10 @@ def decode_mask(text: str) -> Mask:
 
 
 def atoms(masks: Sequence[Mask]) -> tuple[Atom, ...]:
-    """The masks of one image, of one size, as atoms in the order of their instances.
+    """Reduce the equal-sized masks of an image to atoms, sorted by their instances.
 
-    Pixels that no mask covers are in no atom. Memory: the masks as they are, and what
-    `MEMBER_LIMIT` lets through. Raises ValueError for masks that overlap in more ways.
+    Pixels not covered by any mask belong to no atom. `MEMBER_LIMIT` bounds the memory used beyond
+    the packed masks. Raises ValueError for masks that overlap in more ways.
     """
     pixels: Counter[bytes] = Counter()
     step = max(8, _AT_ONCE // len(masks) // 8 * 8)
@@ -81,15 +83,15 @@ def atoms(masks: Sequence[Mask]) -> tuple[Atom, ...]:
         if len(pixels) * len(masks) > MEMBER_LIMIT:
             most = MEMBER_LIMIT // len(masks)
             raise ValueError(f"the {len(masks)} masks overlap in more than {most} ways")
-    found = (Atom(_places(key), count) for key, count in pixels.items())
-    return tuple(sorted((atom for atom in found if atom.instances), key=lambda a: a.instances))
+    groups = (Atom(_places(key), count) for key, count in pixels.items())
+    return tuple(sorted((atom for atom in groups if atom.instances), key=lambda a: a.instances))
 
 
 def _sets(covered: NDArray[np.uint8]) -> Iterator[tuple[bytes, int]]:
-    """Which masks cover together, one bit a mask, and on how many pixels, of the pixels
-    `covered`, shape (masks, pixels).
+    """Yield each set of masks that cover a pixel together, one bit per mask, and its pixel count.
 
-    Masks are coherent, so pixels are first grouped into runs along which no mask changes.
+    `covered` has shape (masks, pixels). Masks are coherent, so pixels are first grouped into runs
+    along which no mask changes.
     """
     changes = np.ones(covered.shape[1], dtype=bool)
     changes[1:] = (covered[:, 1:] != covered[:, :-1]).any(axis=0)

@@ -1,4 +1,4 @@
-"""Which annotated categories a caption mentions, and through which nouns (paper 3.3)."""
+"""Match annotated categories with the nouns of a caption (paper 3.3)."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from operator import mul
 from caliper.core.question import Vector
 
 MICRO = 1_000_000
-"""Similarities are compared and kept as whole millionths."""
+"""Similarities are compared and stored as whole millionths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The noun through which a category is mentioned, and their similarity in millionths."""
+    """The noun that mentions a category, and their similarity in millionths."""
 
     noun: str
     micro: int
 
 
 def distinct(words: Iterable[str]) -> tuple[str, ...]:
-    """Each word once, in the order of first appearance.
+    """Remove duplicates, keeping the order of first appearance.
 
-    Each distinct word is embedded once: embedded twice, in batches of different make-up, equal
-    words would differ by rounding noise, and the maximum of a row or column with them.
+    Each distinct word is embedded once: equal words embedded in different batches would differ
+    by rounding noise, which could change the maximum of a row or column.
     """
     return tuple(dict.fromkeys(words))
 
 
 def length(vector: Vector) -> float:
-    """The Euclidean length of a vector, its squares added up exactly."""
+    """Return the Euclidean length of a vector, using an exact sum of squares."""
     return math.sqrt(math.fsum(x * x for x in vector))
 
 
 def similarity(first: Vector, second: Vector, lengths: float) -> int:
-    """The cosine of two vectors in millionths; 0 when one of them is zero.
+    """Return the cosine of two vectors in millionths; 0 if either is zero.
 
-    `lengths` is the product of their lengths, which a matrix of similarities computes once.
+    `lengths` is the product of their lengths; callers compute each length only once.
     """
     if lengths == 0.0:
         return 0
@@ -50,11 +50,11 @@ def similarity(first: Vector, second: Vector, lengths: float) -> int:
 def match(
     nouns: Sequence[str], categories: Sequence[str], vectors: Mapping[str, Vector]
 ) -> dict[str, Match]:
-    """The mentioned categories: those that share a row and column maximum with a noun.
+    """Return the mentioned categories: those that share a row and column maximum with a noun.
 
-    `nouns` and `categories` are distinct, `vectors` has one vector for each of them. There is
-    no threshold; a similarity of 0 is no match (paper: S' not equal to 0). Of equal maxima the
-    first stands, like argmax, so a noun matches one category at most and the other way round.
+    `nouns` and `categories` are distinct, and `vectors` has a vector for each of them. There is
+    no threshold, but a similarity of 0 is no match (paper: S' not equal to 0). Ties go to the
+    first maximum, as in argmax, so a noun matches at most one category and vice versa.
     """
     if not nouns:
         return {}
@@ -64,29 +64,31 @@ def match(
         for noun in nouns
     ]
     best_category = [_first_maximum(row) for row in rows]
-    found = {}
+    matches = {}
     for place, name in enumerate(categories):
         column = [row[place] for row in rows]
         noun = _first_maximum(column)
         if best_category[noun] == place and column[noun] != 0:
-            found[name] = Match(nouns[noun], column[noun])
-    return found
+            matches[name] = Match(nouns[noun], column[noun])
+    return matches
 
 
 def object_score(categories: Sequence[str], matches: Mapping[str, Match]) -> Fraction:
-    """S_object of one image, exact: the matched similarities over the number of categories."""
-    return Fraction(sum(found.micro for found in matches.values()), MICRO * len(categories))
+    """Return the exact S_object of an image: matched similarities / number of categories."""
+    return Fraction(
+        sum(category_match.micro for category_match in matches.values()), MICRO * len(categories)
+    )
 
 
 def mentions(matches: Mapping[str, Match], nouns: Sequence[Sequence[str]]) -> dict[str, set[int]]:
-    """For each mentioned category the places of the pieces that mention it.
+    """Map each mentioned category to the indices of the pieces that mention it.
 
-    `nouns` are those of each piece. A piece mentions a category when the noun that the category
-    is matched with is among its nouns.
+    `nouns` holds the nouns of each piece. A piece mentions a category if the category's matched
+    noun is among the piece's nouns.
     """
     return {
-        name: {place for place, words in enumerate(nouns) if found.noun in words}
-        for name, found in matches.items()
+        name: {place for place, words in enumerate(nouns) if category_match.noun in words}
+        for name, category_match in matches.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""From annotated scene graphs to items: one a picture, and one more for its CompreQA questions."""
+"""Plan items from annotated scene graphs: one per picture, and one for its CompreQA questions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = "comprecap"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One annotated object: its category, description, mask and the relations it is subject of."""
+    """An annotated object: its category, description, mask and the relations it is subject of."""
 
     category: str
     description: str
@@ -33,12 +33,13 @@ class Instance:
 
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
-    """Items in the order of the rows, then the CompreQA items.
+    """Yield items in row order, then the CompreQA items.
 
-    Of a picture: the `objects` measure at ordinal 0, asked once, then one question an annotated
-    instance, then one a relation, in annotation order. Raises InvalidInput for a picture that is
-    missing or annotated twice. A row whose annotation is broken becomes an item of the measure
-    alone, Unscored(bad_input); a broken mask makes all questions of its picture so.
+    A picture has the `objects` measure at ordinal 0, asked once, then one question per annotated
+    instance, then one per relation, in annotation order. Raises InvalidInput for a picture that
+    is missing or annotated twice. A row with a broken annotation becomes an item with only the
+    measure, Unscored(bad_input); a broken mask makes all questions of its picture
+    Unscored(bad_input).
     """
     seen: dict[str, Row] = {}
     for row in rows:
@@ -89,16 +90,16 @@ def _instance(row: Row, place: int, entry: Any, description: str) -> Instance:
     if not isinstance(entry, Mapping):
         raise row.wrong(f"info[{place}]", "expected an object")
     part = Row(row.file, row.line, {f"info[{place}].{key}": entry[key] for key in entry})
-    # The data holds one relation as a text, several as a list, and none as either, empty.
+    # In the data one relation is a text, several are a list, and none is either, empty.
     relations = entry.get("relation") or []
-    listed = [relations] if isinstance(relations, str) else relations
-    if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
+    texts = [relations] if isinstance(relations, str) else relations
+    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         raise row.wrong(f"info[{place}].relation", "expected a list of texts")
     return Instance(
         part.text(f"info[{place}].category"),
         part.text(f"info[{place}].{description}_description"),
         entry.get("mask_out"),
-        tuple(text for text in listed if text.strip()),
+        tuple(text for text in texts if text.strip()),
     )
 
 
@@ -106,27 +107,26 @@ def _phrases(instances: Sequence[Instance], settings: Settings) -> Iterator[Phra
     for number, instance in enumerate(instances):
         yield PhraseQuestion("attribute", number, instance.description, (instance.category,))
     texts = [text for subject in instances for text in subject.relations]
-    # With relations = released there are more mentions than texts: the last are left over.
+    # With relations = released there may be more mentions than texts; the surplus is dropped.
     pairs = zip(texts, _mentions(instances, settings), strict=False)
     for number, (text, mentions) in enumerate(pairs):
         yield PhraseQuestion("relation", number, text, mentions)
 
 
 def _mentions(instances: Sequence[Instance], settings: Settings) -> Iterator[tuple[str, ...]]:
-    """The categories whose sentences the picture's relations are compared with, in their order.
+    """Yield, per relation of the picture, the categories whose sentences it is compared with.
 
-    `aligned` (paper 3.3): of each relation its subject and the categories that it names.
-    `released`: the released script makes a list of sentences and one of relations, and pairs
-    them by position. It enters an empty sentence for an object without relations, but no
-    relation, so every later relation gets the sentence of an earlier one, or the empty one,
-    which scores 0; what is left over at the end is dropped. Within one subject a relation also
-    keeps the sentences of the relations before it. Nothing of this depends on the caption.
+    `aligned` (paper 3.3): the relation's subject and the categories it names.
+    `released`: the released script builds a list of sentences and a list of relations, and pairs
+    them by position. For an object without relations it adds an empty sentence but no relation,
+    so every later relation gets the sentence of an earlier one, or the empty one, which scores 0;
+    surplus sentences at the end are dropped. Within one subject, a relation also keeps the
+    sentences of the relations before it. None of this depends on the caption.
 
-    Both rules of the released list were read in the script's source. Ours, with either choice:
-    a single text counts as a list of one relation and a blank text as none (the script takes
-    lists alone), letter case does not matter in names (there it does), and a picture without
-    relations takes no part in the mean (there it stops the script). Whether names are whole
-    words is `relation_match`.
+    Both rules of `released` come from the script's source. Ours, with either value: a single text
+    counts as a list of one relation and a blank text as none (the script accepts only lists);
+    letter case in names is ignored (the script respects it); a picture without relations is left
+    out of the mean (the script stops). `relation_match` determines whether names are whole words.
     """
     released = chosen(settings, "relations") == "released"
     matching = chosen(settings, "relation_match")
@@ -134,18 +134,18 @@ def _mentions(instances: Sequence[Instance], settings: Settings) -> Iterator[tup
     for subject in instances:
         if released and not subject.relations:
             yield ()
-        kept = [subject.category]
+        context = [subject.category]
         for text in subject.relations:
             named = [name for name in categories if _names(text, name, matching)]
-            yield distinct((*kept, *named))
+            yield distinct((*context, *named))
             if released:
-                kept += named
+                context += named
 
 
 def _names(relation: str, category: str, matching: str) -> bool:
-    """Whether the relation's text names the category: as a whole word, or anywhere in it.
+    """Whether the relation's text names the category, as a whole word or as any substring.
 
-    Letter case counts for neither. The released script looks for any part of the text.
+    Letter case is ignored. The released script searches for a substring.
     """
     if matching == "substring":
         return category.casefold() in relation.casefold()
@@ -153,7 +153,7 @@ def _names(relation: str, category: str, matching: str) -> bool:
 
 
 def _cover(row: Row, instances: Sequence[Instance]) -> tuple[tuple[Atom, ...], int]:
-    """The atoms of the picture's masks and their common size in pixels."""
+    """Return the atoms of the picture's masks, and the masks' common size in pixels."""
     masks: list[Mask] = []
     for place, instance in enumerate(instances):
         field = f"info[{place}].mask_out"

@@ -1,4 +1,4 @@
-"""The questions of CompreCap: their payloads, these as JSON objects, and as people read them."""
+"""The question payloads of CompreCap, their encoding as JSON, and their readable form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from caliper.core.question import Item, Question
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """Pixels covered by the same set of instances: their places in `info`, and how many."""
+    """The number of pixels covered by exactly the same instances, given as indices in `info`."""
 
     instances: tuple[int, ...]
     pixels: int
@@ -23,10 +23,10 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class SceneMeasure:
-    """The `objects` measure of an image: S_object, and what S-Cov needs (paper 3.3).
+    """The `objects` measure of an image: inputs of S_object and S-Cov (paper 3.3).
 
-    `categories` are the image's unique ones in annotation order, `instances` the category
-    of each instance. `atoms` hold the masks' overlaps, `pixels` the image's area.
+    `categories` are the image's distinct categories in annotation order; `instances` holds the
+    category of each instance; `atoms` are the overlaps of the masks; `pixels` is the image's area.
     """
 
     categories: tuple[str, ...]
@@ -37,11 +37,11 @@ class SceneMeasure:
 
 @dataclass(frozen=True, slots=True)
 class PhraseQuestion:
-    """How much of a phrase do the pieces of a caption hold, 0 to 5? (paper Fig. 3)
+    """How much of a phrase the pieces of a caption contain, 0 to 5 (paper Fig. 3).
 
     `kind` is attribute (of one instance) or relation; `number` counts within the kind.
-    `mentions` are the annotated categories, any of which brings a piece of the caption in; none
-    where the released pairing of relations leaves one without a sentence.
+    A piece of the caption is used if it mentions any of the annotated categories `mentions`,
+    which is empty if the released pairing leaves a relation without a sentence.
     """
 
     kind: str
@@ -52,9 +52,9 @@ class PhraseQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CompreQaQuestion:
-    """A CompreQA question, asked on the image itself: kind `p` (presence) or `cap`.
+    """A CompreQA question about the image itself, of kind `p` (presence) or `cap`.
 
-    The options stand inside `question`; `answer` is the letter.
+    `question` includes the options; `answer` is the letter of the right one.
     """
 
     kind: str
@@ -75,17 +75,17 @@ _TYPES: dict[str, Callable[..., Payload]] = {
 
 
 def encode(payload: Payload) -> dict[str, Any]:
-    """The payload as a JSON object with its schema number and type."""
+    """Encode a payload as a JSON object with its schema number and type."""
     name = next(name for name, kind in _TYPES.items() if type(payload) is kind)
     return {"schema": SCHEMA, "type": name} | asdict(payload)
 
 
-def decode(written: Mapping[str, Any]) -> Payload:
-    """The payload that `encode` wrote.
+def decode(document: Mapping[str, Any]) -> Payload:
+    """Decode a payload written by `encode`.
 
-    Raises NewerSchema for what a later release wrote, InvalidInput for anything else.
+    Raises NewerSchema for the schema of a later release, InvalidInput for anything else.
     """
-    fields = dict(written)
+    fields = dict(document)
     schema = fields.pop("schema", None)
     if isinstance(schema, int) and schema > SCHEMA:
         raise NewerSchema(f"this question has schema {schema}; this release reads {SCHEMA}")
@@ -104,7 +104,7 @@ def decode(written: Mapping[str, Any]) -> Payload:
 
 
 def describe(item: Item, question: Question[Payload]) -> QuestionText:
-    """The question as people read it: its dimension, its text, the expected answer."""
+    """Return the question in readable form: its dimension, text, and expected answer."""
     del item
     payload = question.payload
     if isinstance(payload, SceneMeasure):
@@ -119,7 +119,7 @@ def describe(item: Item, question: Question[Payload]) -> QuestionText:
 
 
 def scores(payload: Payload) -> tuple[Fraction, ...]:
-    """Every score that a judge or a person may give."""
+    """Return all scores that a judge or a person may give."""
     if isinstance(payload, SceneMeasure):
         return ()
     most = 1 if isinstance(payload, CompreQaQuestion) else HIGHEST
@@ -133,7 +133,7 @@ LABELS = (
 
 
 def label(question: Question[Payload], outcome: Outcome) -> str:
-    """The word for an outcome."""
+    """Return the label of an outcome."""
     payload = question.payload
     if not isinstance(outcome, Scored):
         return "unscored"

@@ -1,4 +1,4 @@
-"""Reading a judge's score and the letter of a CompreQA answer."""
+"""Read a judge's score, and the letter of a CompreQA answer."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _CLOSING = re.compile(r"[.!?\n]\s{0,4}[*_`\"'(]{0,4}(?P<score>-?[0-9]+)[\s*_`\"'
 
 
 def read_score(reply: str) -> Reading:
-    """The integer that the reply states as its score, from 0 to 5 (ours).
+    """Read the integer that the reply states as its score, from 0 to 5 (ours).
 
-    A reply that is an object, fenced or not, has it behind "score" or "rating". In prose it is
-    one that opens the reply ("1", "Score: 1."), one alone in the last sentence, one behind
-    "score:" or "I rate"; without these the only integer that counts nothing. Several have to
-    agree (`settled`), and what the judge quotes is not its verdict. Outside 0 to 5 or absent it
-    is unreadable. Prose around the number counts as repaired. Thoughts that end with "</think>"
-    are no part of the answer, and those that do not end hide it.
+    In an object, fenced or not, it is the value of "score" or "rating". In prose it is an integer
+    that opens the reply ("1", "Score: 1."), is alone in the last sentence, or follows "score:" or
+    "I rate"; otherwise the only integer that is not a count of things. Several must agree
+    (`settled`), and a quotation is not a verdict. A score that is absent or outside 0 to 5 is
+    unreadable. Prose around the number counts as repaired. Reasoning that ends with "</think>" is
+    ignored; if it does not end, there is no answer.
     """
-    found = _score_of(told(reply))
-    if not found:
+    integer = _score_of(told(reply))
+    if not integer:
         return Reading(UNREADABLE, "the reply states no integer, or several")
-    # A score has one digit, however many zeros stand before it; int() refuses endless ones.
-    digits = found.lstrip("0") or "0"
+    # Strip leading zeros instead of calling int(), which rejects very long digit strings.
+    digits = integer.lstrip("0") or "0"
     if digits not in {"0", "1", "2", "3", "4", "5"}:
         return Reading(UNREADABLE, f"the reply's integer, {digits[:20]}, is not 0 to 5")
     return Reading(Scored(Fraction(int(digits))), repaired=reply.strip() != digits)
@@ -56,26 +56,28 @@ def read_score(reply: str) -> Reading:
 def _score_of(answer: str) -> str:
     inner = unfenced(answer)
     whole = read_literal(inner)
-    if whole and whole.end == len(inner) and (stated := _named(whole.value)) is not None:
-        return stated
+    if whole and whole.end == len(inner) and (integer := _score_field(whole.value)) is not None:
+        return integer
     objects, prose = objects_in(answer) or ([], answer)
     voices = Voices.of(prose)
     statements = [
-        Statement(stated, at, voices.mark_of_object(at))
+        Statement(integer, at, voices.mark_of_object(at))
         for at, literal in objects
-        if (stated := _named(literal.value)) is not None
+        if (integer := _score_field(literal.value)) is not None
     ]
-    return settled([*statements, *_stated(_SCALE.sub(_spaces, prose), voices)], voices) or ""
+    return (
+        settled([*statements, *_prose_statements(_SCALE.sub(_blank, prose), voices)], voices) or ""
+    )
 
 
-def _spaces(match: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def _named(value: object) -> str | None:
-    """The integer behind "score" or "rating", empty where it is none; None without them.
+def _score_field(value: object) -> str | None:
+    """Return the integer in "score" or "rating", "" if it is not one; None without such a key.
 
-    An object with a key in two writings ("score", "Score") has none.
+    An object with two spellings of a key ("score", "Score") gives "".
     """
     if not isinstance(value, dict):
         return None
@@ -85,12 +87,12 @@ def _named(value: object) -> str | None:
     key = next((key for key in ("score", "rating") if key in fields), None)
     if key is None:
         return None
-    found = None if isinstance(fields[key], bool) else _INTEGER.search(str(fields[key]))
-    return found.group() if found else ""
+    integer = None if isinstance(fields[key], bool) else _INTEGER.search(str(fields[key]))
+    return integer.group() if integer else ""
 
 
-def _stated(text: str, voices: Voices) -> Iterator[Statement[str]]:
-    """The integers of prose, each with what it is stated to be."""
+def _prose_statements(text: str, voices: Voices) -> Iterator[Statement[str]]:
+    """Yield the integers in prose, each marked by how it is stated."""
     marks: dict[int, Stance] = {}
     for match in _CUE.finditer(text):
         mark = voices.mark(match.start(), final="final" in match[0].lower())
@@ -108,16 +110,16 @@ def _stated(text: str, voices: Voices) -> Iterator[Statement[str]]:
 
 
 def read_score_released(reply: str) -> Reading:
-    """The first integer of the reply as it is, -1 where there is none (released script).
+    """Read the first integer of the reply verbatim, or -1 if there is none (released script).
 
-    Its expression knows no minus sign, and takes the digits of any script: "-2" is 2. A number
-    of more than 18 digits is unreadable here too.
+    Its expression ignores minus signs ("-2" is 2) and accepts digits of any script. Numbers of
+    more than 18 digits are unreadable here too.
     """
-    found = _ANY_INTEGER.search(reply)
-    digits = found.group() if found else "-1"
+    integer = _ANY_INTEGER.search(reply)
+    digits = integer.group() if integer else "-1"
     if len(digits) > _LONGEST:
         return Reading(UNREADABLE, "the reply's first integer is no score")
-    explanation = "" if found else "the reply holds no integer: -1 by the released reading"
+    explanation = "" if integer else "the reply holds no integer: -1 by the released reading"
     return Reading(Scored(Fraction(int(digits))), explanation, repaired=reply.strip() != digits)
 
 
@@ -128,10 +130,10 @@ SCORE_READERS: Mapping[str, Callable[[str], Reading]] = {
 
 
 def options(question: str) -> dict[str, str]:
-    """The options that stand inside a CompreQA question, by letter.
+    """Parse the options inside a CompreQA question, by letter.
 
-    "Can it be seen? A. Yes. B. No." has {"A": "Yes", "B": "No"}: letters are taken in their
-    order from A, so that an initial inside an option begins no other.
+    "Can it be seen? A. Yes. B. No." gives {"A": "Yes", "B": "No"}. Letters must be consecutive
+    from A, so that an initial inside an option does not start a new one.
     """
     marks: list[re.Match[str]] = []
     for mark in _OPTION.finditer(question):
@@ -145,10 +147,10 @@ def options(question: str) -> dict[str, str]:
 
 
 def read_letter(question: str, answer: str, reply: str) -> Reading:
-    """Whether the reply chooses the option `answer`.
+    """Score whether the reply chooses the option `answer`.
 
-    Read as CaptionQA's default reading does (`letters.chosen`); anything else is unreadable. (The
-    released example counts what it cannot read as wrong.)
+    The reply is read as by CaptionQA's default reading (`letters.chosen`). If no option can be
+    read, it is unreadable; the released example counts it as wrong.
     """
     shown = options(question)
     place = chosen(reply, tuple(shown.values()))

@@ -1,4 +1,4 @@
-"""How known figures of CompreCap were made; docs/published.md says the same."""
+"""Recipes of CompreCap's published figures; keep in step with docs/published.md."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ _PUBLISHED = ProtocolRecipe(
         ),
     ),
 )
-"""Tables 2 to 4 of the paper; where Table 2 cannot tell, the released script."""
+"""Tables 2 to 4 of the paper; the released script where Table 2 does not decide."""
 RECIPES: Mapping[str, ProtocolRecipe] = {"published": _PUBLISHED}

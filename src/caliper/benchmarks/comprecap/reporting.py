@@ -18,8 +18,9 @@ WEIGHTS: Mapping[str, tuple[Fraction, Fraction, Fraction]] = {
     "text": (Fraction(25, 100), Fraction(35, 100), Fraction(40, 100)),
     "table2": (Fraction(25, 100), Fraction(30, 100), Fraction(45, 100)),
 }
-"""The weights of S_object, S_attribute and S_relation: those that text and code print, and those
-that Table 2 was made with."""
+"""The weights of S_object, S_attribute and S_relation, as printed in the paper's text and the
+code (`text`), and as used for Table 2 (`table2`).
+"""
 
 LABELS = {
     "s_object": "S-object (%)",
@@ -37,9 +38,10 @@ REPEATED = ("s_attribute", "s_relation", "s_cov", "s_unified")
 def unified(
     s_object: Amount | float, s_attribute: Amount | float, s_relation: Amount | float, weights: str
 ) -> Fraction:
-    """S_unified, 0 to 100 (paper 3.3): a weighted sum, attributes and relations scaled by 20.
+    """Compute S_unified, 0 to 100 (paper 3.3), a weighted sum of the three scores.
 
-    `s_object` is in percent, the other two from 0 to 5; `weights` is a name in `WEIGHTS`.
+    `s_object` is in percent; the other two are from 0 to 5 and scaled by 20. `weights` is a name
+    in `WEIGHTS`.
     """
     parts = (Fraction(s_object), Fraction(s_attribute) * 20, Fraction(s_relation) * 20)
     weighted = (weight * part for weight, part in zip(WEIGHTS[weights], parts, strict=True))
@@ -47,7 +49,7 @@ def unified(
 
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:
-    """The figures and tables for what the tally holds."""
+    """Return the figures and tables for a tally."""
     repeats = sorted({int(cell.split("/")[1]) for cell in tally if cell.startswith("attribute/")})
     weights = chosen(settings, "weights")
     figures = [
@@ -65,7 +67,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 
 
 def mean_of(sums: Sums) -> Fraction | None:
-    """The mean over pictures of a cell's values, None without data."""
+    """Return the mean of a cell's values over pictures; None without data."""
     return Fraction(sums["sum"]) / Fraction(sums["n"]) if sums.get("n") else None
 
 
@@ -78,7 +80,7 @@ def _cells(name: str, repeats: Sequence[int]) -> tuple[str, ...]:
 
 
 def _value(sums: Mapping[str, Sums], name: str, repeat: int, weights: str) -> Fraction | None:
-    """One metric by the scores of one repeat, in the paper's unit; None without data."""
+    """Compute a metric from one repeat, in the paper's unit; None without data."""
     if name == "s_unified":
         s_object, s_attribute, s_relation = (_value(sums, part, repeat, weights) for part in _PARTS)
         if s_object is None or s_attribute is None or s_relation is None:
@@ -92,10 +94,10 @@ def _value(sums: Mapping[str, Sums], name: str, repeat: int, weights: str) -> Fr
 def _values(
     sums: Mapping[str, Sums], name: str, repeats: Sequence[int], weights: str
 ) -> list[Fraction]:
-    # S_object needs no judge, so it does not wait for one.
-    drawn = (0,) if name == "s_object" else repeats
-    found = (_value(sums, name, repeat, weights) for repeat in drawn)
-    return [value for value in found if value is not None]
+    # S_object needs no judge and is available before any repeat.
+    used_repeats = (0,) if name == "s_object" else repeats
+    values = (_value(sums, name, repeat, weights) for repeat in used_repeats)
+    return [value for value in values if value is not None]
 
 
 def _mean(name: str, repeats: Sequence[int], weights: str) -> Statistic:
@@ -106,7 +108,9 @@ def _mean(name: str, repeats: Sequence[int], weights: str) -> Statistic:
     return statistic
 
 
-def _apart(name: str, repeats: Sequence[int], weights: str, combine: Combine) -> Statistic:
+def _spread_statistic(
+    name: str, repeats: Sequence[int], weights: str, combine: Combine
+) -> Statistic:
     def statistic(sums: Mapping[str, Sums]) -> float | None:
         return combine(_values(sums, name, repeats, weights))
 
@@ -114,7 +118,7 @@ def _apart(name: str, repeats: Sequence[int], weights: str, combine: Combine) ->
 
 
 def _bounds(name: str, settings: Settings) -> tuple[float, float]:
-    """The least and greatest value; none where the judge's numbers are taken as they are."""
+    """Return the bounds of a metric; infinite if the judge's numbers are taken unchecked."""
     if chosen(settings, "reading") == "released" and name in REPEATED:
         return -math.inf, math.inf
     return (0.0, float(HIGHEST)) if _SCALE.get(name) == 1 else (0.0, 100.0)
@@ -153,7 +157,7 @@ def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:
                 Figure(
                     ("repeats", name, word),
                     cells,
-                    _apart(name, repeats, weights, combine),
+                    _spread_statistic(name, repeats, weights, combine),
                     Kind.PLAIN,
                 )
                 for word, combine in SPREADS
@@ -197,15 +201,18 @@ def _accuracy(kind: str) -> list[Figure]:
 def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
     rows = []
     for name, label in LABELS.items():
-        apart: tuple[Path | None, ...] = (("repeats", name, "std"), ("repeats", name, "range"))
+        spread_paths: tuple[Path | None, ...] = (
+            ("repeats", name, "std"),
+            ("repeats", name, "range"),
+        )
         if len(repeats) < 2 or name not in REPEATED:
-            apart = (None, None)
-        rows.append(TableRow(label, ((name,), *apart)))
+            spread_paths = (None, None)
+        rows.append(TableRow(label, ((name,), *spread_paths)))
     rows.append(TableRow("Caption length (words)", (CAPTION_LENGTH, None, None)))
-    printed = ", ".join(f"{float(weight):.2f}" for weight in WEIGHTS[weights])
+    weight_texts = ", ".join(f"{float(weight):.2f}" for weight in WEIGHTS[weights])
     note = (
         f"Means over pictures and over {max(len(repeats), 1)} repeats of the judging; S-unified "
-        f"with the weights {printed} ({weights}) for objects, attributes and relations."
+        f"with the weights {weight_texts} ({weights}) for objects, attributes and relations."
     )
     return Table(
         "CompreCap", ("value", "std over repeats", "range over repeats"), tuple(rows), note
@@ -213,7 +220,7 @@ def _metrics_table(repeats: Sequence[int], weights: str) -> Table:
 
 
 def _coverage_table() -> Table:
-    shown = {
+    labels = {
         "objects": "pictures, objects",
         "attribute": "instances x repeats",
         "relation": "relations x repeats",
@@ -221,7 +228,7 @@ def _coverage_table() -> Table:
     }
     rows = tuple(
         TableRow(label, (("counts", kind, "n_scored"), ("counts", kind, "n_unscored")))
-        for kind, label in shown.items()
+        for kind, label in labels.items()
     )
     return Table("CompreCap: what was scored", ("scored", "unscored"), rows)
 

@@ -1,4 +1,4 @@
-"""Supplied captions and recorded replies, as rows hold them."""
+"""Read supplied captions and recorded replies from rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from caliper.core.rows import Row
 
 
 def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-    """(picture's name, caption) of a JSON object `{image_name: caption}`; null stands for none.
+    """Yield (picture name, caption) from `{image_name: caption}`; null means no caption.
 
-    Raises InvalidInput for a caption that is no text and for a name that comes twice.
+    Raises InvalidInput for a caption that is not text and for a duplicate name.
     """
     seen = set()
     for row in rows:
@@ -28,11 +28,11 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
 
 
 def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
-    """Recorded replies by key; a row without a response is left out.
+    """Yield recorded replies by key; rows without a response are skipped.
 
     Judge: `{image, kind, index, repeat, response}`, kind attribute or relation, index within
     the kind, repeat from 0. CompreQA: `{image, kind, index, response}`, kind p or cap. Raises
-    InvalidInput for a row that names no question and for one that comes twice.
+    InvalidInput for a row that does not identify a question, and for a duplicate.
     """
     seen = set()
     for row in rows:
@@ -49,7 +49,7 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
 def record_key(
     item: Item, question: Question[PhraseQuestion | CompreQaQuestion], repeat: int
 ) -> RecordKey:
-    """The key under which `recorded` yields the reply to this question."""
+    """Return the key under which `recorded` yields the reply to this question."""
     payload = question.payload
     if isinstance(payload, CompreQaQuestion):
         before = item.questions[: question.ordinal]
@@ -67,7 +67,7 @@ def _phrase_kind(row: Row) -> str:
 
 
 def _whole(row: Row, field: str) -> int:
-    """The whole number in `field`. A missing repeat is the first one."""
+    """Return the whole number in `field`. A missing repeat means the first."""
     value = row.fields.get(field, 0 if field == "repeat" else None)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise row.wrong(field, f"expected a whole number from 0, found {value!r:.60}")

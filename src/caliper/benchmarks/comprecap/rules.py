@@ -1,4 +1,4 @@
-"""The lexical judge: how much of a phrase does a sentence hold, 0 to 5? (paper Fig. 3)
+"""The lexical judge: rate how much of a phrase a sentence contains, 0 to 5 (paper Fig. 3).
 
 0 is "completely lacks similar concepts", 5 "extremely has similar concepts".
 """
@@ -17,29 +17,29 @@ _CONTRADICTION = 0.2
 
 
 def reply_to(ask: Ask) -> Answer:
-    """The digit that the judge would reply."""
+    """Reply to an ask with the digit of the score."""
     return Reply(str(rate_phrase(parse(ask.fields["sentence"]), ask.fields["phrase"])))
 
 
-def rate_phrase(parsed: CaptionText, asked: str) -> int:
-    """An integer from 0 to 5: the share of the phrase's meanings that the sentence has.
+def rate_phrase(parsed: CaptionText, phrase_text: str) -> int:
+    """Rate from 0 to 5 the share of the phrase's meanings that the sentence has.
 
-    Words count once each, telling ones more; a colour or count of the phrase that the
-    sentence replaces by another one costs a fifth. The thing itself, without any of its
-    attributes, is worth 1 or 2 of 5 depending on how much the phrase says beside it.
+    Each word counts once, distinctive ones more. A colour or count of the phrase that the sentence
+    replaces with another costs a fifth. The thing itself, without any of its attributes, is worth
+    1 or 2 of 5, depending on how much else the phrase says.
     """
-    weighed = wanted(asked)
-    held = share(weighed, credits_at(parsed, weighed), None)
-    if held and _contradicted(parsed, asked):
-        held = max(0.0, held - _CONTRADICTION)
-    if not held and mentions(parsed, phrase(asked)):
-        held = _THRESHOLDS[0]
-    return sum(held >= threshold for threshold in _THRESHOLDS)
+    weights = wanted(phrase_text)
+    portion = share(weights, credits_at(parsed, weights), None)
+    if portion and _contradicts(parsed, phrase_text):
+        portion = max(0.0, portion - _CONTRADICTION)
+    if not portion and mentions(parsed, phrase(phrase_text)):
+        portion = _THRESHOLDS[0]
+    return sum(portion >= threshold for threshold in _THRESHOLDS)
 
 
-def _contradicted(parsed: CaptionText, asked: str) -> bool:
-    """Whether the sentence has colours, or counts, but none that the phrase has."""
-    words = words_of(asked)
+def _contradicts(parsed: CaptionText, phrase_text: str) -> bool:
+    """Whether the sentence has colours, or counts, but none of those in the phrase."""
+    words = words_of(phrase_text)
     return _replaced(
         [FAMILIES[word] for word in words if word in FAMILIES],
         [FAMILIES[word] for word in parsed.words if word in FAMILIES],
@@ -49,7 +49,7 @@ def _contradicted(parsed: CaptionText, asked: str) -> bool:
     )
 
 
-def _replaced(asked: list[frozenset[str]], said: list[frozenset[str]]) -> bool:
-    return bool(asked and said) and not any(
-        not one.isdisjoint(other) for one in asked for other in said
+def _replaced(expected: list[frozenset[str]], stated: list[frozenset[str]]) -> bool:
+    return bool(expected and stated) and not any(
+        not value.isdisjoint(other) for value in expected for other in stated
     )

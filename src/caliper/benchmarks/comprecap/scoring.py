@@ -1,6 +1,6 @@
-"""From outcomes to exact sums (paper 3.3).
+"""Reduce outcomes to exact sums (paper 3.3).
 
-Every S metric is a mean over pictures: a tally holds, per cell and picture, the picture's value
+Every S metric is a mean over pictures: per cell and picture, a tally holds the picture's value
 in `sum` and 1 in `n`. Cells are `objects`, `attribute/R`, `relation/R` and `coverage/R` for each
 repeat R, and `compreqa/p` and `compreqa/cap`. `scored` and `unscored` count outcomes.
 """
@@ -24,25 +24,24 @@ from caliper.core.tally import Tally
 
 
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
-    """The tally of items with their outcomes."""
+    """Reduce items and their outcomes to a tally."""
     tally = Tally()
-    for item, found in outcomes:
+    for item, by_position in outcomes:
         if item.source is Source.MEDIA:
-            _add_answers(tally, item, found)
+            _add_answers(tally, item, by_position)
         else:
-            _add_objects(tally, item, found)
+            _add_objects(tally, item, by_position)
             for repeat in range(max(question.repeats for question in item.questions)):
-                _add_phrases(tally, item, found, repeat, settings)
+                _add_phrases(tally, item, by_position, repeat, settings)
     return tally
 
 
 def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fraction:
-    """S-Cov of one picture, exact (paper 3.3).
+    """Compute the exact S-Cov of a picture (paper 3.3).
 
-    Per pixel min(1, sum of mask x score / 5), summed, `over` the `union` of the masks (released
-    script) or the whole `image` (paper).
-
-    `scores` has one score, 0 to 5, for each instance.
+    It is the sum over pixels of min(1, sum of mask x score / 5), divided by the area of the
+    `union` of the masks (released script) or of the whole `image` (paper), selected by `over`.
+    `scores` has one score, 0 to 5, per instance.
     """
     covered = sum(
         min(Fraction(HIGHEST), sum((scores[place] for place in atom.instances), Fraction(0)))
@@ -53,38 +52,38 @@ def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fr
     return Fraction(covered) / (HIGHEST * area)
 
 
-def _add_answers(tally: Tally, item: Item, found: Outcomes) -> None:
+def _add_answers(tally: Tally, item: Item, by_position: Outcomes) -> None:
     for question in item.questions:
         payload: CompreQaQuestion = question.payload
         for repeat in range(question.repeats):
-            outcome = found.get((question.ordinal, repeat))
+            outcome = by_position.get((question.ordinal, repeat))
             cell = f"compreqa/{payload.kind}"
             if isinstance(outcome, Scored):
                 tally.add(cell, item.cluster, sum=outcome.score, n=1)
             _count(tally, cell, item.cluster, [outcome])
 
 
-def _add_objects(tally: Tally, item: Item, found: Outcomes) -> None:
-    outcome = found.get((0, 0))
+def _add_objects(tally: Tally, item: Item, by_position: Outcomes) -> None:
+    outcome = by_position.get((0, 0))
     if isinstance(outcome, Scored):
         tally.add("objects", item.cluster, sum=outcome.score, n=1)
     _count(tally, "objects", item.cluster, [outcome])
 
 
 def _add_phrases(
-    tally: Tally, item: Item, found: Outcomes, repeat: int, settings: Settings
+    tally: Tally, item: Item, by_position: Outcomes, repeat: int, settings: Settings
 ) -> None:
     by_kind: dict[str, list[Outcome | None]] = {"attribute": [], "relation": []}
     for question in item.questions:
         if isinstance(question.payload, PhraseQuestion):
-            by_kind[question.payload.kind].append(found.get((question.ordinal, repeat)))
+            by_kind[question.payload.kind].append(by_position.get((question.ordinal, repeat)))
     mentioned_only = chosen(settings, "attribute_over") == "mentioned"
     for kind, outcomes in by_kind.items():
         cell = f"{kind}/{repeat}"
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
         if kind == "attribute" and mentioned_only:
             scored = [outcome for outcome in scored if outcome.mentioned]
-        # A picture without relations, or without a score, is left out of the mean.
+        # Pictures without relations, or without a score, are left out of the mean.
         if scored:
             total = sum((outcome.score for outcome in scored), Fraction(0))
             tally.add(cell, item.cluster, sum=total / len(scored), n=1)
@@ -99,7 +98,7 @@ def _add_coverage(
     repeat: int,
     settings: Settings,
 ) -> None:
-    """An instance without a score leaves its picture without S-Cov, and the picture counted."""
+    """Add S-Cov; a picture with an unscored instance has none and counts as unscored."""
     if not attributes or None in attributes:
         return
     cell = f"coverage/{repeat}"
@@ -112,6 +111,6 @@ def _add_coverage(
 
 
 def _count(tally: Tally, cell: str, cluster: str, outcomes: Iterable[Outcome | None]) -> None:
-    known = [isinstance(outcome, Scored) for outcome in outcomes if outcome is not None]
-    if known:
-        tally.add(cell, cluster, scored=sum(known), unscored=len(known) - sum(known))
+    flags = [isinstance(outcome, Scored) for outcome in outcomes if outcome is not None]
+    if flags:
+        tally.add(cell, cluster, scored=sum(flags), unscored=len(flags) - sum(flags))

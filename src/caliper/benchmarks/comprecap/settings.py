@@ -1,4 +1,4 @@
-"""The protocol choices of CompreCap."""
+"""The protocol settings of CompreCap."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
 
 def chosen(settings: Settings, name: str) -> str:
-    """What was chosen for the setting of that name, or its default."""
+    """Return the value of a setting, or its default."""
     return settings.get(name, _DEFAULTS[name])
