@@ -1,6 +1,6 @@
-"""Where a caption mentions an annotated thing.
+"""Finds where a caption mentions an annotated thing.
 
-Objects, numbers, colours, relations and phrases all stand on this one search.
+The rules for objects, numbers, colours, relations and phrases all use this search.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PHRASE_ENDS = word_set("""
     of in on with at from by for near wearing holding to inside under behind beside that which who
     and or made containing
 """)
-# A head that says little without its modifier: "light" is no "traffic light".
+# Heads that say little without their modifier: a "light" need not be a "traffic light".
 _VAGUE_HEADS = frozenset(
     concept(word)
     for word in listed("""
@@ -35,7 +35,7 @@ _VAGUE_HEADS = frozenset(
         equipment display screen wall
     """)
 )
-# "A group of people" are people.
+# In "a group of people", the head is "people".
 _COLLECTIVES = word_set("""
     group groups pair pairs piece pieces set row rows stack pile bunch slice slices bundle
     collection kind type series cluster
@@ -43,16 +43,16 @@ _COLLECTIVES = word_set("""
 _NEIGHBOUR = 0.5
 _MODIFIERS_BEFORE = 5
 _MODIFIERS_AFTER = 7
-# What an annotator adds to a name without meaning another thing.
+# Words that an annotator adds to a name without changing its meaning.
 _IDLE = word_set("the a an some several one small large big little part piece pieces kind")
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """An annotated noun phrase: the meanings of its head, of what stands before, and after.
+    """An annotated noun phrase: the meanings of its head, and of the words before and after it.
 
-    `accepted` are the meanings that stand for the head, with their credit. `joined` is the
-    phrase without spaces, for spellings like "fire truck" and "firetruck".
+    `accepted` maps the meanings that stand for the head to their credit. `joined` is the phrase
+    without spaces, for spellings such as "fire truck" and "firetruck".
     """
 
     text: str
@@ -67,8 +67,8 @@ class Phrase:
 class CaptionMention:
     """A mention in a caption: token positions of its first modifier and its head.
 
-    `credit` is 1.0 for the same meaning or a kind of it, less for a more general word;
-    `full` tells that every modifier of the annotation stands with it.
+    `credit` is 1.0 for the same meaning or a kind of it, less for a more general word; `full`
+    tells whether all modifiers of the annotation are near.
     """
 
     start: int
@@ -78,31 +78,31 @@ class CaptionMention:
 
 
 def _meanings(words: list[str]) -> list[str]:
-    found: list[str] = []
+    meanings: list[str] = []
     for word in words:
-        together = PARTICLES.get((found[-1], word)) if found else None
-        if together is not None:
-            found.append(together)
-        if together is not None or word in STOPWORDS or word in _IDLE:
+        phrasal = PARTICLES.get((meanings[-1], word)) if meanings else None
+        if phrasal is not None:
+            meanings.append(phrasal)
+        if phrasal is not None or word in STOPWORDS or word in _IDLE:
             continue
         meaning = concept(word)
-        if found and found[-1] in COMPOUND_STARTS and (found[-1], meaning) in COMPOUNDS:
-            found[-1] = COMPOUNDS[found[-1], meaning]
+        if meanings and meanings[-1] in COMPOUND_STARTS and (meanings[-1], meaning) in COMPOUNDS:
+            meanings[-1] = COMPOUNDS[meanings[-1], meaning]
         else:
-            found.append(meaning)
-    return found
+            meanings.append(meaning)
+    return meanings
 
 
 def _front(words: list[str]) -> int:
-    """How many words stand before the first preposition."""
+    """The number of words before the first preposition."""
     return next((at for at, word in enumerate(words) if at and word in _PHRASE_ENDS), len(words))
 
 
 @lru_cache(maxsize=2048)
 def phrase(text: str) -> Phrase:
-    """A noun phrase taken apart: its head is the last word before a preposition.
+    """Parse a noun phrase; its head is the last word before a preposition.
 
-    What a collective is of counts, not the collective.
+    Of a collective ("a group of people"), only the members count.
     """
     words = words_of(text.replace("_", " "))
     cut = _front(words)
@@ -129,42 +129,42 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_meanings(words_of(text))))
 
 
-def _modified(parsed: CaptionText, wanted: Phrase, at: int) -> CaptionMention | None:
-    """The mention with head at a position; its `full` tells whether all modifiers are near."""
+def _modified(parsed: CaptionText, annotated: Phrase, at: int) -> CaptionMention | None:
+    """The mention whose head is at a position; `full` if all modifiers are near."""
     low, high = parsed.sentences[parsed.sentence_of[at]]
     low, high = max(low, at - _MODIFIERS_BEFORE), min(high, at + _MODIFIERS_AFTER + 1)
     near = parsed.meanings[low:high]
     start, full = at, True
-    for modifier in wanted.modifiers:
+    for modifier in annotated.modifiers:
         accepted = related(modifier)
-        found = next((low + n for n, meaning in enumerate(near) if meaning in accepted), None)
-        if found is None:
+        place = next((low + n for n, meaning in enumerate(near) if meaning in accepted), None)
+        if place is None:
             full = False
-        elif found < start:
-            start = found
-    return CaptionMention(start, at, wanted.accepted[parsed.meanings[at]], full)
+        elif place < start:
+            start = place
+    return CaptionMention(start, at, annotated.accepted[parsed.meanings[at]], full)
 
 
-def _joined_mentions(parsed: CaptionText, wanted: Phrase) -> list[CaptionMention]:
-    """Mentions in the other spelling: two annotated words as one, or one as two."""
-    if len(wanted.joined) < 6:
+def _joined_mentions(parsed: CaptionText, annotated: Phrase) -> list[CaptionMention]:
+    """Mentions in another spelling: two annotated words as one, or one as two."""
+    if len(annotated.joined) < 6:
         return []
-    one_word = parsed.places.get(concept(wanted.joined), ())
-    found = [CaptionMention(at, at, 1.0, full=True) for at in one_word]
-    if not wanted.modifiers:
-        start = wanted.joined[:3]
+    one_word = parsed.places.get(concept(annotated.joined), ())
+    candidates = [CaptionMention(at, at, 1.0, full=True) for at in one_word]
+    if not annotated.modifiers:
+        start = annotated.joined[:3]
         for at in range(len(parsed.words) - 1):
             word = parsed.words[at]
-            if word[:3] == start and concept(word + parsed.words[at + 1]) == wanted.head:
-                found.append(CaptionMention(at, at + 1, 1.0, full=True))
-    return [mention for mention in found if not parsed.negated[mention.head]]
+            if word[:3] == start and concept(word + parsed.words[at + 1]) == annotated.head:
+                candidates.append(CaptionMention(at, at + 1, 1.0, full=True))
+    return [mention for mention in candidates if not parsed.negated[mention.head]]
 
 
 def mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
-    """Mentions outside negations, in order; the best kind that the caption has.
+    """The best mentions that the caption has outside negations, in order.
 
-    Full mentions of the meaning or a kind of it; else its head alone, unless the head says
-    too little without its modifiers; else other spellings; else a more general word.
+    Best are full mentions of the meaning or a kind of it, then other spellings, then the head
+    alone unless it says too little without its modifiers, then a more general word.
     """
     places = [
         at
@@ -184,15 +184,17 @@ def mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
     if wanted.modifiers and wanted.head in _VAGUE_HEADS:
         return ()
     if wanted.modifiers:
-        # Without its modifiers a kind says too little: orchids are no "potted plant".
+        # Without modifiers, a kind says too little: orchids need not be a "potted plant".
         found = [one for one in found if _plain(parsed.meanings[one.head], wanted)]
         exact = [one for one in found if one.credit == 1.0]
     return tuple(exact or found)
 
 
 def loose_mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
-    """Mentions, with the words that take them up ("a horse ... the animal"). Where there are
-    none, the head's kinds and neighbours without its modifiers, neighbours with little credit.
+    """Mentions and the words that refer back to them ("a horse ... the animal").
+
+    Without mentions: the head's kinds and neighbours without modifiers, the latter with less
+    credit.
     """
     found = mentions(parsed, wanted)
     neighbours = dict.fromkeys(near_things(wanted.head), _NEIGHBOUR)
@@ -213,7 +215,7 @@ def loose_mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention,
 
 
 def _heads(parsed: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMention]:
-    """Every place of these meanings outside negations, in order, whatever stands beside it."""
+    """All places of these meanings outside negations, in order, with or without modifiers."""
     return [
         CaptionMention(at, at, credit, full=False)
         for at, credit in sorted(
@@ -222,6 +224,6 @@ def _heads(parsed: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMe
     ]
 
 
-def _plain(meaning: str, wanted: Phrase) -> bool:
-    """Whether a head alone can stand for the phrase: the same word, or any for a person."""
-    return meaning == wanted.head or meaning in PERSONS
+def _plain(meaning: str, annotated: Phrase) -> bool:
+    """Whether a head alone suffices for the phrase: the same word, or any word for a person."""
+    return meaning == annotated.head or meaning in PERSONS
