@@ -1,6 +1,6 @@
 """object_color: does the caption give the annotated colour of the annotated object?
 
-protocols.md 1: 0 if the object or its colour is absent; similar colours count as right.
+protocols.md 1: 0 if the object or its colour is absent; similar colours are right.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _HEADS = 4
 
 
 def colours_on(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
-    """The colour words said of a mention itself: before the noun, or after "is" or "in"."""
+    """The colour words that apply to a mention: before the noun, or after "is" or "in"."""
     low, high = parsed.sentences[parsed.sentence_of[mention.head]]
     found = [parsed.words[at] for at in _before(parsed, mention.head, low)]
     return (*found, *_after(parsed, mention.head, high))
 
 
 def _before(parsed: CaptionText, head: int, low: int) -> Iterator[int]:
-    """Positions of the colours in a noun phrase before its head."""
+    """Positions of colours before the head of a noun phrase."""
     found = False
     for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
         word = parsed.words[at]
@@ -66,8 +66,8 @@ def _before(parsed: CaptionText, head: int, low: int) -> Iterator[int]:
 
 
 def _after(parsed: CaptionText, head: int, high: int) -> list[str]:
-    """The colours that a link says of a noun: "is red", "painted a bright red", "in black"."""
-    found: list[str] = []
+    """The colours linked to a noun: "is red", "painted a bright red", "in black"."""
+    colours: list[str] = []
     linked = False
     for at in range(head + 1, min(high, head + _AFTER + 1)):
         word = parsed.words[at]
@@ -75,7 +75,7 @@ def _after(parsed: CaptionText, head: int, high: int) -> list[str]:
             linked = True
         elif linked and word in FAMILIES and word not in ONLY_BESIDE_NOUN:
             if not parsed.negated[at]:
-                found.append(word)
+                colours.append(word)
         elif (
             word in _CLAUSE_ENDS
             or (
@@ -83,27 +83,27 @@ def _after(parsed: CaptionText, head: int, high: int) -> list[str]:
                 and word not in {"a", "an", "of", "in"}
                 and not _joins_colours(parsed, at)
             )
-            or (found and word not in SHADING and word not in SURFACES)
+            or (colours and word not in SHADING and word not in SURFACES)
         ):
             break
-    return found
+    return colours
 
 
 def _links(parsed: CaptionText, at: int, head: int) -> bool:
-    """Whether an "in" or "of" may say a colour: right behind the noun, or "dressed in"."""
+    """Whether an "in" or "of" may introduce a colour: after the noun, or "dressed in"."""
     before = parsed.words[at - 1]
     return at == head + 1 or before in _LINKS or before in SURFACES or before.endswith("ed")
 
 
 def _joins_colours(parsed: CaptionText, at: int) -> bool:
-    """Whether an "and" or comma joins two colours, or two adjectives one of which is one."""
+    """Whether an "and" or comma joins two colours, or a colour and another adjective."""
     before = parsed.words[at - 1] if at else ""
     behind = parsed.words[at + 1 : at + 3]
     return before in FAMILIES and any(word in FAMILIES for word in behind)
 
 
 def _governed(parsed: CaptionText, head: int) -> bool:
-    """Whether a noun phrase stands after a preposition and so is no subject."""
+    """Whether a noun phrase follows a preposition and so is not a subject."""
     low = parsed.sentences[parsed.sentence_of[head]][0]
     determined = False
     for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
@@ -117,17 +117,17 @@ def _governed(parsed: CaptionText, head: int) -> bool:
 
 
 class _Colouring:
-    """Who owns the colour words near the mentions of an object.
+    """Assigns the colour words near the mentions of an object.
 
-    `own` are those said of the object, `near` those that may be: they can confirm the annotated
-    colour, not contradict it.
+    `own` apply to the object; `near` may apply to it: they can confirm the annotated colour but
+    not contradict it.
     """
 
-    def __init__(self, parsed: CaptionText, found: tuple[CaptionMention, ...]) -> None:
+    def __init__(self, parsed: CaptionText, mentions: tuple[CaptionMention, ...]) -> None:
         self.parsed = parsed
-        self.order = sorted(mention.head for mention in found)
+        self.order = sorted(mention.head for mention in mentions)
         self.heads = frozenset(self.order)
-        self.own = [word for mention in found for word in colours_on(parsed, mention)]
+        self.own = [word for mention in mentions for word in colours_on(parsed, mention)]
         self.near: list[str] = []
         sentences = {parsed.sentence_of[head] for head in self.heads}
         for number in sorted(sentences | {number + 1 for number in sentences}):
@@ -146,7 +146,7 @@ class _Colouring:
                 (self.own if owned else self.near).append(word)
 
     def _noun_behind(self, at: int, high: int) -> str:
-        """The word that a colour stands before; empty where none follows."""
+        """The noun that a colour precedes; empty if there is none."""
         if self.parsed.words[at - 1] == "of" and self.parsed.words[at - 2] in SURFACES:
             return ""  # in shades of blue
         for place in range(at + 1, min(high, at + _AFTER)):
@@ -160,7 +160,7 @@ class _Colouring:
         return any(word in FAMILIES for word in self.parsed.words[at + 1 : at + 3])
 
     def _attributed(self, at: int, low: int, noun: str) -> bool | None:
-        """Whether "a white hull" is said of the object: True, False for may be, None for not."""
+        """Whether "a white hull" is the object's: True for yes, False for maybe, None for no."""
         for place in range(at - 1, max(low, at - _AFTER) - 1, -1):
             word = self.parsed.words[place]
             if word in _OWNS or (word == "in" and noun in SURFACES):
@@ -172,7 +172,7 @@ class _Colouring:
         return None
 
     def _predicated(self, at: int, low: int) -> bool | None:
-        """Whether "... is white", ", a bright white" is said of the object."""
+        """Whether "... is white" or ", a bright white" applies to the object."""
         link = next(
             (n for n in range(at - 1, max(low, at - _AFTER) - 1, -1) if self._ends(n)), low - 1
         )
@@ -185,7 +185,7 @@ class _Colouring:
         return word in _LINKS or (word == "," and not _joins_colours(self.parsed, at))
 
     def _subject(self, low: int, end: int) -> bool | None:
-        """Whether the clause before `end` is about the object (True), what it has (False)."""
+        """Whether the clause before `end` is about the object (True) or its parts (False)."""
         words = self.parsed.words
         start = low = max(low, end - _CLAUSE)
         for at in range(end - 1, low - 1, -1):
@@ -202,7 +202,7 @@ class _Colouring:
         return self._taken_up(start, end)
 
     def _taken_up(self, start: int, end: int) -> bool | None:
-        """Whether a clause takes up the object by a pronoun: "it is", "its hull is"."""
+        """Whether a clause refers to the object by a pronoun: "it is", "its hull is"."""
         words = self.parsed.words
         for at in range(start, min(start + 3, end)):
             head = self._meant_by(words[at], at)
@@ -212,7 +212,7 @@ class _Colouring:
         return None
 
     def _meant_by(self, pronoun: str, at: int) -> int | None:
-        """The mention, in this or the sentence before, that a pronoun can mean."""
+        """The mention in this or the preceding sentence that a pronoun can refer to."""
         if pronoun not in _SINGULAR | _PLURAL | _PERSONAL:
             return None
         number = self.parsed.sentence_of[at]
@@ -227,43 +227,46 @@ class _Colouring:
         return None
 
 
-def _covered(wanted: tuple[frozenset[str], ...], said: list[str]) -> int:
-    return sum(any(not FAMILIES[word].isdisjoint(family) for word in said) for family in wanted)
+def _covered(annotated: tuple[frozenset[str], ...], colours: list[str]) -> int:
+    return sum(
+        any(not FAMILIES[word].isdisjoint(family) for word in colours) for family in annotated
+    )
 
 
-def _foreign(wanted: tuple[frozenset[str], ...], said: list[str]) -> bool:
-    return any(all(FAMILIES[word].isdisjoint(family) for family in wanted) for word in said)
+def _foreign(annotated: tuple[frozenset[str], ...], colours: list[str]) -> bool:
+    return any(all(FAMILIES[word].isdisjoint(family) for family in annotated) for word in colours)
 
 
 def judge_colour(parsed: CaptionText, element: str, named: str) -> Judgement:
-    """Score a colour. Said of the object itself it is right or wrong by its family, and some of
-    the annotated colours are enough without others; colours that may be the object's can only
-    confirm. No colour is silence.
+    """Score a colour by its family.
+
+    Colours of the object itself are right or wrong; some of the annotated ones suffice if there
+    are no others. Colours that may be the object's can only confirm. No colour is silence.
     """
-    found = loose_mentions(parsed, phrase(named))
-    if not found:
+    mentions = loose_mentions(parsed, phrase(named))
+    if not mentions:
         return Judgement(SILENT, f"The caption does not mention {named}.")
-    wanted = annotated_colours(element)
-    if not wanted:
+    annotated = annotated_colours(element)
+    if not annotated:
         stated = element.lower().strip() in parsed.text.lower()
         return Judgement(RIGHT if stated else SILENT, f"Looked for the words {element!r}.")
-    colouring = _Colouring(parsed, found)
-    sure = colouring.own if any(mention.credit >= MORE_GENERAL for mention in found) else []
-    hues = _hues(sure, wanted)
-    held = _covered(wanted, hues)
+    colouring = _Colouring(parsed, mentions)
+    sure = colouring.own if any(mention.credit >= MORE_GENERAL for mention in mentions) else []
+    hues = _hues(sure, annotated)
+    covered = _covered(annotated, hues)
     shown = " and ".join(dict.fromkeys(hues))
-    if held == len(wanted) or (held and not _foreign(wanted, hues)):
+    if covered == len(annotated) or (covered and not _foreign(annotated, hues)):
         return Judgement(RIGHT, f"The caption calls {named} {shown}.")
-    beside = _hues([*colouring.own, *colouring.near], wanted)
-    confirmed = _covered(wanted, beside) == len(wanted) and (held or not hues)
-    if confirmed or (wanted == (FAMILIES["colorful"],) and len(set(beside)) > 1):
+    possible = _hues([*colouring.own, *colouring.near], annotated)
+    confirmed = _covered(annotated, possible) == len(annotated) and (covered or not hues)
+    if confirmed or (annotated == (FAMILIES["colorful"],) and len(set(possible)) > 1):
         return Judgement(RIGHT, f"The caption gives {element} beside {named}.")
     if hues:
         return Judgement(WRONG, f"The caption calls {named} {shown}, not {element}.")
     return Judgement(SILENT, f"The caption gives no colour of {named}.")
 
 
-def _hues(said: list[str], wanted: tuple[frozenset[str], ...]) -> list[str]:
-    """What was said without shading and, unless it is annotated, patterns."""
-    plain = [word for word in said if word not in PATTERNS or _covered(wanted, [word])]
+def _hues(colours: list[str], annotated: tuple[frozenset[str], ...]) -> list[str]:
+    """The colour words without shading and, unless annotated, without patterns."""
+    plain = [word for word in colours if word not in PATTERNS or _covered(annotated, [word])]
     return [word for word in plain if word not in SHADING] or plain

@@ -1,7 +1,7 @@
 """object_number and dynamic_object_number: does the caption give the annotated count?
 
-Fig. A3: 1 if the caption describes the number rightly (one may have to count), -1 if it
-gives a wrong number, 0 if the object is absent or only vaguely counted ("some").
+Fig. A3: 1 if the caption gives the right number (one may have to count), -1 if it gives a wrong
+number, 0 if the object is absent or only vaguely counted ("some").
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _REACH = 5
 _CLAUSES = 40
 
 
-_Counted = list[tuple[CaptionMention, Count | None]]
+_MentionCounts = list[tuple[CaptionMention, Count | None]]
 
 
 def judge_number(parsed: CaptionText, element: str, named: str) -> Judgement:
     """Score a count (Fig. A3, object number and dynamic object number).
 
-    Right are a mention's own count, counts that add up, and the number near the object where it
-    counts nothing else. Another count is wrong, unless the caption leaves open how many more
-    there are. "A" is one, of several only in a list.
+    Right: the count of a mention, counts that add up to it, or the number near the object if it
+    counts nothing else. Any other count is wrong, unless the caption leaves open whether there
+    are more. "A" counts as one; of a larger number, only in a list.
     """
     digits = re.search(r"\d{1,6}", element)
     number = int(digits.group()) if digits else number_of(element.strip().lower())
@@ -61,15 +61,15 @@ def judge_number(parsed: CaptionText, element: str, named: str) -> Judgement:
     if not spelled:
         return _indefinite(parsed, counted, extra, number)
     told = ", ".join(str(count.value) for count in spelled)
-    if sum(count.value for count in spelled) < number and _open(parsed, counted, spelled):
+    if sum(count.value for count in spelled) < number and _is_open(parsed, counted, spelled):
         return Judgement(SILENT, f"The caption counts some of {named} ({told}), not all.")
     return Judgement(WRONG, f"The caption gives {told} for {named}, not {number}.")
 
 
 def _counts_to(
-    parsed: CaptionText, counted: _Counted, extra: list[Count], number: int, named: str
+    parsed: CaptionText, counted: _MentionCounts, extra: list[Count], number: int, named: str
 ) -> str:
-    """Why the caption's count is the annotated one, empty if it is not."""
+    """Why the caption's count is the annotated one; empty if it is not."""
     spelled = [count for _, count in counted if count is not None and count.spelled]
     if any(count.value == number for count in spelled):
         return f"The caption gives {number} for {named}."
@@ -89,11 +89,11 @@ def _only_describes(parsed: CaptionText, mention: CaptionMention) -> bool:
     return not _MADE_OF.isdisjoint(parsed.words[mention.head + 1 : mention.head + 2])
 
 
-def _totals(parsed: CaptionText, counted: _Counted, extra: list[Count]) -> set[int]:
-    """What enumerations can add up to: within each sentence, and over the caption.
+def _totals(parsed: CaptionText, counted: _MentionCounts, extra: list[Count]) -> set[int]:
+    """The possible totals of enumerations, within each sentence and over the caption.
 
-    The same thing told again with "a", or told as a part of a counted one, need not be another;
-    one that is told apart ("the desk lamp", "her son") may be.
+    A thing mentioned again with "a", or as a part of a counted one, need not be another; a thing
+    that is told apart ("the desk lamp", "her son") may be.
     """
     counts = [count for _, count in counted if count is not None and not count.again] + extra
     by_sentence: dict[int, int] = {}
@@ -112,7 +112,7 @@ def _totals(parsed: CaptionText, counted: _Counted, extra: list[Count]) -> set[i
 
 
 def _name(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
-    """The words of a mention from its head back to what is no adjective."""
+    """The words of a mention, from its head back over its adjectives."""
     low = parsed.sentences[parsed.sentence_of[mention.head]][0]
     words = [parsed.words[mention.head]]
     for at in range(mention.head - 1, max(low, mention.head - _REACH) - 1, -1):
@@ -123,41 +123,42 @@ def _name(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
 
 
 def _told_apart(parsed: CaptionText, mention: CaptionMention) -> bool:
-    """Whether an uncounted mention is a thing of its own: "the desk lamp", "her son"."""
+    """Whether an uncounted mention is a separate thing: "the desk lamp", "her son"."""
     name = _name(parsed, mention)
     before = parsed.words[mention.head - len(name)] if mention.head >= len(name) else ""
     described = before == "the" and len(name) > 1 and parsed.meanings[mention.head] not in PERSONS
     return not plural(name[0]) and (described or before in _OWNERS)
 
 
-def _vague(parsed: CaptionText, counted: _Counted) -> bool:
+def _vague(parsed: CaptionText, counted: _MentionCounts) -> bool:
     """Whether an uncounted plural ("people wait, a man reads") leaves the sum open.
 
-    One with an article ("the passengers") may be those that are counted.
+    A plural with an article ("the passengers") may refer to those already counted.
     """
-    return any(count is None and _uncounted(parsed, one) for one, count in counted)
+    return any(count is None and _is_uncounted(parsed, one) for one, count in counted)
 
 
-def _uncounted(parsed: CaptionText, mention: CaptionMention) -> bool:
+def _is_uncounted(parsed: CaptionText, mention: CaptionMention) -> bool:
     before = parsed.words[max(0, mention.start - 1)]
     return plural(parsed.words[mention.head]) and before not in _DEFINITE
 
 
-def _open(parsed: CaptionText, counted: _Counted, spelled: list[Count]) -> bool:
-    """Whether there may be more than the counted: "others", or an uncounted plural of the same
-    name, unless "there are" gives the total.
+def _is_open(parsed: CaptionText, counted: _MentionCounts, spelled: list[Count]) -> bool:
+    """Whether there may be more than those counted.
+
+    "Others" or an uncounted plural of the same name says so, unless "there are" gives the total.
     """
     if any(parsed.words[max(0, count.at - 1)] in _TOTAL for count in spelled):
         return False
     names = {parsed.meanings[one.head] for one, count in counted if count is not None}
     return any(
-        count is None and parsed.meanings[one.head] in names and _uncounted(parsed, one)
+        count is None and parsed.meanings[one.head] in names and _is_uncounted(parsed, one)
         for one, count in counted
-    ) or any(_more(parsed, count) for count in spelled)
+    ) or any(_says_more(parsed, count) for count in spelled)
 
 
-def _more(parsed: CaptionText, count: Count) -> bool:
-    """Whether the sentence of a count tells that these are not all: "others", "and more lie"."""
+def _says_more(parsed: CaptionText, count: Count) -> bool:
+    """Whether the sentence of a count says that there are more: "others", "and more lie"."""
     words = parsed.words[count.at : min(parsed.sentences[count.sentence][1], count.at + _CLAUSES)]
     return (
         count.partial
@@ -166,8 +167,8 @@ def _more(parsed: CaptionText, count: Count) -> bool:
     )
 
 
-def _elsewhere(parsed: CaptionText, counted: _Counted, number: int, named: str) -> bool:
-    """Whether the number stands in or beside a sentence of the object and counts nothing else."""
+def _elsewhere(parsed: CaptionText, counted: _MentionCounts, number: int, named: str) -> bool:
+    """Whether the number is in or next to a sentence with the object and counts nothing else."""
     sentences = {parsed.sentence_of[mention.head] for mention, _ in counted}
     last = len(parsed.sentences)
     near = {place + step for place in sentences for step in (-1, 0, 1)} & {*range(last)}
@@ -181,7 +182,7 @@ def _elsewhere(parsed: CaptionText, counted: _Counted, number: int, named: str) 
 
 
 def _counts_another(parsed: CaptionText, at: int, names: set[str]) -> bool:
-    """Whether a number counts a plural close behind it that is none of these names."""
+    """Whether a number counts a plural shortly after it that is none of these names."""
     for place in range(at + 1, min(at + 6, len(parsed.words))):
         word = parsed.words[place]
         if word in STOPS:
@@ -192,11 +193,11 @@ def _counts_another(parsed: CaptionText, at: int, names: set[str]) -> bool:
 
 
 def _indefinite(
-    parsed: CaptionText, counted: _Counted, extra: list[Count], number: int
+    parsed: CaptionText, counted: _MentionCounts, extra: list[Count], number: int
 ) -> Judgement:
-    """Score a caption that spells no number: "a cup" is one, "cups" is vague.
+    """Score a caption without a number word: "a cup" is one, "cups" is vague.
 
-    For a greater number "a cup" is none, for more may come, but several in a sentence are one.
+    For a larger number, "a cup" gives no count, since more may follow; several in one sentence do.
     """
     counts = [count for _, count in counted if count is not None] + extra
     uncounted = any(plural(parsed.words[mention.head]) for mention, _ in counted)
