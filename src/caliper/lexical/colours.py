@@ -45,23 +45,23 @@ _HEADS = 4
 def colours_on(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
     """The colour words that apply to a mention: before the noun, or after "is" or "in"."""
     low, high = parsed.sentences[parsed.sentence_of[mention.head]]
-    found = [parsed.words[at] for at in _before(parsed, mention.head, low)]
-    return (*found, *_after(parsed, mention.head, high))
+    before = [parsed.words[at] for at in _before(parsed, mention.head, low)]
+    return (*before, *_after(parsed, mention.head, high))
 
 
 def _before(parsed: CaptionText, head: int, low: int) -> Iterator[int]:
     """Positions of colours before the head of a noun phrase."""
-    found = False
+    colour_seen = False
     for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
         word = parsed.words[at]
         if word in FAMILIES:
             if not parsed.negated[at]:
                 yield at
-            found = True
+            colour_seen = True
         elif word in _ENDS:
             if word not in {"and", ","} or not _joins_colours(parsed, at):
                 return
-        elif found and word not in SHADING:
+        elif colour_seen and word not in SHADING:
             return
 
 
@@ -254,15 +254,15 @@ def judge_colour(parsed: CaptionText, element: str, named: str) -> Judgement:
     sure = colouring.own if any(mention.credit >= MORE_GENERAL for mention in mentions) else []
     hues = _hues(sure, annotated)
     covered = _covered(annotated, hues)
-    shown = " and ".join(dict.fromkeys(hues))
+    colours = " and ".join(dict.fromkeys(hues))
     if covered == len(annotated) or (covered and not _foreign(annotated, hues)):
-        return Judgement(RIGHT, f"The caption calls {named} {shown}.")
+        return Judgement(RIGHT, f"The caption calls {named} {colours}.")
     possible = _hues([*colouring.own, *colouring.near], annotated)
     confirmed = _covered(annotated, possible) == len(annotated) and (covered or not hues)
     if confirmed or (annotated == (FAMILIES["colorful"],) and len(set(possible)) > 1):
         return Judgement(RIGHT, f"The caption gives {element} beside {named}.")
     if hues:
-        return Judgement(WRONG, f"The caption calls {named} {shown}, not {element}.")
+        return Judgement(WRONG, f"The caption calls {named} {colours}, not {element}.")
     return Judgement(SILENT, f"The caption gives no colour of {named}.")
 
 

@@ -160,7 +160,7 @@ def _joined_mentions(parsed: CaptionText, annotated: Phrase) -> list[CaptionMent
     return [mention for mention in candidates if not parsed.negated[mention.head]]
 
 
-def mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
+def mentions(parsed: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
     """The best mentions that the caption has outside negations, in order.
 
     Best are full mentions of the meaning or a kind of it, then other spellings, then the head
@@ -168,50 +168,50 @@ def mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
     """
     places = [
         at
-        for meaning in wanted.accepted
+        for meaning in annotated.accepted
         if meaning in parsed.places
         for at in parsed.places[meaning]
         if not parsed.negated[at]
     ]
-    found = [mention for at in sorted(places) if (mention := _modified(parsed, wanted, at))]
-    exact = [mention for mention in found if mention.credit == 1.0]
+    candidates = [mention for at in sorted(places) if (mention := _modified(parsed, annotated, at))]
+    exact = [mention for mention in candidates if mention.credit == 1.0]
     full = [mention for mention in exact if mention.full]
     if full:
         return tuple(full)
-    spelled = _joined_mentions(parsed, wanted)
+    spelled = _joined_mentions(parsed, annotated)
     if spelled:
         return tuple(spelled)
-    if wanted.modifiers and wanted.head in _VAGUE_HEADS:
+    if annotated.modifiers and annotated.head in _VAGUE_HEADS:
         return ()
-    if wanted.modifiers:
+    if annotated.modifiers:
         # Without modifiers, a kind says too little: orchids need not be a "potted plant".
-        found = [one for one in found if _plain(parsed.meanings[one.head], wanted)]
-        exact = [one for one in found if one.credit == 1.0]
-    return tuple(exact or found)
+        candidates = [one for one in candidates if _plain(parsed.meanings[one.head], annotated)]
+        exact = [one for one in candidates if one.credit == 1.0]
+    return tuple(exact or candidates)
 
 
-def loose_mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
+def loose_mentions(parsed: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
     """Mentions and the words that refer back to them ("a horse ... the animal").
 
     Without mentions: the head's kinds and neighbours without modifiers, the latter with less
     credit.
     """
-    found = mentions(parsed, wanted)
-    neighbours = dict.fromkeys(near_things(wanted.head), _NEIGHBOUR)
-    if found:
-        heads = {mention.head for mention in found}
-        again = {name: credit for name, credit in wanted.accepted.items() if credit < 1.0}
-        taken_up = (
+    direct = mentions(parsed, annotated)
+    neighbours = dict.fromkeys(near_things(annotated.head), _NEIGHBOUR)
+    if direct:
+        heads = {mention.head for mention in direct}
+        general = {name: credit for name, credit in annotated.accepted.items() if credit < 1.0}
+        references = (
             one
-            for one in _heads(parsed, {**neighbours, **again})
+            for one in _heads(parsed, {**neighbours, **general})
             if one.head
             and one.head not in heads
             and parsed.words[one.head - 1] in {"the", "this", "these"}
         )
-        return (*found, *taken_up)
-    if wanted.modifiers and wanted.head in _VAGUE_HEADS:
+        return (*direct, *references)
+    if annotated.modifiers and annotated.head in _VAGUE_HEADS:
         return ()
-    return tuple(_heads(parsed, {**neighbours, **wanted.accepted}))
+    return tuple(_heads(parsed, {**neighbours, **annotated.accepted}))
 
 
 def _heads(parsed: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMention]:

@@ -40,46 +40,52 @@ _MentionCounts = list[tuple[CaptionMention, Count | None]]
 def judge_number(parsed: CaptionText, element: str, named: str) -> Judgement:
     """Score a count (Fig. A3, object number and dynamic object number).
 
-    Right: the count of a mention, counts that add up to it, or the number near the object if it
-    counts nothing else. Any other count is wrong, unless the caption leaves open whether there
-    are more. "A" counts as one; of a larger number, only in a list.
+    Right are a mention's own count, several counts that add up to the number, and the number
+    near the object if it counts nothing else. Any other count is wrong, unless there may be
+    more. "A" counts as one; for a larger number, only in a list.
     """
     digits = re.search(r"\d{1,6}", element)
     number = int(digits.group()) if digits else number_of(element.strip().lower())
-    found = tuple(
+    matches = tuple(
         one for one in mentions(parsed, phrase(named)) if not _only_describes(parsed, one)
     )
-    if number is None or not found:
+    if number is None or not matches:
         return Judgement(SILENT, f"The caption does not mention {named}.")
-    counted = [(mention, count_of(parsed, mention)) for mention in found]
-    extra = list(left_out(parsed, found))
-    spelled = [count for _, count in counted if count is not None and count.spelled]
-    if number > 1 or spelled:
-        reason = _counts_to(parsed, counted, extra, number, named)
+    mention_counts = [(mention, count_of(parsed, mention)) for mention in matches]
+    extra = list(left_out(parsed, matches))
+    explicit = [count for _, count in mention_counts if count is not None and count.spelled]
+    if number > 1 or explicit:
+        reason = _counts_to(parsed, mention_counts, extra, number, named)
         if reason:
             return Judgement(RIGHT, reason)
-    if not spelled:
-        return _indefinite(parsed, counted, extra, number)
-    told = ", ".join(str(count.value) for count in spelled)
-    if sum(count.value for count in spelled) < number and _is_open(parsed, counted, spelled):
-        return Judgement(SILENT, f"The caption counts some of {named} ({told}), not all.")
-    return Judgement(WRONG, f"The caption gives {told} for {named}, not {number}.")
+    if not explicit:
+        return _indefinite(parsed, mention_counts, extra, number)
+    values = ", ".join(str(count.value) for count in explicit)
+    if sum(count.value for count in explicit) < number and _is_open(
+        parsed, mention_counts, explicit
+    ):
+        return Judgement(SILENT, f"The caption counts some of {named} ({values}), not all.")
+    return Judgement(WRONG, f"The caption gives {values} for {named}, not {number}.")
 
 
 def _counts_to(
-    parsed: CaptionText, counted: _MentionCounts, extra: list[Count], number: int, named: str
+    parsed: CaptionText, mention_counts: _MentionCounts, extra: list[Count], number: int, named: str
 ) -> str:
     """Why the caption's count is the annotated one; empty if it is not."""
-    spelled = [count for _, count in counted if count is not None and count.spelled]
-    if any(count.value == number for count in spelled):
+    explicit = [count for _, count in mention_counts if count is not None and count.spelled]
+    if any(count.value == number for count in explicit):
         return f"The caption gives {number} for {named}."
     if number == 1:
         return ""
-    if number == 2 and any(count is None and of_a_pair(parsed, one) for one, count in counted):
+    if number == 2 and any(
+        count is None and of_a_pair(parsed, one) for one, count in mention_counts
+    ):
         return f"The caption names {named}, which come in pairs."
-    if number in _totals(parsed, counted, extra) and (spelled or not _vague(parsed, counted)):
+    if number in _totals(parsed, mention_counts, extra) and (
+        explicit or not _vague(parsed, mention_counts)
+    ):
         return f"The caption's counts of {named} add up to {number}."
-    if _elsewhere(parsed, counted, number, named):
+    if _is_nearby(parsed, mention_counts, number, named):
         return f"The caption names {named} and the number {number}."
     return ""
 
@@ -89,13 +95,13 @@ def _only_describes(parsed: CaptionText, mention: CaptionMention) -> bool:
     return not _MADE_OF.isdisjoint(parsed.words[mention.head + 1 : mention.head + 2])
 
 
-def _totals(parsed: CaptionText, counted: _MentionCounts, extra: list[Count]) -> set[int]:
+def _totals(parsed: CaptionText, mention_counts: _MentionCounts, extra: list[Count]) -> set[int]:
     """The possible totals of enumerations, within each sentence and over the caption.
 
     A thing mentioned again with "a", or as a part of a counted one, need not be another; a thing
     that is told apart ("the desk lamp", "her son") may be.
     """
-    counts = [count for _, count in counted if count is not None and not count.again] + extra
+    counts = [count for _, count in mention_counts if count is not None and not count.again] + extra
     by_sentence: dict[int, int] = {}
     for count in counts:
         by_sentence[count.sentence] = by_sentence.get(count.sentence, 0) + count.value
@@ -103,8 +109,8 @@ def _totals(parsed: CaptionText, counted: _MentionCounts, extra: list[Count]) ->
     many = any(count.spelled and count.value > 1 for count in counts)
     apart = {
         _name(parsed, mention)
-        for mention, count in counted
-        if (count is None and not many and _told_apart(parsed, mention))
+        for mention, count in mention_counts
+        if (count is None and not many and _is_separate(parsed, mention))
         or (count is not None and not count.spelled and not count.another)
     }
     everything = sum(count.value for count in counts)
@@ -122,7 +128,7 @@ def _name(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _told_apart(parsed: CaptionText, mention: CaptionMention) -> bool:
+def _is_separate(parsed: CaptionText, mention: CaptionMention) -> bool:
     """Whether an uncounted mention is a separate thing: "the desk lamp", "her son"."""
     name = _name(parsed, mention)
     before = parsed.words[mention.head - len(name)] if mention.head >= len(name) else ""
@@ -130,12 +136,12 @@ def _told_apart(parsed: CaptionText, mention: CaptionMention) -> bool:
     return not plural(name[0]) and (described or before in _OWNERS)
 
 
-def _vague(parsed: CaptionText, counted: _MentionCounts) -> bool:
+def _vague(parsed: CaptionText, mention_counts: _MentionCounts) -> bool:
     """Whether an uncounted plural ("people wait, a man reads") leaves the sum open.
 
     A plural with an article ("the passengers") may refer to those already counted.
     """
-    return any(count is None and _is_uncounted(parsed, one) for one, count in counted)
+    return any(count is None and _is_uncounted(parsed, one) for one, count in mention_counts)
 
 
 def _is_uncounted(parsed: CaptionText, mention: CaptionMention) -> bool:
@@ -143,18 +149,18 @@ def _is_uncounted(parsed: CaptionText, mention: CaptionMention) -> bool:
     return plural(parsed.words[mention.head]) and before not in _DEFINITE
 
 
-def _is_open(parsed: CaptionText, counted: _MentionCounts, spelled: list[Count]) -> bool:
+def _is_open(parsed: CaptionText, mention_counts: _MentionCounts, explicit: list[Count]) -> bool:
     """Whether there may be more than those counted.
 
     "Others" or an uncounted plural of the same name says so, unless "there are" gives the total.
     """
-    if any(parsed.words[max(0, count.at - 1)] in _TOTAL for count in spelled):
+    if any(parsed.words[max(0, count.at - 1)] in _TOTAL for count in explicit):
         return False
-    names = {parsed.meanings[one.head] for one, count in counted if count is not None}
+    names = {parsed.meanings[one.head] for one, count in mention_counts if count is not None}
     return any(
         count is None and parsed.meanings[one.head] in names and _is_uncounted(parsed, one)
-        for one, count in counted
-    ) or any(_says_more(parsed, count) for count in spelled)
+        for one, count in mention_counts
+    ) or any(_says_more(parsed, count) for count in explicit)
 
 
 def _says_more(parsed: CaptionText, count: Count) -> bool:
@@ -167,9 +173,11 @@ def _says_more(parsed: CaptionText, count: Count) -> bool:
     )
 
 
-def _elsewhere(parsed: CaptionText, counted: _MentionCounts, number: int, named: str) -> bool:
+def _is_nearby(
+    parsed: CaptionText, mention_counts: _MentionCounts, number: int, named: str
+) -> bool:
     """Whether the number is in or next to a sentence with the object and counts nothing else."""
-    sentences = {parsed.sentence_of[mention.head] for mention, _ in counted}
+    sentences = {parsed.sentence_of[mention.head] for mention, _ in mention_counts}
     last = len(parsed.sentences)
     near = {place + step for place in sentences for step in (-1, 0, 1)} & {*range(last)}
     head = phrase(named).head
@@ -193,14 +201,14 @@ def _counts_another(parsed: CaptionText, at: int, names: set[str]) -> bool:
 
 
 def _indefinite(
-    parsed: CaptionText, counted: _MentionCounts, extra: list[Count], number: int
+    parsed: CaptionText, mention_counts: _MentionCounts, extra: list[Count], number: int
 ) -> Judgement:
     """Score a caption without a number word: "a cup" is one, "cups" is vague.
 
     For a larger number, "a cup" gives no count, since more may follow; several in one sentence do.
     """
-    counts = [count for _, count in counted if count is not None] + extra
-    uncounted = any(plural(parsed.words[mention.head]) for mention, _ in counted)
+    counts = [count for _, count in mention_counts if count is not None] + extra
+    uncounted = any(plural(parsed.words[mention.head]) for mention, _ in mention_counts)
     total = sum(count.value for count in counts)
     more = any(count.another for count in counts)
     if number == 1 and not more and (counts or not uncounted):

@@ -100,8 +100,8 @@ def render_run(evaluation: Evaluation, *, refreshing: bool) -> str:
 
 
 def _progress(part: BenchmarkReport) -> BenchmarkProgress:
-    known = part.coverage.scored + sum(part.coverage.unscored.values())
-    return BenchmarkProgress(part.title, known, part.coverage.planned)
+    answered = part.coverage.scored + sum(part.coverage.unscored.values())
+    return BenchmarkProgress(part.title, answered, part.coverage.planned)
 
 
 def _complete(part: BenchmarkReport, declaration: Report) -> BenchmarkReport:
@@ -261,8 +261,8 @@ def _card(run: str, row: VerdictRow, page: VerdictPage) -> Card:
         explanation=cut(row.explanation),
         reply=cut(row.reply),
     )
-    begun = caption[:_GLANCE].rpartition(" ")[0] or caption[:_GLANCE]
-    glance = f"{begun} ..." if len(caption) > _GLANCE else ""
+    beginning = caption[:_GLANCE].rpartition(" ")[0] or caption[:_GLANCE]
+    glance = f"{beginning} ..." if len(caption) > _GLANCE else ""
     return Card(row, caption, glance, pictures)
 
 
