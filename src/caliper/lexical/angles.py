@@ -111,17 +111,17 @@ _ABOUT_CAMERA = re.compile(
 )
 
 
-def read_angle(parsed: CaptionText) -> Labels:
+def read_angle(caption: CaptionText) -> Labels:
     """The camera angles that a caption states: named angles, else weaker cues, else none.
 
     "Eye level" and "straight on" are level, "bird's eye", "overhead" and "top-down" high,
     "tilted" and "canted" Dutch; "from above" or "looking up" count if no angle is named.
     """
-    spoken = (_without_off_eyes(parsed.spoken(number)) for number in range(len(parsed.sentences)))
+    spoken = (_without_off_eyes(caption.spoken(number)) for number in range(len(caption.sentences)))
     sentences = [sentence for sentence in spoken if _ANGLE_TOPIC.search(sentence)]
-    named = matching(_ANGLE_NAMES, sentences)
-    if named:
-        return Labels(named, "The caption names the camera angle.")
+    angles = matching(_ANGLE_NAMES, sentences)
+    if angles:
+        return Labels(angles, "The caption names the camera angle.")
     on_camera = [sentence for sentence in sentences if _ABOUT_CAMERA.search(sentence)]
     cues = matching(_ANGLE_CUES, on_camera)
     if cues:

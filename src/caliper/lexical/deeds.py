@@ -132,41 +132,41 @@ def _credits(meaning: str) -> Mapping[str, float]:
     return MappingProxyType({**near, **related(meaning)})
 
 
-def told_event(parsed: CaptionText, text: str) -> float:
+def told_event(caption: CaptionText, text: str) -> float:
     """How far (0 to 1) the caption covers an annotated sentence."""
     weighed = telling(text, verb_first=False).wanted
-    return blend(weighed, credits_at(parsed, weighed))
+    return blend(weighed, credits_at(caption, weighed))
 
 
-def told_action(parsed: CaptionText, text: str) -> float:
+def told_action(caption: CaptionText, text: str) -> float:
     """How far (0 to 1) the caption covers an annotated action.
 
     It counts less if none of the things involved is near a word for the action.
     """
     statement = telling(text, verb_first=True)
-    overlap = blend(statement.wanted, credits_at(parsed, statement.wanted))
-    return overlap if _adjacent(parsed, statement) else overlap * _APART
+    overlap = blend(statement.wanted, credits_at(caption, statement.wanted))
+    return overlap if _adjacent(caption, statement) else overlap * _APART
 
 
-def _adjacent(parsed: CaptionText, statement: DeedStatement) -> bool:
+def _adjacent(caption: CaptionText, statement: DeedStatement) -> bool:
     """Whether a thing of the annotation is within eight words of its first verb.
 
     True if the annotation has no such thing, or the caption no word for the verb.
     """
     weights = statement.wanted.weights
     things = [meaning for meaning in weights if meaning != statement.main and weights[meaning] >= 1]
-    deeds = _places(parsed, statement, statement.main) if statement.main else []
+    deeds = _places(caption, statement, statement.main) if statement.main else []
     if not things or not deeds:
         return True
     for thing in things:
-        for at in _places(parsed, statement, thing):
+        for at in _places(caption, statement, thing):
             after = bisect_left(deeds, at)
             if any(abs(at - deed) <= _REACH for deed in deeds[max(0, after - 1) : after + 1]):
                 return True
     return False
 
 
-def _places(parsed: CaptionText, statement: DeedStatement, meaning: str) -> list[int]:
+def _places(caption: CaptionText, statement: DeedStatement, meaning: str) -> list[int]:
     return sorted(
-        at for stated in statement.wanted.accepted[meaning] for at in parsed.stated(stated)
+        at for stated in statement.wanted.accepted[meaning] for at in caption.stated(stated)
     )

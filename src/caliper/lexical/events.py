@@ -40,30 +40,30 @@ _ACTORS = frozenset(
 )
 
 
-def names_action(parsed: CaptionText) -> bool:
+def names_action(caption: CaptionText) -> bool:
     """Whether the caption names any action.
 
     It does with a present participle or a common action verb, and a possible actor.
     """
-    return any(parsed.stated(one) for one in _ACTORS) and any(
+    return any(caption.stated(one) for one in _ACTORS) and any(
         word in _STATES or (word.endswith("ing") and len(word) > 4 and word not in _NOT_ACTIONS)
-        for word in parsed.words
+        for word in caption.words
     )
 
 
-def judge_action(parsed: CaptionText, element: str) -> Judgement:
+def judge_action(caption: CaptionText, element: str) -> Judgement:
     """Score an action by the blended overlap of its words with the caption."""
-    overlap = told_action(parsed, element)
+    overlap = told_action(caption, element)
     if overlap >= _ACTION_ENOUGH:
         return Judgement(RIGHT, f"The caption tells {element!r} (overlap {overlap:.2f}).")
-    if names_action(parsed):
+    if names_action(caption):
         return Judgement(WRONG, f"The caption tells other actions (overlap {overlap:.2f}).")
     return Judgement(SILENT, "The caption names no action.")
 
 
-def judge_event(parsed: CaptionText, element: str) -> Judgement:
+def judge_event(caption: CaptionText, element: str) -> Judgement:
     """Score an event by the blended overlap of its words with the caption."""
-    overlap = told_event(parsed, element)
+    overlap = told_event(caption, element)
     if overlap >= _EVENT_ENOUGH:
         return Judgement(RIGHT, f"The caption tells the event (overlap {overlap:.2f}).")
     return Judgement(SILENT, f"The caption does not tell the event (overlap {overlap:.2f}).")

@@ -129,11 +129,11 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_meanings(words_of(text))))
 
 
-def _modified(parsed: CaptionText, annotated: Phrase, at: int) -> CaptionMention | None:
+def _mention_at(caption: CaptionText, annotated: Phrase, at: int) -> CaptionMention | None:
     """The mention whose head is at a position; `full` if all modifiers are near."""
-    low, high = parsed.sentences[parsed.sentence_of[at]]
+    low, high = caption.sentences[caption.sentence_of[at]]
     low, high = max(low, at - _MODIFIERS_BEFORE), min(high, at + _MODIFIERS_AFTER + 1)
-    near = parsed.meanings[low:high]
+    near = caption.meanings[low:high]
     start, full = at, True
     for modifier in annotated.modifiers:
         accepted = related(modifier)
@@ -142,25 +142,25 @@ def _modified(parsed: CaptionText, annotated: Phrase, at: int) -> CaptionMention
             full = False
         elif place < start:
             start = place
-    return CaptionMention(start, at, annotated.accepted[parsed.meanings[at]], full)
+    return CaptionMention(start, at, annotated.accepted[caption.meanings[at]], full)
 
 
-def _joined_mentions(parsed: CaptionText, annotated: Phrase) -> list[CaptionMention]:
+def _joined_mentions(caption: CaptionText, annotated: Phrase) -> list[CaptionMention]:
     """Mentions in another spelling: two annotated words as one, or one as two."""
     if len(annotated.joined) < 6:
         return []
-    one_word = parsed.places.get(concept(annotated.joined), ())
+    one_word = caption.places.get(concept(annotated.joined), ())
     candidates = [CaptionMention(at, at, 1.0, full=True) for at in one_word]
     if not annotated.modifiers:
         start = annotated.joined[:3]
-        for at in range(len(parsed.words) - 1):
-            word = parsed.words[at]
-            if word[:3] == start and concept(word + parsed.words[at + 1]) == annotated.head:
+        for at in range(len(caption.words) - 1):
+            word = caption.words[at]
+            if word[:3] == start and concept(word + caption.words[at + 1]) == annotated.head:
                 candidates.append(CaptionMention(at, at + 1, 1.0, full=True))
-    return [mention for mention in candidates if not parsed.negated[mention.head]]
+    return [mention for mention in candidates if not caption.negated[mention.head]]
 
 
-def mentions(parsed: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
+def mentions(caption: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
     """The best mentions that the caption has outside negations, in order.
 
     Best are full mentions of the meaning or a kind of it, then other spellings, then the head
@@ -169,57 +169,59 @@ def mentions(parsed: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ..
     places = [
         at
         for meaning in annotated.accepted
-        if meaning in parsed.places
-        for at in parsed.places[meaning]
-        if not parsed.negated[at]
+        if meaning in caption.places
+        for at in caption.places[meaning]
+        if not caption.negated[at]
     ]
-    candidates = [mention for at in sorted(places) if (mention := _modified(parsed, annotated, at))]
+    candidates = [
+        mention for at in sorted(places) if (mention := _mention_at(caption, annotated, at))
+    ]
     exact = [mention for mention in candidates if mention.credit == 1.0]
     full = [mention for mention in exact if mention.full]
     if full:
         return tuple(full)
-    spelled = _joined_mentions(parsed, annotated)
+    spelled = _joined_mentions(caption, annotated)
     if spelled:
         return tuple(spelled)
     if annotated.modifiers and annotated.head in _VAGUE_HEADS:
         return ()
     if annotated.modifiers:
         # Without modifiers, a kind says too little: orchids need not be a "potted plant".
-        candidates = [one for one in candidates if _plain(parsed.meanings[one.head], annotated)]
+        candidates = [one for one in candidates if _plain(caption.meanings[one.head], annotated)]
         exact = [one for one in candidates if one.credit == 1.0]
     return tuple(exact or candidates)
 
 
-def loose_mentions(parsed: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
+def loose_mentions(caption: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
     """Mentions and the words that refer back to them ("a horse ... the animal").
 
     Without mentions: the head's kinds and neighbours without modifiers, the latter with less
     credit.
     """
-    direct = mentions(parsed, annotated)
+    direct = mentions(caption, annotated)
     neighbours = dict.fromkeys(near_things(annotated.head), _NEIGHBOUR)
     if direct:
         heads = {mention.head for mention in direct}
         general = {name: credit for name, credit in annotated.accepted.items() if credit < 1.0}
         references = (
             one
-            for one in _heads(parsed, {**neighbours, **general})
+            for one in _heads(caption, {**neighbours, **general})
             if one.head
             and one.head not in heads
-            and parsed.words[one.head - 1] in {"the", "this", "these"}
+            and caption.words[one.head - 1] in {"the", "this", "these"}
         )
         return (*direct, *references)
     if annotated.modifiers and annotated.head in _VAGUE_HEADS:
         return ()
-    return tuple(_heads(parsed, {**neighbours, **annotated.accepted}))
+    return tuple(_heads(caption, {**neighbours, **annotated.accepted}))
 
 
-def _heads(parsed: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMention]:
+def _heads(caption: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMention]:
     """All places of these meanings outside negations, in order, with or without modifiers."""
     return [
         CaptionMention(at, at, credit, full=False)
         for at, credit in sorted(
-            (at, credit) for meaning, credit in accepted.items() for at in parsed.stated(meaning)
+            (at, credit) for meaning, credit in accepted.items() for at in caption.stated(meaning)
         )
     ]
 

@@ -155,17 +155,17 @@ _UNRELATED_STILL = re.compile(
 )
 
 
-def read_movement(parsed: CaptionText) -> Labels:
+def read_movement(caption: CaptionText) -> Labels:
     """The camera movements that a caption states: pan, track, tilt, boom, zoom, dolly, or fixed.
 
     Only movements of the camera count, not of what it films: a movement must be next to its
     direction, and a general verb ("moves", "follows") needs the camera as its subject. A pan
     without direction, an orbit and a hand-held shot belong to no category.
     """
-    numbers = range(len(parsed.sentences))
-    everything = {number: parsed.spoken(number, negations=True) for number in numbers}
+    numbers = range(len(caption.sentences))
+    everything = {number: caption.spoken(number, negations=True) for number in numbers}
     relevant = [number for number in numbers if _MOVEMENT_TOPIC.search(everything[number])]
-    spoken = [_shorten_sweeps(parsed.spoken(number)) for number in relevant]
+    spoken = [_shorten_sweeps(caption.spoken(number)) for number in relevant]
     movements = matching(_MOVEMENTS, spoken)
     still = [
         _UNRELATED_STILL.sub("", everything[number])

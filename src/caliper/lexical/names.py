@@ -99,7 +99,7 @@ _DENIAL = re.compile(
 )
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text)
     return "".join(char for char in plain if not unicodedata.combining(char)).casefold()
 
@@ -108,7 +108,7 @@ def _folded(text: str) -> str:
 def _words(text: str) -> tuple[str, ...]:
     return tuple(
         word.removesuffix("'s")
-        for word in re.findall(r"\w+(?:'s)?", _folded(text.replace("\u2019", "'")))
+        for word in re.findall(r"\w+(?:'s)?", _fold(text.replace("\u2019", "'")))
     )
 
 
@@ -152,7 +152,7 @@ def _is_name(name: str) -> bool:
     return STOPWORDS.isdisjoint(set(words) - _TITLES)
 
 
-def _capitalised(text: str, word: str) -> bool:
+def _is_capitalised(text: str, word: str) -> bool:
     """Whether a one-word name is capitalised in the caption: "Bean", not a coffee bean."""
     if not word.isascii() or text.islower():
         return True
@@ -161,10 +161,10 @@ def _capitalised(text: str, word: str) -> bool:
     )
 
 
-def _named(text: str, name: tuple[str, ...], words: tuple[str, ...]) -> bool:
+def _contains_name(text: str, name: tuple[str, ...], words: tuple[str, ...]) -> bool:
     """Whether the caption's words contain the name; of three or more words, one may be missing."""
     present = set(words)
-    if len(name) == 1 and not _capitalised(text, name[0]):
+    if len(name) == 1 and not _is_capitalised(text, name[0]):
         return False
     matches = [word for word in name if word in present]
     if len(matches) == len(name) or "".join(name) in present:
@@ -184,24 +184,24 @@ def _named(text: str, name: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return close == len(name) or (len(name) > 2 and close >= len(name) - 1)
 
 
-def judge_name(parsed: CaptionText, element: str) -> Judgement:
+def judge_name(caption: CaptionText, element: str) -> Judgement:
     """Score a character's name: its words are right, another name wrong, no name silence."""
     annotated = name_words(element)
-    words = _words(parsed.text)
+    words = _words(caption.text)
     if not annotated:
         return Judgement(SILENT, "The annotation has no name.")
-    if _named(parsed.text, annotated, words):
+    if _contains_name(caption.text, annotated, words):
         return Judgement(RIGHT, "The caption gives the name.")
-    names = introduced(parsed.text)
-    pairs = zip(parsed.words, parsed.quoted, strict=True)
-    unquoted = {_folded(word).removesuffix("'s") for word, quoted in pairs if not quoted}
+    names = introduced(caption.text)
+    pairs = zip(caption.words, caption.quoted, strict=True)
+    unquoted = {_fold(word).removesuffix("'s") for word, quoted in pairs if not quoted}
     partial = [
         word
         for word in annotated
-        if len(word) >= 3 and word in unquoted and _capitalised(parsed.text, word)
+        if len(word) >= 3 and word in unquoted and _is_capitalised(caption.text, word)
     ]
     others = [name for name in names if not set(_words(name)) & set(partial)]
-    if partial and _alone(parsed.text, partial, annotated):
+    if partial and _occurs_alone(caption.text, partial, annotated):
         return Judgement(RIGHT, "The caption gives a part of the name.")
     work = set(_words(element)) - set(annotated)
     others = [name for name in others if not set(_words(name)) <= work]
@@ -210,7 +210,7 @@ def judge_name(parsed: CaptionText, element: str) -> Judgement:
     return Judgement(SILENT, "The caption names nobody.")
 
 
-def _alone(text: str, partial: list[str], full_name: tuple[str, ...]) -> bool:
+def _occurs_alone(text: str, partial: list[str], full_name: tuple[str, ...]) -> bool:
     """Whether part of the name appears capitalised, and not within another name."""
     for match in re.finditer(r"[A-Z][\w'\u2019-]*(?: [A-Z][\w'\u2019-]*)*", text):
         words = [word for word in _words(match.group()) if word not in _TITLES]

@@ -45,7 +45,7 @@ def _whole_word(needle: str, text: str) -> bool:
     return f" {needle} " in f" {text} "
 
 
-def judge_text(parsed: CaptionText, element: str) -> Judgement:
+def judge_text(caption: CaptionText, element: str) -> Judgement:
     """Score annotated text against a caption.
 
     It is right if the caption contains the normalised text, up to a few letters: as whole words
@@ -55,21 +55,21 @@ def judge_text(parsed: CaptionText, element: str) -> Judgement:
     """
     annotated = normal(element)
     if not annotated:
-        stated = element.strip() != "" and element.strip() in parsed.text
+        stated = element.strip() != "" and element.strip() in caption.text
         return Judgement(RIGHT if stated else SILENT, f"Looked for {element!r}.")
-    caption = normal(parsed.text[: 50 * _LONGEST])
-    squeezed = annotated.replace(" ", "")
-    if _whole_word(annotated, caption):
-        if _is_ordinary(parsed, annotated):
+    caption_text = normal(caption.text[: 50 * _LONGEST])
+    compact = annotated.replace(" ", "")
+    if _whole_word(annotated, caption_text):
+        if _is_ordinary(caption, annotated):
             return Judgement(SILENT, "The caption uses the word, but not as a text.")
         return Judgement(RIGHT, "The caption gives the text.")
-    free = len(squeezed) >= 5 or (_WIDE.search(squeezed) and len(squeezed) >= 2)
-    if free and squeezed in _without_spaces(parsed.text[: 50 * _LONGEST]):
+    free = len(compact) >= 5 or (_WIDE.search(compact) and len(compact) >= 2)
+    if free and compact in _without_spaces(caption.text[: 50 * _LONGEST]):
         return Judgement(RIGHT, "The caption gives the text with other spaces.")
-    return _judge_fuzzily(parsed, annotated, caption)
+    return _judge_fuzzily(caption, annotated, caption_text)
 
 
-def _is_ordinary(parsed: CaptionText, annotated: str) -> bool:
+def _is_ordinary(caption: CaptionText, annotated: str) -> bool:
     """Whether a short text occurs in the caption only as ordinary words: "an open door".
 
     Not if it is quoted, capitalised within a sentence, or next to a word for writing ("a stop
@@ -78,35 +78,39 @@ def _is_ordinary(parsed: CaptionText, annotated: str) -> bool:
     words = annotated.split()
     if len(words) > 3 or not annotated.isascii() or not annotated.replace(" ", "").isalpha():
         return False
-    if any(_whole_word(annotated, normal(quote)) for quote in parsed.quotes):
+    if any(_whole_word(annotated, normal(quote)) for quote in caption.quotes):
         return False
     pattern = re.compile(r"\b" + r"\W+".join(words) + r"\b", re.IGNORECASE)
-    for match in pattern.finditer(parsed.text):
-        inside = parsed.text[max(0, match.start() - 2) : match.start()].strip()
+    for match in pattern.finditer(caption.text):
+        inside = caption.text[max(0, match.start() - 2) : match.start()].strip()
         if match.group()[1:] != match.group()[1:].lower():
             return False
         if match.group()[0].isupper() and inside and inside[-1] not in ".!?":
             return False
-    beside = {
+    neighbours = {
         word
-        for at in parsed.places.get(concept(words[-1]), ())
-        for word in parsed.words[max(0, at - 3) : at + 3]
+        for at in caption.places.get(concept(words[-1]), ())
+        for word in caption.words[max(0, at - 3) : at + 3]
     }
-    return _WRITING.isdisjoint(beside)
+    return _WRITING.isdisjoint(neighbours)
 
 
-def _judge_fuzzily(parsed: CaptionText, annotated: str, caption: str) -> Judgement:
-    spans = [span for quote in parsed.quotes if (span := normal(quote))]
+def _judge_fuzzily(caption: CaptionText, annotated: str, caption_text: str) -> Judgement:
+    spans = [span for quote in caption.quotes if (span := normal(quote))]
     whole = " ".join(spans)
-    caption = caption[:_LONGEST]
+    caption_text = caption_text[:_LONGEST]
     best = 0.0
-    if len(annotated) >= 5 and caption:
+    if len(annotated) >= 5 and caption_text:
         same = _SAME_LONG if len(annotated) > _LONG else _SAME
-        best = fuzz.partial_ratio(annotated, caption) if len(caption) >= len(annotated) else 0.0
-        if best >= same and _same_digits(annotated, caption):
+        best = (
+            fuzz.partial_ratio(annotated, caption_text)
+            if len(caption_text) >= len(annotated)
+            else 0.0
+        )
+        if best >= same and _same_digits(annotated, caption_text):
             return Judgement(RIGHT, "The caption gives the text but for a few letters.")
-        share = _word_share(annotated, caption)
-        if share >= 0.75 and _same_digits(annotated, caption):
+        share = _word_share(annotated, caption_text)
+        if share >= 0.75 and _same_digits(annotated, caption_text):
             return Judgement(RIGHT, "The caption gives most words of the text.")
         if share >= 0.5 and len(annotated.split()) >= 4:
             return Judgement(WRONG, "The caption gives only a part of the text.")
@@ -120,16 +124,16 @@ def _judge_fuzzily(parsed: CaptionText, annotated: str, caption: str) -> Judgeme
     return Judgement(SILENT, "The caption does not give the text.")
 
 
-def _same_digits(annotated: str, caption: str) -> bool:
+def _same_digits(annotated: str, caption_text: str) -> bool:
     """Whether the caption has all numbers of the text: a wrong digit makes another number."""
-    present = caption.replace(" ", "")
+    present = caption_text.replace(" ", "")
     return all(number in present for number in re.findall(r"\d+", annotated))
 
 
-def _word_share(annotated: str, caption: str) -> float:
+def _word_share(annotated: str, caption_text: str) -> float:
     """The share of the text's words, weighted by length, that the caption has."""
     words = annotated.split()
     if len(words) < 2:
         return 0.0
-    present = set(caption.split())
+    present = set(caption_text.split())
     return sum(len(word) for word in words if word in present) / sum(map(len, words))

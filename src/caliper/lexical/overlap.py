@@ -55,20 +55,20 @@ def weight(meaning: str) -> float:
     return _PERSON_WEIGHT if meaning in PERSONS else 1.0
 
 
-def credits_at(parsed: CaptionText, annotated: WeighedText) -> dict[str, dict[int, float]]:
+def credits_at(caption: CaptionText, annotated: WeighedText) -> dict[str, dict[int, float]]:
     """The credit per annotated meaning and sentence (by index)."""
     earned: dict[str, dict[int, float]] = {}
     for meaning, accepted in annotated.accepted.items():
         here: dict[int, float] = {}
         for stated, credit in accepted.items():
-            for at in parsed.places.get(stated, ()):
-                number = parsed.sentence_of[at]
-                if not parsed.negated[at] and credit > here.get(number, 0.0):
+            for at in caption.places.get(stated, ()):
+                number = caption.sentence_of[at]
+                if not caption.negated[at] and credit > here.get(number, 0.0):
                     here[number] = credit
         if meaning in PERSONS:
             for pronoun in PRONOUNS:
-                for at in parsed.places.get(pronoun, ()):
-                    here.setdefault(parsed.sentence_of[at], _PRONOUN)
+                for at in caption.places.get(pronoun, ()):
+                    here.setdefault(caption.sentence_of[at], _PRONOUN)
         if here:
             earned[meaning] = here
     return earned
@@ -93,10 +93,10 @@ def share(
     return total / annotated.total
 
 
-def blended(parsed: CaptionText, text: str) -> float:
+def blended(caption: CaptionText, text: str) -> float:
     """`blend` for a text whose content words all count."""
     annotated = wanted(text)
-    return blend(annotated, credits_at(parsed, annotated))
+    return blend(annotated, credits_at(caption, annotated))
 
 
 def blend(annotated: WeighedText, earned: Mapping[str, Mapping[int, float]]) -> float:

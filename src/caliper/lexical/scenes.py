@@ -166,56 +166,58 @@ def _kinds(meaning: str) -> frozenset[str]:
     return frozenset(stated for stated, credit in related(meaning).items() if credit == 1.0)
 
 
-def judge_scene(parsed: CaptionText, element: str) -> Judgement:
+def judge_scene(caption: CaptionText, element: str) -> Judgement:
     """Score a scene by its name, or by two signs: parts of the name, or things that belong there.
 
     Otherwise another place presented as the scene is wrong; a caption only about things is silent.
     """
     meanings = content(element)
-    named = [meaning for meaning in meanings if _named(parsed, meaning)]
-    if named and named[-1] == meanings[-1]:
+    named_meanings = [meaning for meaning in meanings if _is_mentioned(caption, meaning)]
+    if named_meanings and named_meanings[-1] == meanings[-1]:
         return Judgement(RIGHT, f"The caption names {element}.")
-    if _another_room(parsed, meanings):
+    if _another_room(caption, meanings):
         return Judgement(WRONG, f"The caption presents another room than {element}.")
     cues = dict.fromkeys(cue for meaning in meanings for cue in _cues().get(meaning, ()))
-    cues_present = sum(any(parsed.stated(one) for one in cue) for cue in cues)
-    if cues_present + len(named) >= _FEWEST_SIGNS or len(named) * 2 > len(meanings):
+    cues_present = sum(any(caption.stated(one) for one in cue) for cue in cues)
+    if cues_present + len(named_meanings) >= _FEWEST_SIGNS or len(named_meanings) * 2 > len(
+        meanings
+    ):
         return Judgement(RIGHT, f"The caption tells of what belongs to {element}.")
-    if _presents(parsed, _PLACES):
+    if _presents(caption, _PLACES):
         return Judgement(WRONG, f"The caption presents another scene than {element}.")
     return Judgement(SILENT, "The caption names no scene.")
 
 
-def _named(parsed: CaptionText, meaning: str) -> bool:
+def _is_mentioned(caption: CaptionText, meaning: str) -> bool:
     """Whether the caption has the meaning, a kind of it, or a word that begins with it.
 
     A "farmhouse" indicates a farm; a "room" does not indicate a bedroom.
     """
-    if any(parsed.stated(kind) for kind in _kinds(meaning)):
+    if any(caption.stated(kind) for kind in _kinds(meaning)):
         return True
     return len(meaning) >= 4 and any(
-        len(stated) > len(meaning) + 2 and stated.startswith(meaning) and parsed.stated(stated)
-        for stated in parsed.places
+        len(stated) > len(meaning) + 2 and stated.startswith(meaning) and caption.stated(stated)
+        for stated in caption.places
     )
 
 
-def _another_room(parsed: CaptionText, meanings: tuple[str, ...]) -> bool:
+def _another_room(caption: CaptionText, meanings: tuple[str, ...]) -> bool:
     """Whether the caption presents another room than the annotated one."""
-    return not _ROOMS.isdisjoint(meanings) and _presents(parsed, _ROOMS.difference(meanings))
+    return not _ROOMS.isdisjoint(meanings) and _presents(caption, _ROOMS.difference(meanings))
 
 
-def _presents(parsed: CaptionText, places: frozenset[str]) -> bool:
+def _presents(caption: CaptionText, places: frozenset[str]) -> bool:
     """Whether one of the first sentences, or one about the setting, presents one of the places."""
-    for number, (low, high) in enumerate(parsed.sentences):
-        sentence = parsed.sentence(number)
+    for number, (low, high) in enumerate(caption.sentences):
+        sentence = caption.sentence(number)
         if number >= _OPENING and "scene" not in sentence and "setting" not in sentence:
             continue
-        positions = [at for at in range(low, high) if parsed.meanings[at] in places]
-        if any(_is_presented(parsed, at, low) for at in positions):
+        positions = [at for at in range(low, high) if caption.meanings[at] in places]
+        if any(_is_presented(caption, at, low) for at in positions):
             return True
     return False
 
 
-def _is_presented(parsed: CaptionText, at: int, low: int) -> bool:
-    before = " ".join(parsed.words[max(low, at - 8) : at])
+def _is_presented(caption: CaptionText, at: int, low: int) -> bool:
+    before = " ".join(caption.words[max(low, at - 8) : at])
     return _PRESENTED.search(before) is not None

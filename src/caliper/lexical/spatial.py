@@ -94,27 +94,27 @@ def relation(sentence: str) -> Relation:
     return Relation(phrase(" ".join(words[:first])), target, sides, in_picture)
 
 
-def _heads(parsed: CaptionText, thing: Phrase) -> dict[int, list[int]]:
+def _heads(caption: CaptionText, thing: Phrase) -> dict[int, list[int]]:
     """Positions of mentions by sentence, with pronouns at the start of the next sentence ("It
     stands on ..."); for a person, also with pronouns in other sentences.
     """
     heads: dict[int, list[int]] = {}
-    for mention in mentions(parsed, thing):
-        heads.setdefault(parsed.sentence_of[mention.head], []).append(mention.head)
+    for mention in mentions(caption, thing):
+        heads.setdefault(caption.sentence_of[mention.head], []).append(mention.head)
     for number in [number + 1 for number in heads if number + 1 not in heads]:
-        low, high = parsed.sentences[number] if number < len(parsed.sentences) else (0, 0)
-        pronouns = [at for at in range(low, min(low + 2, high)) if parsed.words[at] in _TAKEN_UP]
+        low, high = caption.sentences[number] if number < len(caption.sentences) else (0, 0)
+        pronouns = [at for at in range(low, min(low + 2, high)) if caption.words[at] in _TAKEN_UP]
         if pronouns:
             heads[number] = pronouns
     if thing.head in PERSONS:
         sentences = set(heads)
-        for at in sorted(at for word in PRONOUNS for at in parsed.places.get(word, ())):
-            if parsed.sentence_of[at] not in sentences:
-                heads.setdefault(parsed.sentence_of[at], []).append(at)
+        for at in sorted(at for word in PRONOUNS for at in caption.places.get(word, ())):
+            if caption.sentence_of[at] not in sentences:
+                heads.setdefault(caption.sentence_of[at], []).append(at)
     return {number: sorted(places) for number, places in heads.items()}
 
 
-def judge_relation(parsed: CaptionText, element: str) -> Judgement:
+def judge_relation(caption: CaptionText, element: str) -> Judgement:
     """Score a spatial relation.
 
     Left and right need their side word, in a sentence with both things or as the place of one
@@ -123,24 +123,24 @@ def judge_relation(parsed: CaptionText, element: str) -> Judgement:
     sentences suffice; for front and behind, any, if one thing is in the foreground or background.
     """
     annotated = relation(element)
-    subjects, targets = _heads(parsed, annotated.subject), _heads(parsed, annotated.target)
+    subjects, targets = _heads(caption, annotated.subject), _heads(caption, annotated.target)
     if annotated.in_picture:
-        score = _in_picture(parsed, annotated, subjects)
+        score = _score_in_picture(caption, annotated, subjects)
     elif not subjects or not targets:
         return Judgement(SILENT, "The caption does not name both things.")
     else:
-        score = _related(parsed, annotated, subjects, targets)
+        score = _score_relation(caption, annotated, subjects, targets)
     return Judgement(score, _REASONS[score])
 
 
-def _related(
-    parsed: CaptionText,
+def _score_relation(
+    caption: CaptionText,
     annotated: Relation,
     subjects: dict[int, list[int]],
     targets: dict[int, list[int]],
 ) -> int:
     readings = [
-        _in_sentence(parsed, annotated, number, subjects[number], targets[number])
+        _score_sentence(caption, annotated, number, subjects[number], targets[number])
         for number in subjects
         if number in targets
     ]
@@ -148,20 +148,22 @@ def _related(
     if best != SILENT:
         return best
     if annotated.side in _SIDES:
-        return _by_sides(parsed, annotated, subjects, targets)
+        return _score_sides(caption, annotated, subjects, targets)
     if not annotated.side:
         near = any(number + step in targets for number in subjects for step in (-1, 1))
         return RIGHT if near else SILENT
-    return RIGHT if _by_depth(parsed, annotated, subjects, targets) else SILENT
+    return RIGHT if _fits_depth(caption, annotated, subjects, targets) else SILENT
 
 
-def _in_picture(parsed: CaptionText, annotated: Relation, subjects: dict[int, list[int]]) -> int:
+def _score_in_picture(
+    caption: CaptionText, annotated: Relation, subjects: dict[int, list[int]]
+) -> int:
     """Score a place in the picture by the thing's sentences; the opposite place is wrong."""
     sides = {
-        _FAMILY[parsed.words[at]]
+        _FAMILY[caption.words[at]]
         for number in subjects
-        for at in range(*parsed.sentences[number])
-        if parsed.words[at] in _FAMILY and not parsed.negated[at]
+        for at in range(*caption.sentences[number])
+        if caption.words[at] in _FAMILY and not caption.negated[at]
     }
     if not subjects or not annotated.sides:
         return RIGHT if subjects else SILENT
@@ -170,8 +172,8 @@ def _in_picture(parsed: CaptionText, annotated: Relation, subjects: dict[int, li
     return WRONG if any(_OPPOSITE.get(side) in sides for side in annotated.sides) else SILENT
 
 
-def _by_depth(
-    parsed: CaptionText,
+def _fits_depth(
+    caption: CaptionText,
     annotated: Relation,
     subjects: dict[int, list[int]],
     targets: dict[int, list[int]],
@@ -181,20 +183,20 @@ def _by_depth(
     if annotated.side not in {"front", "behind"}:
         return False
     return any(
-        not _DEPTHS[depth].isdisjoint(parsed.words[slice(*parsed.sentences[number])])
+        not _DEPTHS[depth].isdisjoint(caption.words[slice(*caption.sentences[number])])
         for depth, things in (("behind", back), ("front", front))
         for number in things
     )
 
 
-def _by_sides(
-    parsed: CaptionText,
+def _score_sides(
+    caption: CaptionText,
     annotated: Relation,
     subjects: dict[int, list[int]],
     targets: dict[int, list[int]],
 ) -> int:
     """Score left or right by the places of the things in the picture."""
-    own, other = _side_of(parsed, subjects), _side_of(parsed, targets)
+    own, other = _side_of(caption, subjects), _side_of(caption, targets)
     opposite = _OPPOSITE[annotated.side]
     if own == annotated.side and other != own:
         return RIGHT
@@ -205,43 +207,43 @@ def _by_sides(
     return SILENT
 
 
-def _side_of(parsed: CaptionText, things: dict[int, list[int]]) -> str:
+def _side_of(caption: CaptionText, things: dict[int, list[int]]) -> str:
     """The nearest side word of a thing in its sentences, except "left of" something; else ""."""
     best = (_SIDE_REACH, "")
     for number, places in things.items():
-        low, high = parsed.sentences[number]
+        low, high = caption.sentences[number]
         for at in range(low, high):
-            side = _PLACES.get(parsed.words[at])
-            following = parsed.words[at + 1 : at + 4]
-            if side is None or parsed.negated[at] or not _BODY.isdisjoint(following[:1]):
+            side = _PLACES.get(caption.words[at])
+            following = caption.words[at + 1 : at + 4]
+            if side is None or caption.negated[at] or not _BODY.isdisjoint(following[:1]):
                 continue
-            if "of" in following[:2] and _PICTURE_WORDS.isdisjoint(parsed.words[at + 2 : at + 5]):
+            if "of" in following[:2] and _PICTURE_WORDS.isdisjoint(caption.words[at + 2 : at + 5]):
                 continue
             best = min(best, (_distance(places, at), side))
     return best[1]
 
 
-def _in_sentence(
-    parsed: CaptionText, annotated: Relation, number: int, subjects: list[int], targets: list[int]
+def _score_sentence(
+    caption: CaptionText, annotated: Relation, number: int, subjects: list[int], targets: list[int]
 ) -> int:
     one, other = _nearest(subjects, targets)
     if one == other:
         return SILENT
     if annotated.side in _SIDES:
-        return _lateral(parsed, annotated, parsed.sentences[number], subjects, targets)
+        return _score_lateral(caption, annotated, caption.sentences[number], subjects, targets)
     reach = range(min(one, other) + 1, max(one, other))
     sides = {
-        _FAMILY[parsed.words[at]]
+        _FAMILY[caption.words[at]]
         for at in reach
-        if parsed.words[at] in _FAMILY and not parsed.negated[at]
+        if caption.words[at] in _FAMILY and not caption.negated[at]
     }
     if annotated.side not in sides and _OPPOSITE.get(annotated.side, "") in sides:
         return WRONG if one < other else RIGHT
     return RIGHT
 
 
-def _lateral(
-    parsed: CaptionText,
+def _score_lateral(
+    caption: CaptionText,
     annotated: Relation,
     within: tuple[int, int],
     subjects: list[int],
@@ -256,9 +258,9 @@ def _lateral(
     certain: set[str] = set()
     likely: set[str] = set()
     for at in range(*within):
-        side = parsed.words[at]
-        following = parsed.words[at + 1 : at + 7]
-        if side not in _SIDES or parsed.negated[at] or not _BODY.isdisjoint(following[:1]):
+        side = caption.words[at]
+        following = caption.words[at + 1 : at + 7]
+        if side not in _SIDES or caption.negated[at] or not _BODY.isdisjoint(following[:1]):
             continue
         of_target = _first_within(targets, at, at + 7)
         of_subject = _first_within(subjects, at, at + 7)
@@ -266,11 +268,11 @@ def _lateral(
             certain.add(side if of_target < of_subject else _OPPOSITE[side])
             continue
         nearest, other = _distance(subjects, at), _distance(targets, at)
-        relative = parsed.words[max(0, at - 2) : at] == ("to", "the")
+        relative = caption.words[max(0, at - 2) : at] == ("to", "the")
         (certain if relative else likely).add(side if nearest <= other else _OPPOSITE[side])
     if annotated.side in certain | likely:
         return RIGHT
-    both_named = set(parsed.words[within[0] : within[1]]) >= _SIDES
+    both_named = set(caption.words[within[0] : within[1]]) >= _SIDES
     return WRONG if certain or (likely and both_named) else SILENT
 
 

@@ -120,13 +120,13 @@ _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def read_style(parsed: CaptionText) -> Labels:
+def read_style(caption: CaptionText) -> Labels:
     """The styles that a caption states in sentences about the picture or its style.
 
     Sentences that say "style" take precedence: an old car in a realistic style is realistic. If
     no style is named, the first matching cue ("illustration", "photograph") counts.
     """
-    spoken = [parsed.spoken(number) for number in range(len(parsed.sentences))]
+    spoken = [caption.spoken(number) for number in range(len(caption.sentences))]
     on_topic = [sentence for sentence in spoken if _TOPIC.search(sentence)]
     on_style = [text for text in on_topic if "style" in text or "aesthetic" in text]
     on_whole = [sentence for sentence in on_topic if _WHOLE.search(sentence)]

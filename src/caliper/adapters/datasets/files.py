@@ -16,7 +16,7 @@ from caliper.core.rows import Row
 from caliper.ports.storage import Dataset
 
 Reader = Callable[[Path], Iterator[Row]]
-_SHOWN = 10
+_MOST_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,5 +171,5 @@ def _list_entries(folder: Path) -> str:
     names = [entry.name for entry in _entries(folder)]
     if not names:
         return "nothing"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more

@@ -30,9 +30,9 @@ def _row(finding: GateFinding) -> tuple[str, ...]:
     difference = finding.difference
     if difference is not None:
         figures = [number(difference.first), number(difference.second), number(difference.value)]
-        bounded = difference.low is not None and difference.high is not None
+        has_interval = difference.low is not None and difference.high is not None
         bounds = f"{number(difference.low)} to {number(difference.high)}"
-        figures.append(bounds if bounded else "")
+        figures.append(bounds if has_interval else "")
     allowed = "" if finding.margin is None else number(finding.margin)
     name = f"{finding.check.benchmark} {finding.figure}"
     return (name, str(finding.check.tier), explanation, *figures, allowed)

@@ -70,22 +70,24 @@ def load_embedder(folder: str | Path | None = None) -> MiniLm:
     folder does not contain a BERT encoder.
     """
     tokenizers, safetensors, arrays = _libraries()
-    where = _download() if folder is None else Path(folder)
-    missing = [name for name in FILES if not (where / name).is_file()]
+    directory = _download() if folder is None else Path(folder)
+    missing = [name for name in FILES if not (directory / name).is_file()]
     if missing:
-        message = f"{', '.join(missing)} missing; fetch the model with: {FETCH} --local-dir {where}"
-        raise InvalidInput(message, file=str(where))
+        message = (
+            f"{', '.join(missing)} missing; fetch the model with: {FETCH} --local-dir {directory}"
+        )
+        raise InvalidInput(message, file=str(directory))
     try:
-        config = json.loads((where / "config.json").read_text("utf-8"))
-        weights = arrays.load_file(str(where / "model.safetensors"))
+        config = json.loads((directory / "config.json").read_text("utf-8"))
+        weights = arrays.load_file(str(directory / "model.safetensors"))
         heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
         encoder = BertEncoder(weights, heads, epsilon)
     except (KeyError, ValueError, safetensors.SafetensorError) as error:
-        raise InvalidInput(f"this is no BERT encoder: {error}", file=str(where)) from error
-    tokenizer = tokenizers.Tokenizer.from_file(str(where / "tokenizer.json"))
+        raise InvalidInput(f"this is no BERT encoder: {error}", file=str(directory)) from error
+    tokenizer = tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(min(MAX_TOKENS, encoder.positions))
-    return MiniLm(encoder, tokenizer, _revision(where))
+    return MiniLm(encoder, tokenizer, _revision(directory))
 
 
 def _libraries() -> Iterator[ModuleType]:

@@ -101,7 +101,7 @@ class _Reel:
         with _open_container(self.path, self.limits) as container:
             stream = _video(container)
             self.claimed = _claimed_seconds(container)
-            for frame in self._decoded(container):
+            for frame in self._decode(container):
                 if self.frames in self.wanted:
                     aspect = stream.sample_aspect_ratio
                     picture = _picture(frame, aspect, self.limits, self.path)
@@ -125,7 +125,7 @@ class _Reel:
             )
             raise InvalidInput(message, file=str(self.path))
 
-    def _decoded(self, container: InputContainer) -> Iterator[av.VideoFrame]:
+    def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
         """Decode frames in presentation order, skipping broken packets."""
         stream = _video(container)
         packets = container.demux(stream)
