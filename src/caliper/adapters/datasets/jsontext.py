@@ -43,8 +43,8 @@ def unreadable(path: Path, error: OSError) -> InvalidInput:
 def decode(data: bytes, path: Path, *, line: int = 1, offset: int = 0) -> str:
     """Decode UTF-8. `line` and `offset` (bytes) are where `data` begins in the file.
 
-    Lone surrogates are accepted, since canonical JSON contains them. Raises InvalidInput with
-    line and byte offset for anything else that is not UTF-8.
+    Individually encoded surrogates are accepted, since canonical JSON contains them. Raises
+    InvalidInput with line and byte offset for anything else that is not UTF-8.
     """
     try:
         return data.decode("utf-8", "surrogatepass")
