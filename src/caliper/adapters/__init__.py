@@ -1,1 +1,1 @@
-"""The outside world, one module a thing, chosen by runtime and handed in."""
+"""Adapters to the outside world, one per technology, chosen and injected by the wiring."""

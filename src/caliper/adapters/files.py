@@ -1,4 +1,4 @@
-"""Files written whole or not at all; every adapter that writes uses this."""
+"""Atomic file writes: every adapter that writes files uses these."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import BinaryIO
 
 from caliper.core.errors import StoreFull, StoreUnavailable
 
-# A full disk, a quota, and the size limit of a process end in the same need for room.
+# A full disk, a quota and the file size limit of a process all call for more room.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A binary file that takes the place of `path` when the block ends without an error.
+    """Open a binary file that replaces `path` when the block ends without an error.
 
-    What is written goes to a hidden file in the same folder, is flushed to the device and
-    renamed, so that a reader or a crash finds the old file or the new one, never a part.
-    Missing folders are made. Raises what `store_error` makes of an OSError, one that
-    escapes from the block included.
+    The data goes to a hidden file in the same folder, is flushed to the device and renamed,
+    so that readers find the old file or the new one, never a part, even after a crash.
+    Creates missing folders. Raises the error that `store_error` returns for any OSError,
+    including one raised in the block.
     """
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        file = _created(part)
+        file = _create(part)
         try:
             with file:
                 yield file
@@ -41,7 +41,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise store_error(path, error) from error
 
 
-def _created(path: Path) -> BinaryIO:
+def _create(path: Path) -> BinaryIO:
     # Not tempfile: its files are readable by their owner alone.
     try:
         return path.open("xb")
@@ -51,27 +51,27 @@ def _created(path: Path) -> BinaryIO:
 
 
 def store_error(path: Path, error: OSError) -> StoreUnavailable:
-    """What a failure of the file system about `path` means: no room, or no store."""
+    """The error for a file system failure at `path`: StoreFull if there is no room."""
     if error.errno in _NO_ROOM:
         return StoreFull(f"{path}: disk full; free some space and rerun the same command")
     return StoreUnavailable(f"{path}: {error.strerror or error}")
 
 
 def write_atomically(path: Path, data: bytes) -> Path:
-    """Write `data` as `replacing` does, and return `path`."""
+    """Replace `path` by `data` atomically and return `path`. Raises like `replacing`."""
     with replacing(path) as file:
         file.write(data)
     return path
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write `text` as UTF-8 as `replacing` does, and return `path`."""
+    """Replace `path` by `text` (UTF-8) atomically and return `path`. Raises like `replacing`."""
     return write_atomically(path, encoded(text))
 
 
 def encoded(text: str) -> bytes:
-    r"""UTF-8, with a lone surrogate (it has no UTF-8 form) as its escape `\udXXX`.
+    r"""Encode as UTF-8; a lone surrogate, which has no UTF-8 form, becomes its escape `\udXXX`.
 
-    Inside a JSON string that escape is what the surrogate was, so JSON loses nothing.
+    Inside a JSON string the escape means the surrogate itself, so JSON loses nothing.
     """
     return text.encode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""What our servers of plain HTTP have in common."""
+"""The log shared by our plain HTTP servers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import logging
 from aiohttp.http_exceptions import HttpProcessingError
 
 LOG = logging.getLogger(__name__)
-"""What such a server says of itself. That a request was no HTTP, or its first line too long, is
-told to who sent it (400), and is no line in the log of people who can do nothing about it.
+"""The servers' own log. A malformed request, or one whose first line is too long, is answered with
+400 and not logged: operators can do nothing about it.
 """
 
 

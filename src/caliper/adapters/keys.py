@@ -1,4 +1,4 @@
-"""Keys of the object store: the one rule for every store, so that none can be escaped from."""
+"""Keys of the object store: one rule for all stores, so that no key leads outside its store."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import re
 from caliper.core.errors import InvalidInput
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", re.ASCII)
-# What S3 allows, and less than a path may have.
+# The limit of S3; file systems allow longer paths.
 _LONGEST = 1024
 
 
 def checked(key: str) -> str:
-    """`key`, when it is one: at most 1024 characters in segments between slashes, of letters,
-    digits, `.`, `_` and `-`; no segment starts with a dot. Raises InvalidInput.
+    """Return `key` if it is valid, else raise InvalidInput.
+
+    A key has at most 1024 characters, in segments separated by slashes. Segments consist of
+    letters, digits, `.`, `_` and `-`, and do not start with a dot.
     """
     if len(key) > _LONGEST or not all(map(_SEGMENT.fullmatch, key.split("/"))):
         raise InvalidInput(f"not a key of the object store: {key[:200]!r}")
@@ -21,13 +23,14 @@ def checked(key: str) -> str:
 
 
 def too_long(key: str, most: int) -> InvalidInput:
-    """What is raised for an object that has more bytes than were wanted."""
+    """The error for an object of more than `most` bytes."""
     return InvalidInput(f"larger than {most} bytes", file=key)
 
 
 def checked_prefix(prefix: str) -> str:
-    """`prefix`, when keys can begin with it. The part after its last slash may be anything,
-    for then nothing is found. Raises InvalidInput.
+    """Return `prefix` if keys can begin with it, else raise InvalidInput.
+
+    The part after its last slash may be anything: at worst it matches no key.
     """
     folder, slash, _ = prefix.rpartition("/")
     if slash:

@@ -19,19 +19,20 @@ _ROLES = {
     "tagger": "Nouns",
     "embedder": "Similarity",
 }
-_OF_ASKING = frozenset(
+_SHOWN_ELSEWHERE = frozenset(
     {
         *("prompt", "taxonomy", "frames", "images", "caption_tokens"),
         *("temperature", "top_p", "max_tokens"),
     }
 )
-"""Settings that facts of their own tell."""
+"""Settings that have a fact of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing to know beside a figure. The terminal leaves out those that are not `brief`, and
-    marks a `warning`.
+    """A fact about how figures were made.
+
+    The terminal omits facts that are not `brief` and highlights a `warning`.
     """
 
     label: str
@@ -41,7 +42,7 @@ class Fact:
 
 
 def facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> tuple[Fact, ...]:
-    """What a benchmark's figures rest on; `spec` is that of its report."""
+    """How a benchmark's figures were made; `spec` is that of its report."""
     return tuple(_facts(part, spec))
 
 
@@ -49,7 +50,7 @@ def _facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[Fact]:
     supplied = part.name in spec.get("captions", {})
     yield Fact("Captions", _captions(part, supplied=supplied))
     for role, label in _ROLES.items():
-        # Beside supplied captions a captioner only answers questions from the media.
+        # With supplied captions, the captioner only answers questions from the media.
         if role in part.models and not (role == "captioner" and supplied):
             yield Fact(label, part.models[role])
         if role in part.generation:
@@ -57,13 +58,13 @@ def _facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[Fact]:
     if "frames" in part.settings:
         frames, images = part.settings["frames"], part.settings["images"]
         yield Fact("Media", f"frames of a clip: {frames}; pictures: {images}")
-    if settings := sorted(part.settings.keys() - _OF_ASKING):
+    if settings := sorted(part.settings.keys() - _SHOWN_ELSEWHERE):
         text = ", ".join(f"{key}={part.settings[key]}" for key in settings)
         yield Fact("Settings", text, brief=False)
     yield Fact("Coverage", coverage(part.coverage))
-    if told := suspicious(part.suspicious):
-        found = part.suspicious.captions > 0
-        yield Fact("Signs", told, brief=found, warning=found)
+    if signs := suspicious(part.suspicious):
+        warning = part.suspicious.captions > 0
+        yield Fact("Signs", signs, brief=warning, warning=warning)
     if part.check is not None:
         yield Fact("Judge check", _check(part.check))
     if "judge" in part.generation or "reader" in part.generation:
@@ -72,49 +73,49 @@ def _facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[Fact]:
 
 def _captions(part: BenchmarkReport, *, supplied: bool) -> str:
     examined = part.suspicious.examined
-    told = f"{examined:,} " if examined else ""
-    told += "supplied" if supplied else "written by the captioner"
+    text = f"{examined:,} " if examined else ""
+    text += "supplied" if supplied else "written by the captioner"
     if examined and part.settings.get(BLANK_CAPTION.name) == "answer":
-        found = part.estimates.get(BLANK_CAPTIONS)
-        blank = int(found.value) if found is not None and found.value else 0
-        told += f", {blank:,} blank ({percent(blank / examined)})" if blank else ", none blank"
+        estimate = part.estimates.get(BLANK_CAPTIONS)
+        blank = int(estimate.value) if estimate is not None and estimate.value else 0
+        text += f", {blank:,} blank ({percent(blank / examined)})" if blank else ", none blank"
     if supplied:
-        # Nobody checks which prompt supplied captions were written with.
-        return f"{told}; caption prompt recorded as {part.settings.get('prompt', 'none')}"
-    return told
+        # The prompt of supplied captions cannot be verified.
+        return f"{text}; caption prompt recorded as {part.settings.get('prompt', 'none')}"
+    return text
 
 
 def _generation(
-    label: str, part: BenchmarkReport, found: Generation, spec: Mapping[str, Any]
+    label: str, part: BenchmarkReport, generation: Generation, spec: Mapping[str, Any]
 ) -> Iterator[Fact]:
-    names = ", ".join(name.removeprefix(f"{part.name}/") for name in found.prompts)
+    names = ", ".join(name.removeprefix(f"{part.name}/") for name in generation.prompts)
     if label == _ROLES["captioner"] and "taxonomy" in part.settings:
         names += f", taxonomy {part.settings['taxonomy']}"
     pack = str(spec.get("pack", ""))[:12]
     yield Fact(f"{label}: prompts", f"{names} (pack {pack})", brief=False)
-    sent = found.decoding
-    times = "once" if found.repeats == 1 else f"{found.repeats} times"
+    decoding = generation.decoding
+    times = "once" if generation.repeats == 1 else f"{generation.repeats} times"
     yield Fact(
         f"{label}: decoding",
-        f"temperature {sent.temperature:g}, top-p {sent.top_p:g}, at most {sent.max_tokens:,} "
-        f"tokens, seed {sent.seed}; each asked {times}",
+        f"temperature {decoding.temperature:g}, top-p {decoding.top_p:g}, "
+        f"at most {decoding.max_tokens:,} tokens, seed {decoding.seed}; each asked {times}",
     )
 
 
-def coverage(found: Coverage) -> str:
-    """How many questions have a score, and the share of those without one by reason."""
-    told = f"{found.scored:,} of {found.askable:,} askable questions scored"
-    if found.unscored:
+def coverage(counts: Coverage) -> str:
+    """How many questions have a score, and the share of unscored ones per reason."""
+    text = f"{counts.scored:,} of {counts.askable:,} askable questions scored"
+    if counts.unscored:
         reasons = (
-            f"{count:,} {reason} ({percent(count / found.planned)})"
-            for reason, count in sorted(found.unscored.items())
+            f"{count:,} {reason} ({percent(count / counts.planned)})"
+            for reason, count in sorted(counts.unscored.items())
         )
-        told += f"; unscored: {', '.join(reasons)}"
-    return told
+        text += f"; unscored: {', '.join(reasons)}"
+    return text
 
 
-def _check(found: JudgeCheck) -> str:
-    told = f"{found.agreed:,} of {found.scored:,} known answers judged correctly"
-    if found.scored:
-        told += f" ({percent(found.agreed / found.scored)})"
-    return f"{told}, {found.unscored:,} without a verdict" if found.unscored else told
+def _check(check: JudgeCheck) -> str:
+    text = f"{check.agreed:,} of {check.scored:,} known answers judged correctly"
+    if check.scored:
+        text += f" ({percent(check.agreed / check.scored)})"
+    return f"{text}, {check.unscored:,} without a verdict" if check.unscored else text

@@ -1,4 +1,4 @@
-"""Whose certificates are trusted when we call others."""
+"""Which certificates we trust when we call other services."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from caliper.core.errors import InvalidInput
 
 
 def trusting(ca: Path | None) -> ssl.SSLContext:
-    """TLS 1.2 or later, with the other's name checked; `ca` is a PEM file of certificates to
-    trust instead of those that this machine trusts.
+    """A client's TLS context: TLS 1.2 or later, host names checked.
 
-    Raises InvalidInput naming the file that cannot be used.
+    `ca` is a PEM file of certificates to trust instead of this machine's. Raises InvalidInput
+    naming the file if it cannot be used.
     """
     try:
         context = ssl.create_default_context(cafile=None if ca is None else str(ca))
@@ -23,24 +23,23 @@ def trusting(ca: Path | None) -> ssl.SSLContext:
 
 
 def roots(ca: Path | None) -> bytes | None:
-    """The same certificates as one PEM text, for libraries that bring their own TLS: None where
-    this machine keeps none.
+    """The same certificates as one PEM text, for libraries with their own TLS implementation.
 
-    Raises InvalidInput naming the file that cannot be used.
+    None if this machine has none. Raises InvalidInput naming the file if it cannot be used.
     """
     if ca is not None:
         trusting(ca)
         return ca.read_bytes()
-    places = ssl.get_default_verify_paths()
-    if places.cafile:
-        return Path(places.cafile).read_bytes()
-    # Names that OpenSSL gives by the subject's hash: each certificate once.
-    hashed = sorted(Path(places.capath).glob("????????.[0-9]")) if places.capath else []
-    return b"\n".join(file.read_bytes() for file in hashed) or None
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile:
+        return Path(paths.cafile).read_bytes()
+    # Only the names that OpenSSL derives from subject hashes: each certificate once.
+    certificates = sorted(Path(paths.capath).glob("????????.[0-9]")) if paths.capath else []
+    return b"\n".join(file.read_bytes() for file in certificates) or None
 
 
 def unusable(file: Path | None, error: OSError) -> InvalidInput:
-    """What a file of certificates or keys that cannot be used is to us."""
-    # A refusal of OpenSSL has no words of the system's.
+    """The error for a file of certificates or keys that cannot be used."""
+    # Errors of OpenSSL have no message of the system.
     reason = str(error) if isinstance(error, ssl.SSLError) else error.strerror
     return InvalidInput(f"cannot be used: {reason or error}", file=str(file or ""))

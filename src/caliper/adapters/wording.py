@@ -1,4 +1,4 @@
-"""How reports put figures into words, the same in every format."""
+"""The wording of figures in reports, the same in every format."""
 
 from __future__ import annotations
 
@@ -19,60 +19,60 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 def number(value: float | None) -> str:
-    """Two decimals, none for a whole count; `no data` for None."""
+    """A number with two decimals, a count without; `no data` for None."""
     if value is None:
         return NO_DATA
     text = str(value) if isinstance(value, int) else f"{value:.2f}"
     return text.replace("-", _MINUS)
 
 
-def interval(found: Estimate | Difference) -> str:
-    """`low to high`, or nothing where there is no interval."""
-    if found.low is None or found.high is None:
+def interval(figure: Estimate | Difference) -> str:
+    """The interval as `low to high`; empty without one."""
+    if figure.low is None or figure.high is None:
         return ""
-    return f"{number(found.low)} to {number(found.high)}"
+    return f"{number(figure.low)} to {number(figure.high)}"
 
 
 def standing(row: Standing) -> str:
-    """What keeps a checkpoint from being compared with the others; empty where nothing does."""
-    told = f"partial, {percent(row.coverage)} covered" if row.partial else ""
+    """Why a checkpoint cannot be compared with the others; empty if it can."""
+    partial = f"partial, {percent(row.coverage)} covered" if row.partial else ""
     lacks = f"lacks {', '.join(row.lacking)}" if row.lacking else ""
     stuffed = "signs of stuffing" if row.stuffed else ""
-    return "; ".join(filter(None, (told, lacks, stuffed)))
+    return "; ".join(filter(None, (partial, lacks, stuffed)))
 
 
 def behind(row: Standing) -> str:
-    """How far a checkpoint is behind the best, with the interval; empty for the best."""
-    found = row.behind
-    if found is None or found.value is None:
+    """How far a checkpoint trails the best one, with the interval; empty for the best."""
+    difference = row.behind
+    if difference is None or difference.value is None:
         return ""
-    told = number(found.value)
-    if within := interval(found):
-        told += f" ({within})"
-    told = told if row.clear else f"{told}, not clear"
-    return "; ".join(filter(None, (told, dimensions(found))))
+    text = number(difference.value)
+    if within := interval(difference):
+        text += f" ({within})"
+    text = text if row.clear else f"{text}, not clear"
+    return "; ".join(filter(None, (text, dimensions(difference))))
 
 
-def dimensions(found: Difference) -> str:
-    """Over which tasks or domains a difference is taken, where one of the runs lacks some; empty
-    where neither does.
-    """
-    if not found.without:
+def dimensions(difference: Difference) -> str:
+    """The tasks or domains that a difference covers; empty unless one of the runs lacks some."""
+    if not difference.without:
         return ""
-    number_of = f"the {len(found.over)} that both have" if found.over else "none: nothing shared"
-    return f"over {number_of}; without {', '.join(found.without)}"
+    number_of = (
+        f"the {len(difference.over)} that both have" if difference.over else "none: nothing shared"
+    )
+    return f"over {number_of}; without {', '.join(difference.without)}"
 
 
 def probability(p: float | None) -> str:
-    """A p-value by three decimals, as `<.001` or `.042`; empty where there is none."""
+    """A p-value with three decimals, such as `<.001` or `.042`; empty for None."""
     if p is None:
         return ""
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def chance(found: Difference) -> str:
-    """How often chance alone gives such a difference, adjusted; else why nothing tells it."""
-    return probability(found.adjusted) or found.untested
+def chance(difference: Difference) -> str:
+    """The adjusted p-value of a difference, or why it was not tested."""
+    return probability(difference.adjusted) or difference.untested
 
 
 def percent(share: float) -> str:
@@ -82,41 +82,43 @@ def percent(share: float) -> str:
     return f"{'99.99' if text == '100.00' and whole < 100 else text}%"
 
 
-def suspicious(found: Suspicious) -> str:
-    """How many captions look as if they were written for the judge, and by which signs; nothing
-    where no caption was looked at.
+def suspicious(finding: Suspicious) -> str:
+    """How many captions look as if they were written for the judge, and by which signs.
+
+    Empty if no caption was examined.
     """
-    if not found.examined:
+    if not finding.examined:
         return ""
-    if not found.captions:
-        return f"None of {found.examined:,} captions looks as if it were written for the judge."
+    if not finding.captions:
+        return f"None of {finding.examined:,} captions looks as if it were written for the judge."
     return (
-        f"{found.captions:,} of {found.examined:,} captions look as if they were written for the "
-        f"judge ({_signs(found, found.signs)}). Scores are unchanged."
+        f"{finding.captions:,} of {finding.examined:,} captions look as if they were written for "
+        f"the judge ({_signs(finding, finding.signs)}). Scores are unchanged."
     )
 
 
-def reuse(found: Reuse | None) -> str:
-    """How much of a run rests on replies of earlier runs; nothing where nothing does."""
-    if found is None:
+def reuse(reused: Reuse | None) -> str:
+    """How much of a run reuses replies of earlier runs; empty if nothing does."""
+    if reused is None:
         return ""
     counts = (
-        (found.captions, found.of_captions, "captions"),
-        (found.verdicts, found.of_verdicts, "verdicts"),
+        (reused.captions, reused.of_captions, "captions"),
+        (reused.verdicts, reused.of_verdicts, "verdicts"),
     )
-    parts = [f"{count:,} of {of:,} {what}" for count, of, what in counts if count]
-    told = " and ".join(parts)
-    return f"{told} reuse replies of earlier runs; use --replicate to ask again."
+    parts = [f"{count:,} of {total:,} {what}" for count, total, what in counts if count]
+    text = " and ".join(parts)
+    return f"{text} reuse replies of earlier runs; use --replicate to ask again."
 
 
 def unasked(state: str, since: datetime) -> str:
-    """That a run had ended before, so that nothing was asked."""
+    """The message for a run that had already ended, so that nothing was asked."""
     return f"Already {state} since {since:%Y-%m-%d %H:%M} UTC; nothing was asked."
 
 
 def stuffed(report: Report) -> tuple[str, ...]:
-    """What must be said before any figure: benchmarks in which more than a few captions have
-    signs of stating everything.
+    """Warnings that precede all figures, one per benchmark with many stuffed captions.
+
+    A stuffed caption shows signs of stating everything.
     """
     return tuple(
         f"Signs of stuffing in {part.title}: {part.suspicious.stuffed:,} of "
@@ -129,9 +131,7 @@ def stuffed(report: Report) -> tuple[str, ...]:
 
 
 def stuffed_side(name: str, side: Side) -> str:
-    """That a run that is compared has captions which list everything, and in which benchmarks;
-    nothing where it has none.
-    """
+    """The warning for a compared run with stuffed captions, per benchmark; empty without any."""
     shares = ", ".join(
         f"{benchmark(part).title} ({percent(share)} of its captions)"
         for part, share in side.stuffed.items()
@@ -139,12 +139,14 @@ def stuffed_side(name: str, side: Side) -> str:
     return f"{name} shows signs of stuffing in {shares}." if shares else ""
 
 
-def _signs(found: Suspicious, wanted: Collection[str]) -> str:
-    return ", ".join(f"{sign} {number:,}" for sign, number in found.signs.items() if sign in wanted)
+def _signs(finding: Suspicious, names: Collection[str]) -> str:
+    return ", ".join(
+        f"{sign} {number:,}" for sign, number in finding.signs.items() if sign in names
+    )
 
 
 def state(report: Report) -> str:
-    """Whether a run is complete, and what it lacks."""
+    """Whether a run is complete, or what it lacks."""
     if report.state == "complete":
         return "Complete: every planned question has an outcome, coverage is over the floor."
     if report.state != "finished":
@@ -161,7 +163,7 @@ def state(report: Report) -> str:
 
 
 def label(benchmark: BenchmarkReport, path: Path) -> str:
-    """How the tables name the figure at `path`: its row and column, else the path itself."""
+    """The label of the figure at `path`: its row and column in a table, else the path itself."""
     for table in benchmark.tables:
         for row in table.rows:
             if path in row.cells:
@@ -170,15 +172,15 @@ def label(benchmark: BenchmarkReport, path: Path) -> str:
 
 
 def headline(benchmark: BenchmarkReport) -> Estimate:
-    """The figure that people quote first; one without data when it was not estimated."""
+    """The headline figure; without a value if it was not estimated."""
     return benchmark.estimates.get(benchmark.headline, Estimate(None))
 
 
 def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The notes that must not be overlooked, and the others.
+    """The loud notes, which must not be overlooked, and the others.
 
-    Loud are those that forbid a comparison with published figures, and that of many blank
-    captions; where a model is lexical one of the former is there even if nobody wrote it.
+    Loud are notes that forbid a comparison with published figures, and the note on many blank
+    captions. If a model is lexical, a note that forbids the comparison is added where none does.
     """
     loud = tuple(note for note in benchmark.notes if _forbids(note) or _MANY_BLANK.search(note))
     quiet = tuple(note for note in benchmark.notes if note not in loud)
@@ -189,7 +191,7 @@ def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def heading(note: str) -> str:
-    """The words in front of a loud note."""
+    """The heading of a loud note."""
     return "Not for comparison" if _forbids(note) else "Warning"
 
 

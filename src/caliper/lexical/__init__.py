@@ -1,1 +1,1 @@
-"""Judging, reading, tagging and similarity by rules over words: no model."""
+"""Judging, reading, tagging and similarity by rules over words, without a model."""

@@ -1,8 +1,8 @@
 """camera_angle: which of the four angles does the caption itself state?
 
-Fig. A3: the judge does not see the annotation, searches only what the caption says about
-the camera, infers nothing from the scene, and answers "N/A" when there is nothing.
-The released prompt takes a list: all stated categories are given.
+Fig. A3: the judge does not see the annotation, considers only what the caption says about the
+camera, infers nothing from the scene, and answers "N/A" if nothing is said. The released prompt
+expects a list: all stated categories are given.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ANGLE_TOPIC = re.compile(
     r"drone|dutch|canted|photo|photograph|viewer|looking|lens|positioned|head on|above|below|"
     r"seen from)\b"
 )
-# What may stand between "high" or "low" and the view; "a low wall with a view" is no angle.
+# Words allowed between "high" or "low" and the view; "a low wall with a view" is not an angle.
 _SHADE = (
     r"(?:(?:camera|shooting|viewing|vantage|eye|level|to|mid|medium|wide|and|or|three|quarter|"
     r"frontal|front|side|aerial|oblique) ){0,3}?"
@@ -111,30 +111,30 @@ _ABOUT_CAMERA = re.compile(
 )
 
 
-def read_angle(parsed: CaptionText) -> Labels:
-    """The camera angles a caption states; named angles first, else weaker cues, else none.
+def read_angle(caption: CaptionText) -> Labels:
+    """The camera angles that a caption states: named angles, else weaker cues, else none.
 
     "Eye level" and "straight on" are level, "bird's eye", "overhead" and "top-down" high,
-    "tilted" and "canted" Dutch; "from above" or "looking up" count where none is named.
+    "tilted" and "canted" Dutch; "from above" or "looking up" count if no angle is named.
     """
-    spoken = (_plain(parsed.spoken(number)) for number in range(len(parsed.sentences)))
-    sentences = [said for said in spoken if _ANGLE_TOPIC.search(said)]
-    named = matching(_ANGLE_NAMES, sentences)
-    if named:
-        return Labels(named, "The caption names the camera angle.")
-    about = [said for said in sentences if _ABOUT_CAMERA.search(said)]
-    cues = matching(_ANGLE_CUES, about)
+    spoken = (_without_off_eyes(caption.spoken(number)) for number in range(len(caption.sentences)))
+    sentences = [sentence for sentence in spoken if _ANGLE_TOPIC.search(sentence)]
+    angles = matching(_ANGLE_NAMES, sentences)
+    if angles:
+        return Labels(angles, "The caption names the camera angle.")
+    on_camera = [sentence for sentence in sentences if _ABOUT_CAMERA.search(sentence)]
+    cues = matching(_ANGLE_CUES, on_camera)
     if cues:
         return Labels(cues, "The caption describes where the camera looks from.")
     return Labels((), "The caption says nothing of the camera angle.")
 
 
-def _plain(said: str) -> str:
-    """Rewrite "above the couple's eye level", so that it is not taken for eye level."""
-    return _OFF_EYES.sub(_height, said)
+def _without_off_eyes(sentence: str) -> str:
+    """Rewrite "above the couple's eye level", lest it be taken for eye level."""
+    return _OFF_EYES.sub(_height, sentence)
 
 
-def _height(found: re.Match[str]) -> str:
-    if found.group(1) == "from":
-        return found.group()
-    return "below the eyes" if found.group(1) in {"below", "under"} else "above the eyes"
+def _height(match: re.Match[str]) -> str:
+    if match.group(1) == "from":
+        return match.group()
+    return "below the eyes" if match.group(1) in {"below", "under"} else "above the eyes"

@@ -1,6 +1,6 @@
 """object_color: does the caption give the annotated colour of the annotated object?
 
-protocols.md 1: 0 if the object or its colour is absent; similar colours count as right.
+protocols.md 1: 0 if the object or its colour is absent; similar colours are right.
 """
 
 from __future__ import annotations
@@ -42,151 +42,154 @@ _CLAUSE = 30
 _HEADS = 4
 
 
-def colours_on(parsed: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
-    """The colour words said of a mention itself: before the noun, or after "is" or "in"."""
-    low, high = parsed.sentences[parsed.sentence_of[mention.head]]
-    found = [parsed.words[at] for at in _before(parsed, mention.head, low)]
-    return (*found, *_after(parsed, mention.head, high))
+def colours_on(caption: CaptionText, mention: CaptionMention) -> tuple[str, ...]:
+    """The colour words that apply to a mention: before the noun, or after "is" or "in"."""
+    low, high = caption.sentences[caption.sentence_of[mention.head]]
+    before = [caption.words[at] for at in _before(caption, mention.head, low)]
+    return (*before, *_after(caption, mention.head, high))
 
 
-def _before(parsed: CaptionText, head: int, low: int) -> Iterator[int]:
-    """Positions of the colours in a noun phrase before its head."""
-    found = False
+def _before(caption: CaptionText, head: int, low: int) -> Iterator[int]:
+    """Positions of colours before the head of a noun phrase."""
+    colour_seen = False
     for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
-        word = parsed.words[at]
+        word = caption.words[at]
         if word in FAMILIES:
-            if not parsed.negated[at]:
+            if not caption.negated[at]:
                 yield at
-            found = True
+            colour_seen = True
         elif word in _ENDS:
-            if word not in {"and", ","} or not _joins_colours(parsed, at):
+            if word not in {"and", ","} or not _joins_colours(caption, at):
                 return
-        elif found and word not in SHADING:
+        elif colour_seen and word not in SHADING:
             return
 
 
-def _after(parsed: CaptionText, head: int, high: int) -> list[str]:
-    """The colours that a link says of a noun: "is red", "painted a bright red", "in black"."""
-    found: list[str] = []
+def _after(caption: CaptionText, head: int, high: int) -> list[str]:
+    """The colours linked to a noun: "is red", "painted a bright red", "in black"."""
+    colours: list[str] = []
     linked = False
     for at in range(head + 1, min(high, head + _AFTER + 1)):
-        word = parsed.words[at]
-        if word in _LINKS or (word in {"in", "of"} and _links(parsed, at, head)):
+        word = caption.words[at]
+        if word in _LINKS or (word in {"in", "of"} and _links(caption, at, head)):
             linked = True
         elif linked and word in FAMILIES and word not in ONLY_BESIDE_NOUN:
-            if not parsed.negated[at]:
-                found.append(word)
+            if not caption.negated[at]:
+                colours.append(word)
         elif (
             word in _CLAUSE_ENDS
             or (
                 word in _ENDS
                 and word not in {"a", "an", "of", "in"}
-                and not _joins_colours(parsed, at)
+                and not _joins_colours(caption, at)
             )
-            or (found and word not in SHADING and word not in SURFACES)
+            or (colours and word not in SHADING and word not in SURFACES)
         ):
             break
-    return found
+    return colours
 
 
-def _links(parsed: CaptionText, at: int, head: int) -> bool:
-    """Whether an "in" or "of" may say a colour: right behind the noun, or "dressed in"."""
-    before = parsed.words[at - 1]
+def _links(caption: CaptionText, at: int, head: int) -> bool:
+    """Whether an "in" or "of" may introduce a colour: after the noun, or "dressed in"."""
+    before = caption.words[at - 1]
     return at == head + 1 or before in _LINKS or before in SURFACES or before.endswith("ed")
 
 
-def _joins_colours(parsed: CaptionText, at: int) -> bool:
-    """Whether an "and" or comma joins two colours, or two adjectives one of which is one."""
-    before = parsed.words[at - 1] if at else ""
-    behind = parsed.words[at + 1 : at + 3]
+def _joins_colours(caption: CaptionText, at: int) -> bool:
+    """Whether an "and" or comma joins two colours, or a colour and another adjective."""
+    before = caption.words[at - 1] if at else ""
+    behind = caption.words[at + 1 : at + 3]
     return before in FAMILIES and any(word in FAMILIES for word in behind)
 
 
-def _governed(parsed: CaptionText, head: int) -> bool:
-    """Whether a noun phrase stands after a preposition and so is no subject."""
-    low = parsed.sentences[parsed.sentence_of[head]][0]
+def _follows_preposition(caption: CaptionText, head: int) -> bool:
+    """Whether a noun phrase follows a preposition and so is not a subject."""
+    low = caption.sentences[caption.sentence_of[head]][0]
     determined = False
     for at in range(head - 1, max(low, head - _BEFORE) - 1, -1):
-        word = parsed.words[at]
+        word = caption.words[at]
         if word in _PREPOSITIONS:
-            return word != "of" or parsed.words[at - 1] not in _COLLECTIVES
-        if determined or (word in {",", "and"} and not _joins_colours(parsed, at)):
+            return word != "of" or caption.words[at - 1] not in _COLLECTIVES
+        if determined or (word in {",", "and"} and not _joins_colours(caption, at)):
             return False
         determined = word in _ENDS and word not in {",", "and"}
     return False
 
 
 class _Colouring:
-    """Who owns the colour words near the mentions of an object.
+    """Assigns the colour words near the mentions of an object.
 
-    `own` are those said of the object, `near` those that may be: they can confirm the annotated
-    colour, not contradict it.
+    `own` apply to the object; `near` may apply to it: they can confirm the annotated colour but
+    not contradict it.
     """
 
-    def __init__(self, parsed: CaptionText, found: tuple[CaptionMention, ...]) -> None:
-        self.parsed = parsed
-        self.order = sorted(mention.head for mention in found)
+    def __init__(self, caption: CaptionText, mentions: tuple[CaptionMention, ...]) -> None:
+        self.caption = caption
+        self.order = sorted(mention.head for mention in mentions)
         self.heads = frozenset(self.order)
-        self.own = [word for mention in found for word in colours_on(parsed, mention)]
+        self.own = [word for mention in mentions for word in colours_on(caption, mention)]
         self.near: list[str] = []
-        sentences = {parsed.sentence_of[head] for head in self.heads}
+        sentences = {caption.sentence_of[head] for head in self.heads}
         for number in sorted(sentences | {number + 1 for number in sentences}):
-            span = slice(*parsed.sentences[number]) if number < len(parsed.sentences) else slice(0)
-            if not FAMILIES.keys().isdisjoint(parsed.words[span]):
-                self._read(*parsed.sentences[number])
+            span = (
+                slice(*caption.sentences[number]) if number < len(caption.sentences) else slice(0)
+            )
+            if not FAMILIES.keys().isdisjoint(caption.words[span]):
+                self._read(*caption.sentences[number])
 
     def _read(self, low: int, high: int) -> None:
         for at in range(low, high):
-            word = self.parsed.words[at]
-            if word not in FAMILIES or word in ONLY_BESIDE_NOUN or self.parsed.negated[at]:
+            word = self.caption.words[at]
+            if word not in FAMILIES or word in ONLY_BESIDE_NOUN or self.caption.negated[at]:
                 continue
             noun = self._noun_behind(at, high)
-            owned = self._attributed(at, low, noun) if noun else self._predicated(at, low)
+            owned = self._is_attribute(at, low, noun) if noun else self._is_predicate(at, low)
             if owned is not None:
                 (self.own if owned else self.near).append(word)
 
     def _noun_behind(self, at: int, high: int) -> str:
-        """The word that a colour stands before; empty where none follows."""
-        if self.parsed.words[at - 1] == "of" and self.parsed.words[at - 2] in SURFACES:
+        """The noun that a colour precedes; empty if there is none."""
+        if self.caption.words[at - 1] == "of" and self.caption.words[at - 2] in SURFACES:
             return ""  # in shades of blue
         for place in range(at + 1, min(high, at + _AFTER)):
-            word = self.parsed.words[place]
+            word = self.caption.words[place]
             if word in FAMILIES or (word in {",", "and", "or"} and self._goes_on(place)):
                 continue
             return "" if word in _ENDS or word.endswith("ly") else word
         return ""
 
     def _goes_on(self, at: int) -> bool:
-        return any(word in FAMILIES for word in self.parsed.words[at + 1 : at + 3])
+        return any(word in FAMILIES for word in self.caption.words[at + 1 : at + 3])
 
-    def _attributed(self, at: int, low: int, noun: str) -> bool | None:
-        """Whether "a white hull" is said of the object: True, False for may be, None for not."""
+    def _is_attribute(self, at: int, low: int, noun: str) -> bool | None:
+        """Whether "a white hull" is the object's: True for yes, False for maybe, None for no."""
         for place in range(at - 1, max(low, at - _AFTER) - 1, -1):
-            word = self.parsed.words[place]
+            word = self.caption.words[place]
             if word in _OWNS or (word == "in" and noun in SURFACES):
-                holds = self.parsed.words[place - 1] in _HOLDING
+                holds = self.caption.words[place - 1] in _HOLDING
                 owned = None if holds else self._subject(low, place)
                 return None if owned is None else noun in SURFACES
             if word in _LINKS or word in _CLAUSE_ENDS:
                 return None
         return None
 
-    def _predicated(self, at: int, low: int) -> bool | None:
-        """Whether "... is white", ", a bright white" is said of the object."""
+    def _is_predicate(self, at: int, low: int) -> bool | None:
+        """Whether "... is white" or ", a bright white" applies to the object."""
         link = next(
-            (n for n in range(at - 1, max(low, at - _AFTER) - 1, -1) if self._ends(n)), low - 1
+            (n for n in range(at - 1, max(low, at - _AFTER) - 1, -1) if self._ends_predicate(n)),
+            low - 1,
         )
-        if link >= low and self.parsed.words[link] == ",":
+        if link >= low and self.caption.words[link] == ",":
             return True if link - 1 in self.heads else self._subject(low, link)
         return self._subject(low, link if link >= low else at)
 
-    def _ends(self, at: int) -> bool:
-        word = self.parsed.words[at]
-        return word in _LINKS or (word == "," and not _joins_colours(self.parsed, at))
+    def _ends_predicate(self, at: int) -> bool:
+        word = self.caption.words[at]
+        return word in _LINKS or (word == "," and not _joins_colours(self.caption, at))
 
     def _subject(self, low: int, end: int) -> bool | None:
-        """Whether the clause before `end` is about the object (True), what it has (False)."""
-        words = self.parsed.words
+        """Whether the clause before `end` is about the object (True) or its parts (False)."""
+        words = self.caption.words
         start = low = max(low, end - _CLAUSE)
         for at in range(end - 1, low - 1, -1):
             another = words[at] == "and" and at and words[at - 1] in {",", *FAMILIES}
@@ -194,7 +197,7 @@ class _Colouring:
                 start = at + 1
                 break
         for at in range(start, end):
-            if at in self.heads and not _governed(self.parsed, at):
+            if at in self.heads and not _follows_preposition(self.caption, at):
                 return not words[at].endswith("'s") or words[at + 1] in SURFACES
         for at in range(end - 1, start - 1, -1):
             if words[at] in _RELATIVES and at and words[at - 1] == ",":
@@ -202,8 +205,8 @@ class _Colouring:
         return self._taken_up(start, end)
 
     def _taken_up(self, start: int, end: int) -> bool | None:
-        """Whether a clause takes up the object by a pronoun: "it is", "its hull is"."""
-        words = self.parsed.words
+        """Whether a clause refers to the object by a pronoun: "it is", "its hull is"."""
+        words = self.caption.words
         for at in range(start, min(start + 3, end)):
             head = self._meant_by(words[at], at)
             if head is not None:
@@ -212,58 +215,61 @@ class _Colouring:
         return None
 
     def _meant_by(self, pronoun: str, at: int) -> int | None:
-        """The mention, in this or the sentence before, that a pronoun can mean."""
+        """The mention in this or the preceding sentence that a pronoun can refer to."""
         if pronoun not in _SINGULAR | _PLURAL | _PERSONAL:
             return None
-        number = self.parsed.sentence_of[at]
+        number = self.caption.sentence_of[at]
         before = bisect_left(self.order, at)
         for head in reversed(self.order[max(0, before - _HEADS) : before]):
-            beside = self.parsed.sentence_of[head] >= number - 1
-            if beside and not _governed(self.parsed, head):
-                word = self.parsed.words[head]
-                person = self.parsed.meanings[head] in PERSONS
+            beside = self.caption.sentence_of[head] >= number - 1
+            if beside and not _follows_preposition(self.caption, head):
+                word = self.caption.words[head]
+                person = self.caption.meanings[head] in PERSONS
                 agree = _PERSONAL if person else _PLURAL if plural(word) else _SINGULAR
                 return head if pronoun in agree else None
         return None
 
 
-def _covered(wanted: tuple[frozenset[str], ...], said: list[str]) -> int:
-    return sum(any(not FAMILIES[word].isdisjoint(family) for word in said) for family in wanted)
+def _count_covered(annotated: tuple[frozenset[str], ...], colours: list[str]) -> int:
+    return sum(
+        any(not FAMILIES[word].isdisjoint(family) for word in colours) for family in annotated
+    )
 
 
-def _foreign(wanted: tuple[frozenset[str], ...], said: list[str]) -> bool:
-    return any(all(FAMILIES[word].isdisjoint(family) for family in wanted) for word in said)
+def _has_foreign(annotated: tuple[frozenset[str], ...], colours: list[str]) -> bool:
+    return any(all(FAMILIES[word].isdisjoint(family) for family in annotated) for word in colours)
 
 
-def judge_colour(parsed: CaptionText, element: str, named: str) -> Judgement:
-    """Score a colour. Said of the object itself it is right or wrong by its family, and some of
-    the annotated colours are enough without others; colours that may be the object's can only
-    confirm. No colour is silence.
+def judge_colour(caption: CaptionText, element: str, object_name: str) -> Judgement:
+    """Score a colour by its family.
+
+    Colours of the object itself are right or wrong; some of the annotated ones suffice if there
+    are no others. Colours that may be the object's can only confirm. No colour is silence.
     """
-    found = loose_mentions(parsed, phrase(named))
-    if not found:
-        return Judgement(SILENT, f"The caption does not mention {named}.")
-    wanted = annotated_colours(element)
-    if not wanted:
-        stated = element.lower().strip() in parsed.text.lower()
+    mentions = loose_mentions(caption, phrase(object_name))
+    if not mentions:
+        return Judgement(SILENT, f"The caption does not mention {object_name}.")
+    annotated = annotated_colours(element)
+    if not annotated:
+        stated = element.lower().strip() in caption.text.lower()
         return Judgement(RIGHT if stated else SILENT, f"Looked for the words {element!r}.")
-    colouring = _Colouring(parsed, found)
-    sure = colouring.own if any(mention.credit >= MORE_GENERAL for mention in found) else []
-    hues = _hues(sure, wanted)
-    held = _covered(wanted, hues)
-    shown = " and ".join(dict.fromkeys(hues))
-    if held == len(wanted) or (held and not _foreign(wanted, hues)):
-        return Judgement(RIGHT, f"The caption calls {named} {shown}.")
-    beside = _hues([*colouring.own, *colouring.near], wanted)
-    confirmed = _covered(wanted, beside) == len(wanted) and (held or not hues)
-    if confirmed or (wanted == (FAMILIES["colorful"],) and len(set(beside)) > 1):
-        return Judgement(RIGHT, f"The caption gives {element} beside {named}.")
+    colouring = _Colouring(caption, mentions)
+    sure = colouring.own if any(mention.credit >= MORE_GENERAL for mention in mentions) else []
+    hues = _hues(sure, annotated)
+    covered = _count_covered(annotated, hues)
+    colours = " and ".join(dict.fromkeys(hues))
+    if covered == len(annotated) or (covered and not _has_foreign(annotated, hues)):
+        return Judgement(RIGHT, f"The caption calls {object_name} {colours}.")
+    possible = _hues([*colouring.own, *colouring.near], annotated)
+    confirmed = _count_covered(annotated, possible) == len(annotated) and (covered or not hues)
+    if confirmed or (annotated == (FAMILIES["colorful"],) and len(set(possible)) > 1):
+        return Judgement(RIGHT, f"The caption gives {element} beside {object_name}.")
     if hues:
-        return Judgement(WRONG, f"The caption calls {named} {shown}, not {element}.")
-    return Judgement(SILENT, f"The caption gives no colour of {named}.")
+        return Judgement(WRONG, f"The caption calls {object_name} {colours}, not {element}.")
+    return Judgement(SILENT, f"The caption gives no colour of {object_name}.")
 
 
-def _hues(said: list[str], wanted: tuple[frozenset[str], ...]) -> list[str]:
-    """What was said without shading and, unless it is annotated, patterns."""
-    plain = [word for word in said if word not in PATTERNS or _covered(wanted, [word])]
+def _hues(colours: list[str], annotated: tuple[frozenset[str], ...]) -> list[str]:
+    """The colour words without shading and, unless annotated, without patterns."""
+    plain = [word for word in colours if word not in PATTERNS or _count_covered(annotated, [word])]
     return [word for word in plain if word not in SHADING] or plain

@@ -1,8 +1,8 @@
-"""How far a caption tells what an annotated action or event says.
+"""How far a caption covers an annotated action or event.
 
-A blend of overlaps (overlap.py) that knows a text's doings from the rest: the first doing
-weighs most, words that are only near in meaning (neighbours.py) count in part, and an action whose
-things all stand far from the doing counts less.
+A blend of overlaps (overlap.py) that distinguishes verbs from the rest of a text: the first verb
+weighs most, words of merely similar meaning (neighbours.py) count in part, and an action counts
+less if all its things are far from the verb.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MAIN = 1.7
 _APART = 0.8
 _REACH = 8
 _ATTRIBUTE = 0.4
-# What an event's telling can leave out without telling another event.
+# A caption may omit these and still describe the same event.
 _ATTRIBUTES = frozenset(
     concept(word)
     for word in (
@@ -58,15 +58,17 @@ _BEFORE_VERBS = word_set("""
 
 @dataclass(frozen=True, slots=True)
 class DeedStatement:
-    """An annotated action or event: what is wanted, and its first doing ("" if it has none)."""
+    """An annotated action or event: its weighed words and its first verb ("" without one)."""
 
     wanted: WeighedText
     main: str
 
 
 def _is_deed(words: Sequence[str], at: int) -> bool:
-    """Whether a word stands as a verb: a known doing, not behind an article, that has a verb's
-    ending or an irregular form or stands where verbs do.
+    """Whether a word is used as a verb.
+
+    It must be a known verb, not follow an article, and have a verb's ending, an irregular form,
+    or a verb's position.
     """
     word, before = words[at], words[at - 1] if at else ""
     if concept(word) not in DEEDS or before in _BEFORE_NOUNS:
@@ -81,7 +83,7 @@ def _is_deed(words: Sequence[str], at: int) -> bool:
 
 
 def _deeds(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(verb, what it means with its particle or again the verb) of each doing, in order."""
+    """(verb, its meaning with its particle, else the verb again) for each verb, in order."""
     for at, word in enumerate(words):
         if _is_deed(words, at):
             verb = concept(word)
@@ -91,20 +93,20 @@ def _deeds(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=2048)
 def telling(text: str, *, verb_first: bool) -> DeedStatement:
-    """Weigh an annotated sentence, or with `verb_first` an annotated action ("slices bread")."""
+    """Weigh an annotated sentence or, with `verb_first`, an action ("slices bread")."""
     deeds = list(_deeds(words_of(text)))
     meanings = content(text)
     first = next((meaning for meaning in meanings if meaning not in PERSONS), "")
     if verb_first and first and not any(first in deed for deed in deeds):
         deeds.insert(0, (first, first))
     weights = {meaning: _weight(meaning) for meaning in meanings}
-    accepted = {meaning: _standing_for(meaning) for meaning in meanings}
-    for verb, together in deeds:
-        if together != verb:
+    accepted = {meaning: _credits(meaning) for meaning in meanings}
+    for verb, phrasal in deeds:
+        if phrasal != verb:
             weights.pop(verb, None)
             accepted.pop(verb, None)
-        weights[together] = weight(together)
-        accepted[together] = _doing(together, verb)
+        weights[phrasal] = weight(phrasal)
+        accepted[phrasal] = _verb_credits(phrasal, verb)
     main = next((deed for _, deed in deeds if deed not in GENERIC_VERBS), "")
     if not main and verb_first and deeds:
         main = deeds[0][1]
@@ -120,48 +122,51 @@ def _weight(meaning: str) -> float:
     return _ATTRIBUTE if meaning in _ATTRIBUTES else weight(meaning)
 
 
-def _doing(meaning: str, verb: str) -> Mapping[str, float]:
+def _verb_credits(meaning: str, verb: str) -> Mapping[str, float]:
     near = dict.fromkeys((verb, *sorted(near_deeds(meaning))), _NEAR)
     return MappingProxyType({**near, meaning: 1.0})
 
 
-def _standing_for(meaning: str) -> Mapping[str, float]:
+def _credits(meaning: str) -> Mapping[str, float]:
     near = dict.fromkeys(sorted(near_things(meaning)), _NEAR)
     return MappingProxyType({**near, **related(meaning)})
 
 
-def told_event(parsed: CaptionText, text: str) -> float:
-    """How far (0 to 1) the caption tells an annotated sentence."""
-    asked = telling(text, verb_first=False).wanted
-    return blend(asked, credits_at(parsed, asked))
+def told_event(caption: CaptionText, text: str) -> float:
+    """How far (0 to 1) the caption covers an annotated sentence."""
+    weighed = telling(text, verb_first=False).wanted
+    return blend(weighed, credits_at(caption, weighed))
 
 
-def told_action(parsed: CaptionText, text: str) -> float:
-    """How far (0 to 1) the caption tells an annotated action; less if nothing that it is done
-    to or done with stands near a word for it.
+def told_action(caption: CaptionText, text: str) -> float:
+    """How far (0 to 1) the caption covers an annotated action.
+
+    It counts less if none of the things involved is near a word for the action.
     """
-    asked = telling(text, verb_first=True)
-    held = blend(asked.wanted, credits_at(parsed, asked.wanted))
-    return held if _together(parsed, asked) else held * _APART
+    statement = telling(text, verb_first=True)
+    overlap = blend(statement.wanted, credits_at(caption, statement.wanted))
+    return overlap if _adjacent(caption, statement) else overlap * _APART
 
 
-def _together(parsed: CaptionText, asked: DeedStatement) -> bool:
-    """Whether a thing of the annotation stands within eight words of its first doing.
+def _adjacent(caption: CaptionText, statement: DeedStatement) -> bool:
+    """Whether a thing of the annotation is within eight words of its first verb.
 
-    True where there is no such thing or no word for the doing.
+    True if the annotation has no such thing, or the caption no word for the verb.
     """
-    weights = asked.wanted.weights
-    things = [meaning for meaning in weights if meaning != asked.main and weights[meaning] >= 1]
-    deeds = _places(parsed, asked, asked.main) if asked.main else []
+    weights = statement.wanted.weights
+    things = [meaning for meaning in weights if meaning != statement.main and weights[meaning] >= 1]
+    deeds = _places(caption, statement, statement.main) if statement.main else []
     if not things or not deeds:
         return True
     for thing in things:
-        for at in _places(parsed, asked, thing):
+        for at in _places(caption, statement, thing):
             after = bisect_left(deeds, at)
             if any(abs(at - deed) <= _REACH for deed in deeds[max(0, after - 1) : after + 1]):
                 return True
     return False
 
 
-def _places(parsed: CaptionText, asked: DeedStatement, meaning: str) -> list[int]:
-    return sorted(at for stated in asked.wanted.accepted[meaning] for at in parsed.stated(stated))
+def _places(caption: CaptionText, statement: DeedStatement, meaning: str) -> list[int]:
+    return sorted(
+        at for stated in statement.wanted.accepted[meaning] for at in caption.stated(stated)
+    )

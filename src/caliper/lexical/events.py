@@ -1,8 +1,8 @@
-"""action and event: does the caption tell what happens?
+"""action and event: does the caption describe what happens?
 
-protocols.md 1. action: 0 only if the caption names no action at all, an absent one among
-others is -1. event: 0 if the caption is about something else; captions that deny an event
-are too rare for a rule to tell, so an event is right or not mentioned.
+protocols.md 1. action: 0 only if the caption names no action at all; if it names only others, -1.
+event: 0 if the caption is about something else. Captions that deny an event are too rare for a
+rule, so an event is right or not mentioned.
 """
 
 from __future__ import annotations
@@ -40,29 +40,30 @@ _ACTORS = frozenset(
 )
 
 
-def names_action(parsed: CaptionText) -> bool:
-    """Whether the caption names any action: a present participle or a common action verb, and
-    somebody or something that can act.
+def names_action(caption: CaptionText) -> bool:
+    """Whether the caption names any action.
+
+    It does with a present participle or a common action verb, and a possible actor.
     """
-    return any(parsed.stated(one) for one in _ACTORS) and any(
+    return any(caption.stated(one) for one in _ACTORS) and any(
         word in _STATES or (word.endswith("ing") and len(word) > 4 and word not in _NOT_ACTIONS)
-        for word in parsed.words
+        for word in caption.words
     )
 
 
-def judge_action(parsed: CaptionText, element: str) -> Judgement:
+def judge_action(caption: CaptionText, element: str) -> Judgement:
     """Score an action by the blended overlap of its words with the caption."""
-    held = told_action(parsed, element)
-    if held >= _ACTION_ENOUGH:
-        return Judgement(RIGHT, f"The caption tells {element!r} (overlap {held:.2f}).")
-    if names_action(parsed):
-        return Judgement(WRONG, f"The caption tells other actions (overlap {held:.2f}).")
+    overlap = told_action(caption, element)
+    if overlap >= _ACTION_ENOUGH:
+        return Judgement(RIGHT, f"The caption tells {element!r} (overlap {overlap:.2f}).")
+    if names_action(caption):
+        return Judgement(WRONG, f"The caption tells other actions (overlap {overlap:.2f}).")
     return Judgement(SILENT, "The caption names no action.")
 
 
-def judge_event(parsed: CaptionText, element: str) -> Judgement:
+def judge_event(caption: CaptionText, element: str) -> Judgement:
     """Score an event by the blended overlap of its words with the caption."""
-    held = told_event(parsed, element)
-    if held >= _EVENT_ENOUGH:
-        return Judgement(RIGHT, f"The caption tells the event (overlap {held:.2f}).")
-    return Judgement(SILENT, f"The caption does not tell the event (overlap {held:.2f}).")
+    overlap = told_event(caption, element)
+    if overlap >= _EVENT_ENOUGH:
+        return Judgement(RIGHT, f"The caption tells the event (overlap {overlap:.2f}).")
+    return Judgement(SILENT, f"The caption does not tell the event (overlap {overlap:.2f}).")

@@ -1,4 +1,4 @@
-"""What a rule finds, and the reply an LLM would have written for it."""
+"""Results of the lexical judge, and the replies that an LLM would give for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The categories that a caption states; none is "N/A" (paper Fig. A3)."""
+    """The categories that a caption states; empty means "N/A" (paper Fig. A3)."""
 
     labels: tuple[str, ...]
     reason: str
@@ -30,6 +30,6 @@ def open_reply(task: str, annotation: str, finding: Judgement) -> str:
     return json.dumps({task: annotation, "score": str(finding.score), "reason": finding.reason})
 
 
-def category_reply(found: Labels) -> str:
+def category_reply(result: Labels) -> str:
     """The JSON of Fig. A3 for a category task, as a list (the released prompts)."""
-    return json.dumps({"pred": list(found.labels) or [NOT_STATED], "reason": found.reason})
+    return json.dumps({"pred": list(result.labels) or [NOT_STATED], "reason": result.reason})

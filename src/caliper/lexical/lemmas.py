@@ -1,4 +1,4 @@
-"""The singular of an English noun, by tables and endings."""
+"""Singulars of English nouns, by tables and endings."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ IRREGULAR = {
     "oases": "oasis",
     "bases": "base",
 }
-"""Plurals that no ending explains."""
+"""Plurals that no ending rule covers."""
 
 _UNCHANGED = """
     gas lens canvas atlas christmas pancreas alias bias chaos cosmos thermos news series species
@@ -79,10 +79,10 @@ _UNCHANGED = """
     darts checkers dominoes suds thanks outskirts surroundings yes us this his its
 """
 UNCHANGED = frozenset(_UNCHANGED.split())
-"""Words in -s that are no plural of anything, or that have no singular of their own."""
+"""Words in -s that are not plurals, or have no singular."""
 
 ENDINGS = (
-    # (ending, what replaces it, least length of the word); the first that fits is taken.
+    # (ending, replacement, minimal length of the word); the first match is taken.
     ("sses", "ss", 5),
     ("shes", "sh", 5),
     ("ches", "ch", 5),
@@ -99,7 +99,7 @@ ENDINGS = (
     ("'s", "", 3),
     ("s", "", 3),
 )
-"""What a plural ends in and its singular, longest endings first."""
+"""Endings of plurals and of their singulars, longest first."""
 
 
 TAILS = (
@@ -119,9 +119,9 @@ TAILS = (
 
 
 def singular(noun: str) -> str:
-    """The singular of a lower-cased noun; a singular, or what no rule knows, stays as it is.
+    """The singular of a lower-case noun; singulars and unknown words are returned unchanged.
 
-    Of a compound with hyphens the last part is changed.
+    Of a hyphenated compound, only the last part is changed.
     """
     head, hyphen, last = noun.rpartition("-")
     return head + hyphen + _singular(last)
@@ -135,7 +135,7 @@ def _singular(noun: str) -> str:
     for tail in TAILS:
         if noun.endswith(tail):
             return noun.removesuffix(tail) + IRREGULAR[tail]
-    # Firemen, snowmen; but neither specimen nor abdomen.
+    # Firemen, snowmen, but not specimen or abdomen.
     if noun.endswith("men") and len(noun) > 5 and noun[-4] not in "aiou":
         return noun.removesuffix("en") + "an"
     for ending, replacement, least in ENDINGS:

@@ -1,6 +1,6 @@
-"""Where a caption mentions an annotated thing.
+"""Finds where a caption mentions an annotated thing.
 
-Objects, numbers, colours, relations and phrases all stand on this one search.
+The rules for objects, numbers, colours, relations and phrases all use this search.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PHRASE_ENDS = word_set("""
     of in on with at from by for near wearing holding to inside under behind beside that which who
     and or made containing
 """)
-# A head that says little without its modifier: "light" is no "traffic light".
+# Heads that say little without their modifier: a "light" need not be a "traffic light".
 _VAGUE_HEADS = frozenset(
     concept(word)
     for word in listed("""
@@ -35,7 +35,7 @@ _VAGUE_HEADS = frozenset(
         equipment display screen wall
     """)
 )
-# "A group of people" are people.
+# In "a group of people", the head is "people".
 _COLLECTIVES = word_set("""
     group groups pair pairs piece pieces set row rows stack pile bunch slice slices bundle
     collection kind type series cluster
@@ -43,16 +43,16 @@ _COLLECTIVES = word_set("""
 _NEIGHBOUR = 0.5
 _MODIFIERS_BEFORE = 5
 _MODIFIERS_AFTER = 7
-# What an annotator adds to a name without meaning another thing.
+# Words that an annotator adds to a name without changing its meaning.
 _IDLE = word_set("the a an some several one small large big little part piece pieces kind")
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """An annotated noun phrase: the meanings of its head, of what stands before, and after.
+    """An annotated noun phrase: the meanings of its head, and of the words before and after it.
 
-    `accepted` are the meanings that stand for the head, with their credit. `joined` is the
-    phrase without spaces, for spellings like "fire truck" and "firetruck".
+    `accepted` maps the meanings that stand for the head to their credit. `joined` is the phrase
+    without spaces, for spellings such as "fire truck" and "firetruck".
     """
 
     text: str
@@ -67,8 +67,8 @@ class Phrase:
 class CaptionMention:
     """A mention in a caption: token positions of its first modifier and its head.
 
-    `credit` is 1.0 for the same meaning or a kind of it, less for a more general word;
-    `full` tells that every modifier of the annotation stands with it.
+    `credit` is 1.0 for the same meaning or a kind of it, less for a more general word; `full`
+    tells whether all modifiers of the annotation are near.
     """
 
     start: int
@@ -78,31 +78,31 @@ class CaptionMention:
 
 
 def _meanings(words: list[str]) -> list[str]:
-    found: list[str] = []
+    meanings: list[str] = []
     for word in words:
-        together = PARTICLES.get((found[-1], word)) if found else None
-        if together is not None:
-            found.append(together)
-        if together is not None or word in STOPWORDS or word in _IDLE:
+        phrasal = PARTICLES.get((meanings[-1], word)) if meanings else None
+        if phrasal is not None:
+            meanings.append(phrasal)
+        if phrasal is not None or word in STOPWORDS or word in _IDLE:
             continue
         meaning = concept(word)
-        if found and found[-1] in COMPOUND_STARTS and (found[-1], meaning) in COMPOUNDS:
-            found[-1] = COMPOUNDS[found[-1], meaning]
+        if meanings and meanings[-1] in COMPOUND_STARTS and (meanings[-1], meaning) in COMPOUNDS:
+            meanings[-1] = COMPOUNDS[meanings[-1], meaning]
         else:
-            found.append(meaning)
-    return found
+            meanings.append(meaning)
+    return meanings
 
 
 def _front(words: list[str]) -> int:
-    """How many words stand before the first preposition."""
+    """The number of words before the first preposition."""
     return next((at for at, word in enumerate(words) if at and word in _PHRASE_ENDS), len(words))
 
 
 @lru_cache(maxsize=2048)
 def phrase(text: str) -> Phrase:
-    """A noun phrase taken apart: its head is the last word before a preposition.
+    """Parse a noun phrase; its head is the last word before a preposition.
 
-    What a collective is of counts, not the collective.
+    Of a collective ("a group of people"), only the members count.
     """
     words = words_of(text.replace("_", " "))
     cut = _front(words)
@@ -129,99 +129,103 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_meanings(words_of(text))))
 
 
-def _modified(parsed: CaptionText, wanted: Phrase, at: int) -> CaptionMention | None:
-    """The mention with head at a position; its `full` tells whether all modifiers are near."""
-    low, high = parsed.sentences[parsed.sentence_of[at]]
+def _mention_at(caption: CaptionText, annotated: Phrase, at: int) -> CaptionMention | None:
+    """The mention whose head is at a position; `full` if all modifiers are near."""
+    low, high = caption.sentences[caption.sentence_of[at]]
     low, high = max(low, at - _MODIFIERS_BEFORE), min(high, at + _MODIFIERS_AFTER + 1)
-    near = parsed.meanings[low:high]
+    near = caption.meanings[low:high]
     start, full = at, True
-    for modifier in wanted.modifiers:
+    for modifier in annotated.modifiers:
         accepted = related(modifier)
-        found = next((low + n for n, meaning in enumerate(near) if meaning in accepted), None)
-        if found is None:
+        place = next((low + n for n, meaning in enumerate(near) if meaning in accepted), None)
+        if place is None:
             full = False
-        elif found < start:
-            start = found
-    return CaptionMention(start, at, wanted.accepted[parsed.meanings[at]], full)
+        elif place < start:
+            start = place
+    return CaptionMention(start, at, annotated.accepted[caption.meanings[at]], full)
 
 
-def _joined_mentions(parsed: CaptionText, wanted: Phrase) -> list[CaptionMention]:
-    """Mentions in the other spelling: two annotated words as one, or one as two."""
-    if len(wanted.joined) < 6:
+def _joined_mentions(caption: CaptionText, annotated: Phrase) -> list[CaptionMention]:
+    """Mentions in another spelling: two annotated words as one, or one as two."""
+    if len(annotated.joined) < 6:
         return []
-    one_word = parsed.places.get(concept(wanted.joined), ())
-    found = [CaptionMention(at, at, 1.0, full=True) for at in one_word]
-    if not wanted.modifiers:
-        start = wanted.joined[:3]
-        for at in range(len(parsed.words) - 1):
-            word = parsed.words[at]
-            if word[:3] == start and concept(word + parsed.words[at + 1]) == wanted.head:
-                found.append(CaptionMention(at, at + 1, 1.0, full=True))
-    return [mention for mention in found if not parsed.negated[mention.head]]
+    one_word = caption.places.get(concept(annotated.joined), ())
+    candidates = [CaptionMention(at, at, 1.0, full=True) for at in one_word]
+    if not annotated.modifiers:
+        start = annotated.joined[:3]
+        for at in range(len(caption.words) - 1):
+            word = caption.words[at]
+            if word[:3] == start and concept(word + caption.words[at + 1]) == annotated.head:
+                candidates.append(CaptionMention(at, at + 1, 1.0, full=True))
+    return [mention for mention in candidates if not caption.negated[mention.head]]
 
 
-def mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
-    """Mentions outside negations, in order; the best kind that the caption has.
+def mentions(caption: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
+    """The best mentions that the caption has outside negations, in order.
 
-    Full mentions of the meaning or a kind of it; else its head alone, unless the head says
-    too little without its modifiers; else other spellings; else a more general word.
+    Best are full mentions of the meaning or a kind of it, then other spellings, then the head
+    alone unless it says too little without its modifiers, then a more general word.
     """
     places = [
         at
-        for meaning in wanted.accepted
-        if meaning in parsed.places
-        for at in parsed.places[meaning]
-        if not parsed.negated[at]
+        for meaning in annotated.accepted
+        if meaning in caption.places
+        for at in caption.places[meaning]
+        if not caption.negated[at]
     ]
-    found = [mention for at in sorted(places) if (mention := _modified(parsed, wanted, at))]
-    exact = [mention for mention in found if mention.credit == 1.0]
+    candidates = [
+        mention for at in sorted(places) if (mention := _mention_at(caption, annotated, at))
+    ]
+    exact = [mention for mention in candidates if mention.credit == 1.0]
     full = [mention for mention in exact if mention.full]
     if full:
         return tuple(full)
-    spelled = _joined_mentions(parsed, wanted)
+    spelled = _joined_mentions(caption, annotated)
     if spelled:
         return tuple(spelled)
-    if wanted.modifiers and wanted.head in _VAGUE_HEADS:
+    if annotated.modifiers and annotated.head in _VAGUE_HEADS:
         return ()
-    if wanted.modifiers:
-        # Without its modifiers a kind says too little: orchids are no "potted plant".
-        found = [one for one in found if _plain(parsed.meanings[one.head], wanted)]
-        exact = [one for one in found if one.credit == 1.0]
-    return tuple(exact or found)
+    if annotated.modifiers:
+        # Without modifiers, a kind says too little: orchids need not be a "potted plant".
+        candidates = [one for one in candidates if _plain(caption.meanings[one.head], annotated)]
+        exact = [one for one in candidates if one.credit == 1.0]
+    return tuple(exact or candidates)
 
 
-def loose_mentions(parsed: CaptionText, wanted: Phrase) -> tuple[CaptionMention, ...]:
-    """Mentions, with the words that take them up ("a horse ... the animal"). Where there are
-    none, the head's kinds and neighbours without its modifiers, neighbours with little credit.
+def loose_mentions(caption: CaptionText, annotated: Phrase) -> tuple[CaptionMention, ...]:
+    """Mentions and the words that refer back to them ("a horse ... the animal").
+
+    Without mentions: the head's kinds and neighbours without modifiers, the latter with less
+    credit.
     """
-    found = mentions(parsed, wanted)
-    neighbours = dict.fromkeys(near_things(wanted.head), _NEIGHBOUR)
-    if found:
-        heads = {mention.head for mention in found}
-        again = {name: credit for name, credit in wanted.accepted.items() if credit < 1.0}
-        taken_up = (
+    direct = mentions(caption, annotated)
+    neighbours = dict.fromkeys(near_things(annotated.head), _NEIGHBOUR)
+    if direct:
+        heads = {mention.head for mention in direct}
+        general = {name: credit for name, credit in annotated.accepted.items() if credit < 1.0}
+        references = (
             one
-            for one in _heads(parsed, {**neighbours, **again})
+            for one in _heads(caption, {**neighbours, **general})
             if one.head
             and one.head not in heads
-            and parsed.words[one.head - 1] in {"the", "this", "these"}
+            and caption.words[one.head - 1] in {"the", "this", "these"}
         )
-        return (*found, *taken_up)
-    if wanted.modifiers and wanted.head in _VAGUE_HEADS:
+        return (*direct, *references)
+    if annotated.modifiers and annotated.head in _VAGUE_HEADS:
         return ()
-    return tuple(_heads(parsed, {**neighbours, **wanted.accepted}))
+    return tuple(_heads(caption, {**neighbours, **annotated.accepted}))
 
 
-def _heads(parsed: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMention]:
-    """Every place of these meanings outside negations, in order, whatever stands beside it."""
+def _heads(caption: CaptionText, accepted: Mapping[str, float]) -> list[CaptionMention]:
+    """All places of these meanings outside negations, in order, with or without modifiers."""
     return [
         CaptionMention(at, at, credit, full=False)
         for at, credit in sorted(
-            (at, credit) for meaning, credit in accepted.items() for at in parsed.stated(meaning)
+            (at, credit) for meaning, credit in accepted.items() for at in caption.stated(meaning)
         )
     ]
 
 
-def _plain(meaning: str, wanted: Phrase) -> bool:
-    """Whether a head alone can stand for the phrase: the same word, or any for a person."""
-    return meaning == wanted.head or meaning in PERSONS
+def _plain(meaning: str, annotated: Phrase) -> bool:
+    """Whether a head alone suffices for the phrase: the same word, or any word for a person."""
+    return meaning == annotated.head or meaning in PERSONS

@@ -1,7 +1,7 @@
 """camera_movement: which of the seven movements does the caption itself state?
 
-Fig. A3: only descriptions of the camera's movement count, nothing is inferred from the
-rest, and what belongs to no category is "N/A". The released prompt takes a list.
+Fig. A3: only descriptions of the camera's movement count, nothing is inferred from the rest, and
+movements outside the categories are "N/A". The released prompt expects a list.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from caliper.lexical.judgements import Labels
 from caliper.lexical.text import CaptionText, matching
 
-# What shows that a sentence is about the camera; a pan may be for frying, a track for trains.
+# Signs that a sentence is about the camera; a pan may be for frying, a track for trains.
 _MOVEMENT_TOPIC = re.compile(
     r"\b(?:camera|cameras|camera's|shots?|lens|zoom\w*|panning|dolly\w*|dollies|tilting|footage|"
     r"frame|framing|perspective|viewpoint|drone|filmed|handheld|cinematograph\w*|view|tripod|"
@@ -32,7 +32,7 @@ _OWN = (
     r"tilt|tilts|tilted|tilting|boom|booms|booming|crane|cranes|craning|dolly|dollies|"
     r"dollying|pedestal|pedestals|swivel\w*|arc|arcs)"
 )
-# Words that may stand between a movement and its direction, and one direction joined to another.
+# Words allowed between a movement and its direction, and a direction joined to another.
 _BETWEEN = (
     r"(?:gradually|slowly|slightly|smoothly|gently|a|an|bit|quickly|steadily|then|and|to|toward|"
     r"towards|from|the|its|further|back|subtly|horizontally|vertically|slight|slow|gentle|over|"
@@ -62,7 +62,7 @@ _RIGHTWARD = r"(?:right(?:wards?)?|rightwards?)\b"
 _LEFTWARD = r"(?:left(?:wards?)?|leftwards?)\b"
 _SIDE = r"(?: side| edge| hand side)?(?: of the \w+)?"
 _SWEPT = re.compile(rf"\b(left){_SIDE} to (?:the )?(right)\b|\b(right){_SIDE} to (?:the )?(left)\b")
-# "Down the street" is ahead, not down.
+# "Down the street" is forward, not down.
 _WAYS = (
     r"(?:\w+ )?(?:street|road|aisle|hall|hallway|corridor|path|track|river|alley|highway|lane)\b"
 )
@@ -155,32 +155,32 @@ _UNRELATED_STILL = re.compile(
 )
 
 
-def read_movement(parsed: CaptionText) -> Labels:
-    """The camera movements a caption states: pan, track, tilt, boom, zoom, dolly, or fixed.
+def read_movement(caption: CaptionText) -> Labels:
+    """The camera movements that a caption states: pan, track, tilt, boom, zoom, dolly, or fixed.
 
-    Only what the camera itself does counts, not what it films: a movement and its direction
-    stand together, and a general verb ("moves", "follows") needs the camera as its subject.
-    A pan without direction, an orbit, a hand-held shot are none of the categories.
+    Only movements of the camera count, not of what it films: a movement must be next to its
+    direction, and a general verb ("moves", "follows") needs the camera as its subject. A pan
+    without direction, an orbit and a hand-held shot belong to no category.
     """
-    numbers = range(len(parsed.sentences))
-    everything = {number: parsed.spoken(number, negations=True) for number in numbers}
-    about = [number for number in numbers if _MOVEMENT_TOPIC.search(everything[number])]
-    spoken = [_swept(parsed.spoken(number)) for number in about]
-    moved = matching(_MOVEMENTS, spoken)
+    numbers = range(len(caption.sentences))
+    everything = {number: caption.spoken(number, negations=True) for number in numbers}
+    relevant = [number for number in numbers if _MOVEMENT_TOPIC.search(everything[number])]
+    spoken = [_shorten_sweeps(caption.spoken(number)) for number in relevant]
+    movements = matching(_MOVEMENTS, spoken)
     still = [
         _UNRELATED_STILL.sub("", everything[number])
-        for number in about
+        for number in relevant
         if _HELD.search(everything[number])
     ]
-    surely = any(_FIXED.search(_WEAKLY_STILL.sub("", said)) for said in still)
-    weakly = any(_FIXED.search(said) and not _GOING.search(said) for said in still)
-    if surely or (weakly and not moved):
-        return Labels((*moved, "fixed"), "The caption says that the camera hardly moves.")
-    if moved:
-        return Labels(moved, "The caption names the movement of the camera.")
+    surely = any(_FIXED.search(_WEAKLY_STILL.sub("", sentence)) for sentence in still)
+    weakly = any(_FIXED.search(sentence) and not _GOING.search(sentence) for sentence in still)
+    if surely or (weakly and not movements):
+        return Labels((*movements, "fixed"), "The caption says that the camera hardly moves.")
+    if movements:
+        return Labels(movements, "The caption names the movement of the camera.")
     return Labels((), "The caption states no camera movement of these categories.")
 
 
-def _swept(said: str) -> str:
-    """Rewrite "from left to right" as "toright", so that only where it ends counts."""
-    return _SWEPT.sub(lambda found: "to" + (found.group(2) or found.group(4)), said)
+def _shorten_sweeps(sentence: str) -> str:
+    """Rewrite "from left to right" as "toright", so that only the end point counts."""
+    return _SWEPT.sub(lambda match: "to" + (match.group(2) or match.group(4)), sentence)

@@ -1,7 +1,7 @@
 """character_identification: does the caption name the annotated character or person?
 
-protocols.md 1: 1 the name (letter case does not matter), -1 another name, 0 no name at all.
-There is no table of aliases.
+protocols.md 1: 1 the name in any letter case, -1 another name, 0 no name at all. There is no table
+of aliases.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TITLES = word_set("""
     mr mrs ms dr sir lady lord king queen prince princess president captain the of de von van la
     le el al bin da di and jr sr saint st
 """)
-# Every run is bounded and begins at a word's beginning: linear time whatever the text.
+# All repetitions are bounded and begin at the start of a word: linear time for any text.
 _PART = r"[A-Z][\w'\u2019-]{0,30}+(?:\.(?=\s))?"
 _NAME = rf"{_PART}(?: (?:(?:of|the|de|von|van|la|le|el|al|bin|da|di|no) )?{_PART}){{0,4}}"
 _QUOTED_NAME = rf"(?<![\w'\u2019-])[\"“'\u2018]?(?P<name>{_NAME})"
@@ -50,7 +50,7 @@ _MULTI = re.compile(
     r"(?<=[a-z,] )(?P<name>[A-Z][A-Za-zà-ÿ'\u2019-]{1,30}+(?: (?:[A-Z]\.|de|von|van|la|al|bin))?"
     r"(?: [A-Z][A-Za-zà-ÿ'\u2019-]{1,30}+){1,2})"
 )
-# Capitalised words that name places, days, makers, styles and peoples, not characters.
+# Capitalised names of places, days, brands, styles and peoples, not of characters.
 _NO_NAMES = word_set("""
     january february march april may june july august september october november december monday
     tuesday wednesday thursday friday saturday sunday american chinese japanese european english
@@ -79,7 +79,7 @@ _PLACE_ENDINGS = word_set("""
     mountains station school college hospital store shop cafe bar theatre theater district desert
     forest ocean sea tree day art style sign logo effect angle sultan mosque mall pier harbor
 """)
-# After these a name is a place, a maker or a manner, not somebody who is shown.
+# A name after these is a place, a maker or a style, not a person in the picture.
 _NOT_SHOWN = re.compile(
     r"\b(?:in|at|near|from|on|to|into|by|of the|style of|works? of|art of|painter|photographer|"
     r"brand|logo|studio|directed by|inspired by|reminiscent of|artist|signed|reads|word|words|"
@@ -99,7 +99,7 @@ _DENIAL = re.compile(
 )
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text)
     return "".join(char for char in plain if not unicodedata.combining(char)).casefold()
 
@@ -108,13 +108,13 @@ def _folded(text: str) -> str:
 def _words(text: str) -> tuple[str, ...]:
     return tuple(
         word.removesuffix("'s")
-        for word in re.findall(r"\w+(?:'s)?", _folded(text.replace("\u2019", "'")))
+        for word in re.findall(r"\w+(?:'s)?", _fold(text.replace("\u2019", "'")))
     )
 
 
 @lru_cache(maxsize=2048)
 def name_words(annotation: str) -> tuple[str, ...]:
-    """The words of the name in an annotation, without the work that it is from."""
+    """The words of the name in an annotation, without the work that it comes from."""
     name = _WORK.split(annotation, maxsplit=1)[0].strip() or annotation
     words = [word for word in _words(name) if word not in _TITLES]
     return tuple(words) or _words(annotation)
@@ -123,10 +123,10 @@ def name_words(annotation: str) -> tuple[str, ...]:
 def introduced(text: str) -> tuple[str, ...]:
     """The names that a caption gives to people and characters, in order.
 
-    They follow an introducer ("the character", "identified as"), come with a work ("X from
+    They follow an introduction ("the character", "identified as"), come with a work ("X from
     the anime"), or are capitalised names of several words in a sentence about people.
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for sentence in _SENTENCE.findall(text):
         people = _PEOPLE_TALK.search(sentence)
         for pattern in (_INTRODUCED, _FROM_WORK, _MULTI):
@@ -138,12 +138,12 @@ def introduced(text: str) -> tuple[str, ...]:
                 if _DENIAL.search(before) or _NOT_SHOWN.search(before):
                     continue
                 if _is_name(name):
-                    found[name] = None
-    return tuple(found)
+                    names[name] = None
+    return tuple(names)
 
 
 def _is_name(name: str) -> bool:
-    """Whether capitalised words name somebody: no place, maker, day or people."""
+    """Whether capitalised words name a person, not a place, brand, day or people."""
     words = _words(name)
     if not words or name.isupper() or not _TITLES.isdisjoint(words[-1:]):
         return False
@@ -152,8 +152,8 @@ def _is_name(name: str) -> bool:
     return STOPWORDS.isdisjoint(set(words) - _TITLES)
 
 
-def _capitalised(text: str, word: str) -> bool:
-    """Whether a one-word name can be a name in the caption: "Bean", not a coffee bean."""
+def _is_capitalised(text: str, word: str) -> bool:
+    """Whether a one-word name is capitalised in the caption: "Bean", not a coffee bean."""
     if not word.isascii() or text.islower():
         return True
     return any(
@@ -161,19 +161,17 @@ def _capitalised(text: str, word: str) -> bool:
     )
 
 
-def _named(text: str, wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
-    """Whether the words of the caption hold the name: all of it, or its telling part."""
-    present = set(said)
-    if len(wanted) == 1 and not _capitalised(text, wanted[0]):
+def _contains_name(text: str, name: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Whether the caption's words contain the name; of three or more words, one may be missing."""
+    present = set(words)
+    if len(name) == 1 and not _is_capitalised(text, name[0]):
         return False
-    held = [word for word in wanted if word in present]
-    if len(held) == len(wanted) or "".join(wanted) in present:
+    matches = [word for word in name if word in present]
+    if len(matches) == len(name) or "".join(name) in present:
         return True
-    if len(wanted) == 1 and len(wanted[0]) >= 5:
-        return any(
-            fuzz.ratio(wanted[0], word) >= 88 for word in present if word[:1] == wanted[0][:1]
-        )
-    if not wanted[0].isascii() and "".join(wanted) in "".join(said):
+    if len(name) == 1 and len(name[0]) >= 5:
+        return any(fuzz.ratio(name[0], word) >= 88 for word in present if word[:1] == name[0][:1])
+    if not name[0].isascii() and "".join(name) in "".join(words):
         return True
     close = sum(
         word in present
@@ -181,46 +179,44 @@ def _named(text: str, wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
             len(word) >= 5
             and any(fuzz.ratio(word, other) >= 85 for other in present if other[:1] == word[:1])
         )
-        for word in wanted
+        for word in name
     )
-    return close == len(wanted) or (len(wanted) > 2 and close >= len(wanted) - 1)
+    return close == len(name) or (len(name) > 2 and close >= len(name) - 1)
 
 
-def judge_name(parsed: CaptionText, element: str) -> Judgement:
-    """Score a character's name: its words in the caption are right, another introduced name
-    is wrong, and no name at all is silence.
-    """
-    wanted = name_words(element)
-    said = _words(parsed.text)
-    if not wanted:
+def judge_name(caption: CaptionText, element: str) -> Judgement:
+    """Score a character's name: its words are right, another name wrong, no name silence."""
+    annotated = name_words(element)
+    words = _words(caption.text)
+    if not annotated:
         return Judgement(SILENT, "The annotation has no name.")
-    if _named(parsed.text, wanted, said):
+    if _contains_name(caption.text, annotated, words):
         return Judgement(RIGHT, "The caption gives the name.")
-    names = introduced(parsed.text)
-    pairs = zip(parsed.words, parsed.quoted, strict=True)
-    unquoted = {_folded(word).removesuffix("'s") for word, quoted in pairs if not quoted}
-    partly = [
+    names = introduced(caption.text)
+    pairs = zip(caption.words, caption.quoted, strict=True)
+    unquoted = {_fold(word).removesuffix("'s") for word, quoted in pairs if not quoted}
+    partial = [
         word
-        for word in wanted
-        if len(word) >= 3 and word in unquoted and _capitalised(parsed.text, word)
+        for word in annotated
+        if len(word) >= 3 and word in unquoted and _is_capitalised(caption.text, word)
     ]
-    others = [name for name in names if not set(_words(name)) & set(partly)]
-    if partly and _alone(parsed.text, partly, wanted):
+    others = [name for name in names if not set(_words(name)) & set(partial)]
+    if partial and _occurs_alone(caption.text, partial, annotated):
         return Judgement(RIGHT, "The caption gives a part of the name.")
-    work = set(_words(element)) - set(wanted)
+    work = set(_words(element)) - set(annotated)
     others = [name for name in others if not set(_words(name)) <= work]
-    if partly or others:
-        return Judgement(WRONG, f"The caption names {others[0] if others else partly[0]}.")
+    if partial or others:
+        return Judgement(WRONG, f"The caption names {others[0] if others else partial[0]}.")
     return Judgement(SILENT, "The caption names nobody.")
 
 
-def _alone(text: str, partly: list[str], wanted: tuple[str, ...]) -> bool:
-    """Whether a part of the name stands capitalised, and not in somebody else's name."""
+def _occurs_alone(text: str, partial: list[str], full_name: tuple[str, ...]) -> bool:
+    """Whether part of the name appears capitalised, and not within another name."""
     for match in re.finditer(r"[A-Z][\w'\u2019-]*(?: [A-Z][\w'\u2019-]*)*", text):
         words = [word for word in _words(match.group()) if word not in _TITLES]
-        own = [word for word in words if word in wanted]
-        if own and own[0] in partly:
-            strangers = [word for word in words if word not in wanted and word not in STOPWORDS]
+        own = [word for word in words if word in full_name]
+        if own and own[0] in partial:
+            strangers = [word for word in words if word not in full_name and word not in STOPWORDS]
             if not strangers:
                 return True
     return False

@@ -1,8 +1,8 @@
-"""Words that stand for one another in a telling, though they do not mean the same.
+"""Words of similar meaning that may replace one another in a description.
 
-A caption that "grabs a roll" may tell of one who "steals a roll". Any two words of a group are
-near; a word may stand in several groups, for being near is not passed on: what slides may
-glide, what slides may fall. Groups end with a semicolon. Written by hand.
+"Grabs a roll" may describe "steals a roll". Any two words of a group are near. A word may be in
+several groups, since nearness is not transitive: "slide" is near "glide" and near "fall". Groups
+are separated by semicolons. Written by hand.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ transform change turn become; change transform; become turn; melt dissolve; grow
 bloom open; shine light; flash blink; blink wink; stare look; face look; admire look;
 think ponder; worry fear; scare startle; surprise startle
 """.strip()
-"""Doings."""
+"""Verbs."""
 
 THINGS = """
 food meal dish snack; meal dinner lunch breakfast supper; drink beverage; cup glass bottle;

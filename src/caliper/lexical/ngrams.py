@@ -1,7 +1,7 @@
 """Similarity of spelling: character n-grams, hashed into vectors of a fixed length.
 
-It stands in for a sentence encoder where there is no model. It knows how words are written,
-not what they mean: "bike" is near "motorbike" and far from "bicycle". Reports say so.
+A substitute for a sentence encoder that needs no model. It compares the spelling of words, not
+their meaning: "bike" is near "motorbike" and far from "bicycle". Reports say so.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from caliper.lexical.revision import NGRAMS, revision
 DIMENSION = 512
 SIZES = (3, 4)
 WHOLE_WORD = 2.0
-"""What a whole word weighs beside each of its n-grams."""
+"""The weight of a whole word; that of each n-gram is 1."""
 
 _WORD = re.compile(r"\w+")
 
 
 class NgramEmbedder:
-    """Embeds by spelling. Cosines are 0 (no n-gram in common) to 1 (the same words)."""
+    """Embeds texts by spelling. Cosines range from 0 (no common n-gram) to 1 (same words)."""
 
     @property
     def identity(self) -> Identity:
@@ -32,13 +32,13 @@ class NgramEmbedder:
         return Identity("lexical", "ngrams", _revision())
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, of length `DIMENSION`, all numbers whole and not negative."""
+        """One vector per text, of length `DIMENSION`, with non-negative integral components."""
         return [embed(text) for text in texts]
 
 
 @lru_cache(maxsize=16_384)
 def embed(text: str) -> Vector:
-    """The weights of the text's n-grams and words, each added at the place of its hash."""
+    """Sum the weights of the text's n-grams and words, each at the index of its hash."""
     vector = [0.0] * DIMENSION
     for word in _WORD.findall(text.casefold()):
         vector[_place(f"{word} ")] += WHOLE_WORD
@@ -50,9 +50,9 @@ def embed(text: str) -> Vector:
 
 
 def _place(feature: str) -> int:
-    # Python's own hash changes from process to process.
-    found = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=4).digest()
-    return int.from_bytes(found, "big") % DIMENSION
+    # Python's own hash differs between processes.
+    feature_hash = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(feature_hash, "big") % DIMENSION
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,6 @@
 """object_category: does the caption name the annotated object?
 
-protocols.md 1: 1 named, -1 other objects are named but not this one, 0 only if the caption
-names no object at all.
+protocols.md 1: 1 if it does, -1 if it names only other objects, 0 if it names no object at all.
 """
 
 from __future__ import annotations
@@ -16,28 +15,28 @@ _ENOUGH = 0.6
 _FEWEST_WORDS = 3
 
 
-def names_anything(parsed: CaptionText) -> bool:
-    """Whether the caption has a few content words, so that it names some thing."""
-    told = sum(
+def names_anything(caption: CaptionText) -> bool:
+    """Whether the caption has enough content words to name anything."""
+    content_words = sum(
         1
-        for word, negated in zip(parsed.words, parsed.negated, strict=True)
+        for word, negated in zip(caption.words, caption.negated, strict=True)
         if not negated and word not in STOPWORDS and len(word) > 1
     )
-    return told >= _FEWEST_WORDS
+    return content_words >= _FEWEST_WORDS
 
 
-def judge_object(parsed: CaptionText, element: str) -> Judgement:
-    """Score an object: named in any spelling, by a synonym, or as a kind of itself.
+def judge_object(caption: CaptionText, element: str) -> Judgement:
+    """Score an object: any spelling, a synonym or a kind of it is right.
 
-    A more general word ("vehicle" for a car) is enough for persons only.
+    A more general word ("vehicle" for a car) suffices only for persons.
     """
-    wanted = phrase(element)
-    found = mentions(parsed, wanted)
-    somebody = wanted.head in PERSONS and not wanted.modifiers
-    if any(mention.credit == 1.0 or somebody for mention in found):
+    annotated = phrase(element)
+    matches = mentions(caption, annotated)
+    is_person = annotated.head in PERSONS and not annotated.modifiers
+    if any(mention.credit == 1.0 or is_person for mention in matches):
         return Judgement(RIGHT, f"The caption names {element}.")
-    if not found and blended(parsed, element) >= _ENOUGH:
+    if not matches and blended(caption, element) >= _ENOUGH:
         return Judgement(RIGHT, f"The caption names {element} in other words.")
-    if not names_anything(parsed):
+    if not names_anything(caption):
         return Judgement(SILENT, "The caption names no object.")
     return Judgement(WRONG, f"The caption names other things, not {element}.")

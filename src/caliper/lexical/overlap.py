@@ -1,7 +1,7 @@
-"""How much of an annotated text a caption's sentences hold.
+"""How much of an annotated text the sentences of a caption contain.
 
-The share of its content words, telling ones counting more, that a sentence, a pair of
-neighbouring sentences and the whole caption have.
+It is the weighted share of content words found in a sentence, a pair of neighbouring sentences, and
+the whole caption; distinctive words weigh more.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _IN_SENTENCE, _IN_PAIR, _ANYWHERE = 0.5, 0.3, 0.2
 
 @dataclass(frozen=True, slots=True)
 class WeighedText:
-    """An annotated text: each content meaning's weight and what stands for it."""
+    """An annotated text: the weight of each content meaning, and the meanings accepted for it."""
 
     weights: Mapping[str, float]
     accepted: Mapping[str, Mapping[str, float]]
@@ -42,43 +42,45 @@ class WeighedText:
 
 @lru_cache(maxsize=2048)
 def wanted(text: str) -> WeighedText:
-    """Weigh a text's content words: generic verbs and words for persons tell little."""
+    """Weigh a text's content words; generic verbs and words for persons weigh little."""
     weights = {meaning: weight(meaning) for meaning in content(text)}
     accepted = {meaning: related(meaning) for meaning in weights}
     return WeighedText(MappingProxyType(weights), MappingProxyType(accepted), sum(weights.values()))
 
 
 def weight(meaning: str) -> float:
-    """How much a meaning tells (0 to 1)."""
+    """The weight of a meaning (0 to 1): how distinctive it is."""
     if meaning in GENERIC_VERBS or meaning in _MANNERS:
         return _GENERIC_WEIGHT
     return _PERSON_WEIGHT if meaning in PERSONS else 1.0
 
 
-def credits_at(parsed: CaptionText, asked: WeighedText) -> dict[str, dict[int, float]]:
-    """For each wanted meaning, the credit that each sentence (by index) earns for it."""
+def credits_at(caption: CaptionText, annotated: WeighedText) -> dict[str, dict[int, float]]:
+    """The credit per annotated meaning and sentence (by index)."""
     earned: dict[str, dict[int, float]] = {}
-    for meaning, accepted in asked.accepted.items():
+    for meaning, accepted in annotated.accepted.items():
         here: dict[int, float] = {}
         for stated, credit in accepted.items():
-            for at in parsed.places.get(stated, ()):
-                number = parsed.sentence_of[at]
-                if not parsed.negated[at] and credit > here.get(number, 0.0):
+            for at in caption.places.get(stated, ()):
+                number = caption.sentence_of[at]
+                if not caption.negated[at] and credit > here.get(number, 0.0):
                     here[number] = credit
         if meaning in PERSONS:
             for pronoun in PRONOUNS:
-                for at in parsed.places.get(pronoun, ()):
-                    here.setdefault(parsed.sentence_of[at], _PRONOUN)
+                for at in caption.places.get(pronoun, ()):
+                    here.setdefault(caption.sentence_of[at], _PRONOUN)
         if here:
             earned[meaning] = here
     return earned
 
 
 def share(
-    asked: WeighedText, earned: Mapping[str, Mapping[int, float]], sentences: Iterable[int] | None
+    annotated: WeighedText,
+    earned: Mapping[str, Mapping[int, float]],
+    sentences: Iterable[int] | None,
 ) -> float:
-    """The weighted share (0 to 1) of the wanted meanings that these sentences hold."""
-    if not asked.total:
+    """The weighted share (0 to 1) of annotated meanings in these sentences; None means all."""
+    if not annotated.total:
         return 0.0
     chosen = None if sentences is None else tuple(sentences)
     total = 0.0
@@ -87,27 +89,27 @@ def share(
             best = max(here.values())
         else:
             best = max((here.get(number, 0.0) for number in chosen), default=0.0)
-        total += asked.weights[meaning] * best
-    return total / asked.total
+        total += annotated.weights[meaning] * best
+    return total / annotated.total
 
 
-def blended(parsed: CaptionText, text: str) -> float:
-    """`blend` for a text of which every content word is wanted."""
-    asked = wanted(text)
-    return blend(asked, credits_at(parsed, asked))
+def blended(caption: CaptionText, text: str) -> float:
+    """`blend` for a text whose content words all count."""
+    annotated = wanted(text)
+    return blend(annotated, credits_at(caption, annotated))
 
 
-def blend(asked: WeighedText, earned: Mapping[str, Mapping[int, float]]) -> float:
-    """The blend (0 to 1) of the best sentence's, the best pair's and the caption's share.
+def blend(annotated: WeighedText, earned: Mapping[str, Mapping[int, float]]) -> float:
+    """Blend (0 to 1) the shares of the best sentence, the best pair, and the whole caption.
 
-    A text of generic words only ("the man looks at the woman") must stand in one sentence.
+    A text of generic words only ("the man looks at the woman") must be in one sentence.
     """
     if not earned:
         return 0.0
     numbers = sorted({number for here in earned.values() for number in here})
-    single = max(share(asked, earned, (number,)) for number in numbers)
-    pair = max(share(asked, earned, (number, number + 1)) for number in numbers)
-    pair = max(pair, *(share(asked, earned, (number - 1, number)) for number in numbers))
-    whole = share(asked, earned, None)
-    held = _IN_SENTENCE * single + _IN_PAIR * pair + _ANYWHERE * whole
-    return min(single, held) if asked.total < _LITTLE else held
+    single = max(share(annotated, earned, (number,)) for number in numbers)
+    pair = max(share(annotated, earned, (number, number + 1)) for number in numbers)
+    pair = max(pair, *(share(annotated, earned, (number - 1, number)) for number in numbers))
+    whole = share(annotated, earned, None)
+    blended_share = _IN_SENTENCE * single + _IN_PAIR * pair + _ANYWHERE * whole
+    return min(single, blended_share) if annotated.total < _LITTLE else blended_share

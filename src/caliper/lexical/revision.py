@@ -1,4 +1,4 @@
-"""The revisions of the models of this room: a version kept by hand, and a hash of word lists."""
+"""Revisions of the lexical models: a manual version number and a hash of the word lists."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from caliper.core.keys import canonical_json, digest
 ANSWERER = 1
 TAGGER = 3
 NGRAMS = 2
-"""Raise a model's version when its code, a pattern or a number changes what it replies. Word lists
-need no version: the revision holds their hash.
+"""Raise a model's version when a change to its code, patterns or numbers changes its replies. Word
+lists need no version: the revision contains their hash.
 """
 
-# Computed from other lists alone, so they may come and go with the code.
+# Derived from other lists only, so they may come and go with the code.
 _DERIVED = frozenset(
     f"{module}.{name}"
     for module, names in (
@@ -30,27 +30,29 @@ _DERIVED = frozenset(
 )
 
 
-def revision(version: int, *held: object) -> str:
-    """The version, and the SHA-256 of whatever else a reply depends on."""
-    return f"{version}-{digest(held)}"
+def revision(version: int, *inputs: object) -> str:
+    """The version, and the SHA-256 of everything else that a reply depends on."""
+    return f"{version}-{digest(inputs)}"
 
 
 def word_lists(modules: Iterable[ModuleType]) -> list[str]:
-    """Digests of the word lists of modules: of their constants that are sets, tuples or mappings of
-    plain values, or texts of several lines. Neither a list's name nor its module counts.
+    """Digests of the modules' word lists, sorted.
+
+    Word lists are constants that are sets, tuples or mappings of plain values, or texts of
+    several lines. Neither a list's name nor its module counts.
     """
-    found, derived = set[str](), set[str]()
+    originals, derived = set[str](), set[str]()
     for module in modules:
-        room = module.__name__.rpartition(".")[2]
+        module_name = module.__name__.rpartition(".")[2]
         for name, value in vars(module).items():
             if name.startswith("__") or not _is_table(value):
                 continue
             try:
-                held = digest(_plain(value))
+                value_digest = digest(_plain(value))
             except TypeError:
                 continue
-            (derived if f"{room}.{name}" in _DERIVED else found).add(held)
-    return sorted(found - derived)
+            (derived if f"{module_name}.{name}" in _DERIVED else originals).add(value_digest)
+    return sorted(originals - derived)
 
 
 def _is_table(value: object) -> bool:
@@ -65,7 +67,7 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     if isinstance(value, Mapping):
-        # In their order: the first that fits may win.
+        # In order, since the first match may win.
         return [[_plain(key), _plain(one)] for key, one in value.items()]
     if isinstance(value, str | int | float):
         return value

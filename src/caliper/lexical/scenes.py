@@ -1,7 +1,6 @@
-"""scene: does the caption tell where this is?
+"""scene: does the caption say where this is?
 
-protocols.md 1: 1 the scene, -1 another scene is named, 0 only if the caption names no
-scene at all.
+protocols.md 1: 1 the scene, -1 another scene, 0 only if the caption names no scene at all.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from caliper.lexical.text import CaptionText
 from caliper.lexical.vocabulary import listed
 from caliper.lexical.words import concept, related
 
-# What captions mention when they show a scene without naming it.
+# Words by which captions suggest a scene without naming it.
 _CUES = """
 kitchen: stove oven sink countertop refrigerator microwave cooking cabinet
 bedroom: bed pillow blanket nightstand headboard mattress
@@ -154,7 +153,7 @@ _FEWEST_SIGNS = 2
 
 @lru_cache(maxsize=1)
 def _cues() -> dict[str, tuple[frozenset[str], ...]]:
-    """Each scene's cues: for every cue the meanings that stand for it."""
+    """The cues of each scene, each as the meanings that stand for it."""
     table: dict[str, tuple[frozenset[str], ...]] = {}
     for line in _CUES.splitlines():
         scene, words = line.split(":")
@@ -167,57 +166,58 @@ def _kinds(meaning: str) -> frozenset[str]:
     return frozenset(stated for stated, credit in related(meaning).items() if credit == 1.0)
 
 
-def judge_scene(parsed: CaptionText, element: str) -> Judgement:
-    """Score a scene: by its name, or by two signs: parts of its name, things that belong to it.
+def judge_scene(caption: CaptionText, element: str) -> Judgement:
+    """Score a scene by its name, or by two signs: parts of the name, or things that belong there.
 
-    Without them, another place that the caption presents as its scene is wrong; a caption
-    about things alone is silent.
+    Otherwise another place presented as the scene is wrong; a caption only about things is silent.
     """
     meanings = content(element)
-    named = [meaning for meaning in meanings if _named(parsed, meaning)]
-    if named and named[-1] == meanings[-1]:
+    named_meanings = [meaning for meaning in meanings if _is_mentioned(caption, meaning)]
+    if named_meanings and named_meanings[-1] == meanings[-1]:
         return Judgement(RIGHT, f"The caption names {element}.")
-    if _another_room(parsed, meanings):
+    if _another_room(caption, meanings):
         return Judgement(WRONG, f"The caption presents another room than {element}.")
     cues = dict.fromkeys(cue for meaning in meanings for cue in _cues().get(meaning, ()))
-    shown = sum(any(parsed.stated(one) for one in cue) for cue in cues)
-    if shown + len(named) >= _FEWEST_SIGNS or len(named) * 2 > len(meanings):
+    cues_present = sum(any(caption.stated(one) for one in cue) for cue in cues)
+    if cues_present + len(named_meanings) >= _FEWEST_SIGNS or len(named_meanings) * 2 > len(
+        meanings
+    ):
         return Judgement(RIGHT, f"The caption tells of what belongs to {element}.")
-    if _presents(parsed, _PLACES):
+    if _presents(caption, _PLACES):
         return Judgement(WRONG, f"The caption presents another scene than {element}.")
     return Judgement(SILENT, "The caption names no scene.")
 
 
-def _named(parsed: CaptionText, meaning: str) -> bool:
+def _is_mentioned(caption: CaptionText, meaning: str) -> bool:
     """Whether the caption has the meaning, a kind of it, or a word that begins with it.
 
-    A "room" does not tell of a bedroom, a "farmhouse" tells of a farm.
+    A "farmhouse" indicates a farm; a "room" does not indicate a bedroom.
     """
-    if any(parsed.stated(kind) for kind in _kinds(meaning)):
+    if any(caption.stated(kind) for kind in _kinds(meaning)):
         return True
     return len(meaning) >= 4 and any(
-        len(stated) > len(meaning) + 2 and stated.startswith(meaning) and parsed.stated(stated)
-        for stated in parsed.places
+        len(stated) > len(meaning) + 2 and stated.startswith(meaning) and caption.stated(stated)
+        for stated in caption.places
     )
 
 
-def _another_room(parsed: CaptionText, meanings: tuple[str, ...]) -> bool:
-    """Whether the annotated room is another than the one that the caption presents."""
-    return not _ROOMS.isdisjoint(meanings) and _presents(parsed, _ROOMS.difference(meanings))
+def _another_room(caption: CaptionText, meanings: tuple[str, ...]) -> bool:
+    """Whether the caption presents another room than the annotated one."""
+    return not _ROOMS.isdisjoint(meanings) and _presents(caption, _ROOMS.difference(meanings))
 
 
-def _presents(parsed: CaptionText, places: frozenset[str]) -> bool:
-    """Whether the first sentences, or one about the setting, present one of the places."""
-    for number, (low, high) in enumerate(parsed.sentences):
-        said = parsed.sentence(number)
-        if number >= _OPENING and "scene" not in said and "setting" not in said:
+def _presents(caption: CaptionText, places: frozenset[str]) -> bool:
+    """Whether one of the first sentences, or one about the setting, presents one of the places."""
+    for number, (low, high) in enumerate(caption.sentences):
+        sentence = caption.sentence(number)
+        if number >= _OPENING and "scene" not in sentence and "setting" not in sentence:
             continue
-        found = [at for at in range(low, high) if parsed.meanings[at] in places]
-        if any(_introduced(parsed, at, low) for at in found):
+        positions = [at for at in range(low, high) if caption.meanings[at] in places]
+        if any(_is_presented(caption, at, low) for at in positions):
             return True
     return False
 
 
-def _introduced(parsed: CaptionText, at: int, low: int) -> bool:
-    before = " ".join(parsed.words[max(low, at - 8) : at])
+def _is_presented(caption: CaptionText, at: int, low: int) -> bool:
+    before = " ".join(caption.words[max(low, at - 8) : at])
     return _PRESENTED.search(before) is not None

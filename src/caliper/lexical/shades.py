@@ -1,4 +1,4 @@
-"""Words for colours and the families of shades they belong to, written by hand."""
+"""Colour words and the families of shades that they belong to, written by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ striped: striped stripes stripe
 plaid: plaid checkered checked tartan gingham
 floral: floral flowered
 camouflage: camouflage camo
-""".strip()  # noqa: E501 - one family of shades a line reads as the table that it is
+""".strip()  # noqa: E501 - a table with one family of shades per line
 
 
 def _families() -> dict[str, frozenset[str]]:
@@ -43,38 +43,38 @@ def _families() -> dict[str, frozenset[str]]:
 
 
 FAMILIES = _families()
-"""Colour word to the families of shades that it belongs to."""
+"""The families of shades of each colour word."""
 
-# Words that are colours only beside a noun, never by themselves in a sentence.
+# Words that are colours only next to a noun, never on their own.
 ONLY_BESIDE_NOUN = word_set("""
     light dark wood wooden wine cherry rose glass flower clear peach coffee leather ginger
     concrete steel pale straw lush leafy jet vibrant brick lemon lime stainless denim
 """)
 SHADING = word_set("light dark bright pale deep soft rich vivid muted pastel solid")
-"""How dark or strong a colour is: no colour of their own beside another."""
+"""How dark or strong a colour is; next to another colour, these are not colours."""
 
 PATTERNS = frozenset(
     shade
     for shade, names in FAMILIES.items()
     if names & {"colorful", "striped", "plaid", "floral", "camouflage", "transparent"}
 )
-"""Words that say that a thing has colours, not which."""
+"""Words that say that a thing is coloured or patterned, but not in which colour."""
 
 SURFACES = word_set("""
     color colors colored coloured colour hue hues tone tones toned shade shades mix combination
     touches blend finish paint surface exterior body fur coat mane plumage feathers hull fabric
     upholstery material leather background one ones
 """)
-"""Words whose colour is that of the thing that has them: "a white hull", "a black finish"."""
+"""Parts whose colour is that of the whole thing: "a white hull", "a black finish"."""
 
 
 @lru_cache(maxsize=2048)
 def annotated_colours(element: str) -> tuple[frozenset[str], ...]:
-    """The families of each annotated colour: "dark blue and white" are blue, and white."""
+    """The families of each annotated colour: "dark blue and white" gives blue, and white."""
     words = words_of(element.replace("-", " "))
-    known = [word for word in words if word in FAMILIES]
-    plain = [word for word in known if word not in SHADING]
-    families = [FAMILIES[word] for word in plain or known]
+    colours = [word for word in words if word in FAMILIES]
+    plain = [word for word in colours if word not in SHADING]
+    families = [FAMILIES[word] for word in plain or colours]
     if "off" in words and "white" in words:
         families.append(FAMILIES["cream"])
     return tuple(dict.fromkeys(families))

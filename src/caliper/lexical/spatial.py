@@ -1,4 +1,4 @@
-"""spatial_relation: does the caption put two things where the annotation puts them?
+"""spatial_relation: does the caption place two things as the annotation does?
 
 protocols.md 1: 1 right, -1 wrong, 0 if the relation or the objects are absent.
 """
@@ -50,7 +50,7 @@ _REASONS = {
     SILENT: "The caption does not relate the two things.",
 }
 _TAKEN_UP = word_set("it its they their these")
-# "His left hand" is no place.
+# "His left hand" is not a place.
 _BODY = word_set(
     """hand hands arm arms leg legs eye eyes ear ears shoulder wrist foot knee cheek turn lapel"""
 )
@@ -67,7 +67,7 @@ _CUTS = word_set("""
 class Relation:
     """An annotated relation: its two things, and the families of its side words (none for "on").
 
-    `in_picture` tells that it has no second thing but gives a place in the picture.
+    With `in_picture` there is no second thing: the relation is a place in the picture.
     """
 
     subject: Phrase
@@ -77,13 +77,13 @@ class Relation:
 
     @property
     def side(self) -> str:
-        """The first of its side words' families, "" for a relation like "on" or "next to"."""
+        """The family of the first side word, "" for relations such as "on" or "next to"."""
         return self.sides[0] if self.sides else ""
 
 
 @lru_cache(maxsize=2048)
 def relation(sentence: str) -> Relation:
-    """Take "The mirror is to the left of the table" apart. The target may be empty."""
+    """Parse "The mirror is to the left of the table". The target may be empty."""
     words = words_of(sentence)
     first = next((at for at, word in enumerate(words) if at and word in _CUTS), len(words))
     last = next((at for at in range(len(words) - 1, first - 1, -1) if words[at] in _CUTS), first)
@@ -94,112 +94,111 @@ def relation(sentence: str) -> Relation:
     return Relation(phrase(" ".join(words[:first])), target, sides, in_picture)
 
 
-def _heads(parsed: CaptionText, wanted: Phrase) -> dict[int, list[int]]:
-    """Positions of mentions by sentence; also where the next sentence takes them up by
-    a pronoun ("It stands on ..."); in other sentences pronouns stand for a person.
+def _heads(caption: CaptionText, thing: Phrase) -> dict[int, list[int]]:
+    """Positions of mentions by sentence, with pronouns at the start of the next sentence ("It
+    stands on ..."); for a person, also with pronouns in other sentences.
     """
-    found: dict[int, list[int]] = {}
-    for mention in mentions(parsed, wanted):
-        found.setdefault(parsed.sentence_of[mention.head], []).append(mention.head)
-    for number in [number + 1 for number in found if number + 1 not in found]:
-        low, high = parsed.sentences[number] if number < len(parsed.sentences) else (0, 0)
-        taken_up = [at for at in range(low, min(low + 2, high)) if parsed.words[at] in _TAKEN_UP]
-        if taken_up:
-            found[number] = taken_up
-    if wanted.head in PERSONS:
-        named = set(found)
-        for at in sorted(at for word in PRONOUNS for at in parsed.places.get(word, ())):
-            if parsed.sentence_of[at] not in named:
-                found.setdefault(parsed.sentence_of[at], []).append(at)
-    return {number: sorted(places) for number, places in found.items()}
+    heads: dict[int, list[int]] = {}
+    for mention in mentions(caption, thing):
+        heads.setdefault(caption.sentence_of[mention.head], []).append(mention.head)
+    for number in [number + 1 for number in heads if number + 1 not in heads]:
+        low, high = caption.sentences[number] if number < len(caption.sentences) else (0, 0)
+        pronouns = [at for at in range(low, min(low + 2, high)) if caption.words[at] in _TAKEN_UP]
+        if pronouns:
+            heads[number] = pronouns
+    if thing.head in PERSONS:
+        sentences = set(heads)
+        for at in sorted(at for word in PRONOUNS for at in caption.places.get(word, ())):
+            if caption.sentence_of[at] not in sentences:
+                heads.setdefault(caption.sentence_of[at], []).append(at)
+    return {number: sorted(places) for number, places in heads.items()}
 
 
-def judge_relation(parsed: CaptionText, element: str) -> Judgement:
+def judge_relation(caption: CaptionText, element: str) -> Judgement:
     """Score a spatial relation.
 
-    Left and right need their side word: in a sentence of both things, or as the place of one
-    of them in the picture; the opposite side is wrong. Other relations need only both things in
-    one sentence; the opposite word between them, and no fitting one, is wrong. In neighbouring
-    sentences they are enough for "on" or "next to", in any for front and behind if one is in
-    the foreground or background.
+    Left and right need their side word, in a sentence with both things or as the place of one
+    in the picture; the opposite side is wrong. Other relations need only both things in one
+    sentence; the opposite word alone between them is wrong. For "on" or "next to", neighbouring
+    sentences suffice; for front and behind, any, if one thing is in the foreground or background.
     """
-    wanted = relation(element)
-    subjects, targets = _heads(parsed, wanted.subject), _heads(parsed, wanted.target)
-    if wanted.in_picture:
-        score = _in_picture(parsed, wanted, subjects)
+    annotated = relation(element)
+    subjects, targets = _heads(caption, annotated.subject), _heads(caption, annotated.target)
+    if annotated.in_picture:
+        score = _score_in_picture(caption, annotated, subjects)
     elif not subjects or not targets:
         return Judgement(SILENT, "The caption does not name both things.")
     else:
-        score = _related(parsed, wanted, subjects, targets)
+        score = _score_relation(caption, annotated, subjects, targets)
     return Judgement(score, _REASONS[score])
 
 
-def _related(
-    parsed: CaptionText,
-    wanted: Relation,
+def _score_relation(
+    caption: CaptionText,
+    annotated: Relation,
     subjects: dict[int, list[int]],
     targets: dict[int, list[int]],
 ) -> int:
     readings = [
-        _in_sentence(parsed, wanted, number, subjects[number], targets[number])
+        _score_sentence(caption, annotated, number, subjects[number], targets[number])
         for number in subjects
         if number in targets
     ]
     best = max(readings, default=SILENT, key=lambda score: (score == RIGHT, score == WRONG))
     if best != SILENT:
         return best
-    if wanted.side in _SIDES:
-        return _by_sides(parsed, wanted, subjects, targets)
-    if not wanted.side:
+    if annotated.side in _SIDES:
+        return _score_sides(caption, annotated, subjects, targets)
+    if not annotated.side:
         near = any(number + step in targets for number in subjects for step in (-1, 1))
         return RIGHT if near else SILENT
-    return RIGHT if _by_depth(parsed, wanted, subjects, targets) else SILENT
+    return RIGHT if _fits_depth(caption, annotated, subjects, targets) else SILENT
 
 
-def _in_picture(parsed: CaptionText, wanted: Relation, subjects: dict[int, list[int]]) -> int:
-    """Score a place in the picture ("in the bottom right corner"): its words stand with the
-    thing; the opposite of one of them is wrong.
-    """
-    said = {
-        _FAMILY[parsed.words[at]]
+def _score_in_picture(
+    caption: CaptionText, annotated: Relation, subjects: dict[int, list[int]]
+) -> int:
+    """Score a place in the picture by the thing's sentences; the opposite place is wrong."""
+    sides = {
+        _FAMILY[caption.words[at]]
         for number in subjects
-        for at in range(*parsed.sentences[number])
-        if parsed.words[at] in _FAMILY and not parsed.negated[at]
+        for at in range(*caption.sentences[number])
+        if caption.words[at] in _FAMILY and not caption.negated[at]
     }
-    if not subjects or not wanted.sides:
+    if not subjects or not annotated.sides:
         return RIGHT if subjects else SILENT
-    if all(side in said for side in wanted.sides):
+    if all(side in sides for side in annotated.sides):
         return RIGHT
-    return WRONG if any(_OPPOSITE.get(side) in said for side in wanted.sides) else SILENT
+    return WRONG if any(_OPPOSITE.get(side) in sides for side in annotated.sides) else SILENT
 
 
-def _by_depth(
-    parsed: CaptionText,
-    wanted: Relation,
+def _fits_depth(
+    caption: CaptionText,
+    annotated: Relation,
     subjects: dict[int, list[int]],
     targets: dict[int, list[int]],
 ) -> bool:
-    """Whether one thing is in the background or foreground, and that fits the relation."""
-    back, front = (targets, subjects) if wanted.side == "front" else (subjects, targets)
-    if wanted.side not in {"front", "behind"}:
+    """Whether one thing is in the background or foreground as the relation requires."""
+    back, front = (targets, subjects) if annotated.side == "front" else (subjects, targets)
+    if annotated.side not in {"front", "behind"}:
         return False
     return any(
-        not _DEPTHS[depth].isdisjoint(parsed.words[slice(*parsed.sentences[number])])
+        not _DEPTHS[depth].isdisjoint(caption.words[slice(*caption.sentences[number])])
         for depth, things in (("behind", back), ("front", front))
         for number in things
     )
 
 
-def _by_sides(
-    parsed: CaptionText,
-    wanted: Relation,
+def _score_sides(
+    caption: CaptionText,
+    annotated: Relation,
     subjects: dict[int, list[int]],
     targets: dict[int, list[int]],
 ) -> int:
-    """Score left or right by where in the picture the things stand."""
-    own, other = _side_of(parsed, subjects), _side_of(parsed, targets)
-    opposite = _OPPOSITE[wanted.side]
-    if own == wanted.side and other != own:
+    """Score left or right by the places of the things in the picture."""
+    own, other = _side_of(caption, subjects), _side_of(caption, targets)
+    opposite = _OPPOSITE[annotated.side]
+    if own == annotated.side and other != own:
         return RIGHT
     if own == opposite and other != own:
         return WRONG
@@ -208,85 +207,83 @@ def _by_sides(
     return SILENT
 
 
-def _side_of(parsed: CaptionText, things: dict[int, list[int]]) -> str:
-    """Where in the picture a thing stands: the nearest side word of its sentences, or "" if
-    they have none or it speaks of the left or right of something.
-    """
+def _side_of(caption: CaptionText, things: dict[int, list[int]]) -> str:
+    """The nearest side word of a thing in its sentences, except "left of" something; else ""."""
     best = (_SIDE_REACH, "")
     for number, places in things.items():
-        low, high = parsed.sentences[number]
+        low, high = caption.sentences[number]
         for at in range(low, high):
-            side = _PLACES.get(parsed.words[at])
-            following = parsed.words[at + 1 : at + 4]
-            if side is None or parsed.negated[at] or not _BODY.isdisjoint(following[:1]):
+            side = _PLACES.get(caption.words[at])
+            following = caption.words[at + 1 : at + 4]
+            if side is None or caption.negated[at] or not _BODY.isdisjoint(following[:1]):
                 continue
-            if "of" in following[:2] and _PICTURE_WORDS.isdisjoint(parsed.words[at + 2 : at + 5]):
+            if "of" in following[:2] and _PICTURE_WORDS.isdisjoint(caption.words[at + 2 : at + 5]):
                 continue
             best = min(best, (_distance(places, at), side))
     return best[1]
 
 
-def _in_sentence(
-    parsed: CaptionText, wanted: Relation, number: int, subjects: list[int], targets: list[int]
+def _score_sentence(
+    caption: CaptionText, annotated: Relation, number: int, subjects: list[int], targets: list[int]
 ) -> int:
     one, other = _nearest(subjects, targets)
     if one == other:
         return SILENT
-    if wanted.side in _SIDES:
-        return _lateral(parsed, wanted, parsed.sentences[number], subjects, targets)
+    if annotated.side in _SIDES:
+        return _score_lateral(caption, annotated, caption.sentences[number], subjects, targets)
     reach = range(min(one, other) + 1, max(one, other))
     sides = {
-        _FAMILY[parsed.words[at]]
+        _FAMILY[caption.words[at]]
         for at in reach
-        if parsed.words[at] in _FAMILY and not parsed.negated[at]
+        if caption.words[at] in _FAMILY and not caption.negated[at]
     }
-    if wanted.side not in sides and _OPPOSITE.get(wanted.side, "") in sides:
+    if annotated.side not in sides and _OPPOSITE.get(annotated.side, "") in sides:
         return WRONG if one < other else RIGHT
     return RIGHT
 
 
-def _lateral(
-    parsed: CaptionText,
-    wanted: Relation,
+def _score_lateral(
+    caption: CaptionText,
+    annotated: Relation,
     within: tuple[int, int],
     subjects: list[int],
     targets: list[int],
 ) -> int:
-    """Left or right: which thing does each side word of the sentence speak of?
+    """Score left or right by the thing that each side word of the sentence refers to.
 
-    "To the left of X" puts the other thing there; otherwise a side belongs to the thing
-    that stands nearest. A side of the target is the opposite side of the subject. A single
-    side that belongs to the picture ("on the right, a lamp") contradicts nothing.
+    "To the left of X" places the other thing; otherwise a side belongs to the nearest thing.
+    The target's side is the opposite of the subject's. A single side word that may refer to
+    the picture ("on the right, a lamp") contradicts nothing.
     """
-    told: set[str] = set()
-    hinted: set[str] = set()
+    certain: set[str] = set()
+    likely: set[str] = set()
     for at in range(*within):
-        side = parsed.words[at]
-        following = parsed.words[at + 1 : at + 7]
-        if side not in _SIDES or parsed.negated[at] or not _BODY.isdisjoint(following[:1]):
+        side = caption.words[at]
+        following = caption.words[at + 1 : at + 7]
+        if side not in _SIDES or caption.negated[at] or not _BODY.isdisjoint(following[:1]):
             continue
         of_target = _first_within(targets, at, at + 7)
         of_subject = _first_within(subjects, at, at + 7)
         if "of" in following[:3] and of_target != of_subject:
-            told.add(side if of_target < of_subject else _OPPOSITE[side])
+            certain.add(side if of_target < of_subject else _OPPOSITE[side])
             continue
         nearest, other = _distance(subjects, at), _distance(targets, at)
-        relative = parsed.words[max(0, at - 2) : at] == ("to", "the")
-        (told if relative else hinted).add(side if nearest <= other else _OPPOSITE[side])
-    if wanted.side in told | hinted:
+        relative = caption.words[max(0, at - 2) : at] == ("to", "the")
+        (certain if relative else likely).add(side if nearest <= other else _OPPOSITE[side])
+    if annotated.side in certain | likely:
         return RIGHT
-    both_named = set(parsed.words[within[0] : within[1]]) >= _SIDES
-    return WRONG if told or (hinted and both_named) else SILENT
+    both_named = set(caption.words[within[0] : within[1]]) >= _SIDES
+    return WRONG if certain or (likely and both_named) else SILENT
 
 
 def _distance(places: list[int], at: int) -> int:
-    """How far the nearest of the sorted places is from a position."""
+    """The distance of a position to the nearest of the sorted places."""
     after = bisect_left(places, at)
     return min(abs(place - at) for place in places[max(0, after - 1) : after + 1])
 
 
 def _first_within(places: list[int], low: int, high: int) -> int:
-    """The first of the sorted places behind `low`, or `high` when none is before that."""
+    """The first of the sorted places after `low`, at most `high`."""
     following = bisect_right(places, low)
     return min(places[following], high) if following < len(places) else high
 

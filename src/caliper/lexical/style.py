@@ -1,7 +1,7 @@
 """style: which of the nine styles does the caption itself state?
 
-Fig. A3: only what the caption says about the style counts, the annotation is not seen, and
-silence is "N/A". The released prompt takes a list: all stated styles are given.
+Fig. A3: only what the caption says about the style counts, the annotation is not visible, and
+silence is "N/A". The released prompt expects a list: all stated styles are given.
 """
 
 from __future__ import annotations
@@ -120,24 +120,23 @@ _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def read_style(parsed: CaptionText) -> Labels:
-    """The styles a caption states: named ones in sentences about the picture or its style.
+def read_style(caption: CaptionText) -> Labels:
+    """The styles that a caption states in sentences about the picture or its style.
 
-    A sentence that says "style" outranks others: an old car in a realistic style is
-    realistic. Weaker cues ("illustration", "photograph") count where none is named; the
-    first that fits is taken.
+    Sentences that say "style" take precedence: an old car in a realistic style is realistic. If
+    no style is named, the first matching cue ("illustration", "photograph") counts.
     """
-    spoken = [parsed.spoken(number) for number in range(len(parsed.sentences))]
-    about = [said for said in spoken if _TOPIC.search(said)]
-    told = [said for said in about if "style" in said or "aesthetic" in said]
-    whole = [said for said in about if _WHOLE.search(said)]
-    named = matching(_NAMES, told) or matching(_NAMES, whole)
-    if named:
-        return Labels(named, "The caption names the style.")
+    spoken = [caption.spoken(number) for number in range(len(caption.sentences))]
+    on_topic = [sentence for sentence in spoken if _TOPIC.search(sentence)]
+    on_style = [text for text in on_topic if "style" in text or "aesthetic" in text]
+    on_whole = [sentence for sentence in on_topic if _WHOLE.search(sentence)]
+    styles = matching(_NAMES, on_style) or matching(_NAMES, on_whole)
+    if styles:
+        return Labels(styles, "The caption names the style.")
     for label, pattern in _CUES:
-        if any(pattern.search(said) for said in about):
+        if any(pattern.search(sentence) for sentence in on_topic):
             return Labels((label,), "The caption describes the picture in that style.")
-    named = matching(_NAMES, spoken)
-    if named:
-        return Labels(named, "The caption names the style of something in the picture.")
+    styles = matching(_NAMES, spoken)
+    if styles:
+        return Labels(styles, "The caption names the style of something in the picture.")
     return Labels((), "The caption says nothing of the style.")

@@ -1,6 +1,6 @@
-"""What means the same: very common English words of captions, written by hand.
+"""Synonyms among very common English words of captions, written by hand.
 
-Each line is one meaning; its first word is the name of it.
+Each line is one meaning, named by its first word.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A noun tagger by rules: closed classes, endings, and the words on either side.
 
-It stands in for a trained tagger where there is no model. A word is read from left to right: a
-word of a closed class is what its list says; a word that can be a verb is one or not by what
-stands before it; a describing word is an adjective unless a noun phrase ends with it; whatever
-is left is a noun, for nouns are the open class that no list can hold. Reports name the tagger.
+A substitute for a trained tagger that needs no model. It reads words from left to right. Lists
+define closed-class words; the preceding word decides whether a possible verb is one; a describing
+word is an adjective unless it ends a noun phrase; everything else is a noun, the open class that no
+list can cover. Reports name the tagger.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ENDS_PHRASE = frozenset(
 )
 
 
-# Pronouns that a noun may follow: those that begin a clause, and objects.
+# Pronouns that a noun may follow: openers of clauses, and objects.
 _OPENERS = frozenset(("there", "here", "that", "who", "whom", "us", "them", "him", "me", "ones"))
 _MODALS = frozenset(
     (
@@ -74,7 +74,7 @@ _PARTS = frozenset(("inside", "outside", "past", "half", "second"))
 
 
 class RuleTagger:
-    """Finds nouns by rules over words: no model, the same nouns every time."""
+    """Finds nouns by rules over words: deterministic and without a model."""
 
     @property
     def identity(self) -> Identity:
@@ -94,9 +94,9 @@ def nouns(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A word with what stands before it and, as it is written, behind it.
+    """A word, the kind and text of the word before it, and the text of the word after it.
 
-    `counted` tells that a number stands before the phrase and no plural in it yet.
+    `counted` tells that a number precedes the phrase, which has no plural yet.
     """
 
     word: str
@@ -107,7 +107,7 @@ class _Place:
 
     @property
     def goes_on(self) -> bool:
-        """Whether a noun phrase can go on with the next word."""
+        """Whether the next word can continue a noun phrase."""
         if not self.following or not self.following[0].isalpha():
             return False
         ends = _KIND_OF.get(self.following) in _ENDS_PHRASE
@@ -115,7 +115,7 @@ class _Place:
 
     @property
     def third_person(self) -> bool:
-        """Whether the word, if it is a verb, is one of a single subject."""
+        """Whether the word, if it is a verb, is in the third person singular."""
         return self.word.endswith("s") and not self.word.endswith("ss")
 
 
@@ -127,7 +127,7 @@ def _tag(tokens: Sequence[str]) -> Iterator[tuple[str, WordKind]]:
         place = _Place(word, before, previous, following, counted)
         kind = next(kind for rule in _RULES if (kind := rule(place)) is not None)
         yield word, kind
-        # An adverb between two words changes nothing between them; what owns, determines.
+        # Adverbs do not separate the words around them; a possessive is a determiner.
         if kind is not WordKind.ADVERB:
             before, previous = (WordKind.DETERMINER if possessive else kind), word
         if kind is WordKind.NUMBER:
@@ -154,9 +154,9 @@ def _closed(at: _Place) -> WordKind | None:
 
 
 def _predicate(at: _Place) -> WordKind | None:
-    """A word behind a subject pronoun or a modal verb is the verb."""
+    """A word after a subject pronoun or a modal verb is the verb."""
     if at.before is WordKind.PRONOUN and at.previous not in _OPENERS:
-        return None if _describes(at.word) or _is_adverb(at.word) else WordKind.VERB
+        return None if _is_descriptive(at.word) or _is_adverb(at.word) else WordKind.VERB
     modal = at.before is WordKind.AUXILIARY and at.previous in _MODALS
     return WordKind.VERB if modal else None
 
@@ -166,7 +166,7 @@ def _adverb(at: _Place) -> WordKind | None:
 
 
 def _adjective(at: _Place) -> WordKind | None:
-    if not _describes(at.word):
+    if not _is_descriptive(at.word):
         return None
     ends = at.word in EITHER and not at.goes_on and at.before is not WordKind.AUXILIARY
     return WordKind.NOUN if ends else WordKind.ADJECTIVE
@@ -182,21 +182,25 @@ def _participle(at: _Place) -> WordKind | None:
 
 
 def _open(at: _Place) -> WordKind:
-    return WordKind.VERB if _is_verb(at.word) and _acts(at) else WordKind.NOUN
+    return WordKind.VERB if _is_verb(at.word) and _is_used_as_verb(at) else WordKind.NOUN
 
 
-def _acts(at: _Place) -> bool:
-    """Whether a word that can be a verb is one, by what stands before it."""
+def _is_used_as_verb(at: _Place) -> bool:
+    """Whether a possible verb is one, judged by the preceding word."""
     if at.before is WordKind.NOUN:
-        # People walk, a dog sits; but a tennis play ends its phrase as a noun.
+        # "People walk", "a dog sits"; but in "a tennis play", the last word is a noun.
         plural = singular(at.previous) != at.previous or at.previous in ("people", "police")
         if at.third_person and at.counted:
             return False  # four lattice towers
         return at.third_person or plural or at.goes_on
     if at.before in (WordKind.CONJUNCTION, WordKind.VERB):
-        # Runs and catches a ball; looks and smiles.
-        led = _KIND_OF.get(at.following) in (WordKind.DETERMINER, WordKind.PREPOSITION, WordKind.TO)
-        return led or (at.third_person and at.following not in (",", "and", "or"))
+        # "Runs and catches a ball", "looks and smiles".
+        has_object = _KIND_OF.get(at.following) in (
+            WordKind.DETERMINER,
+            WordKind.PREPOSITION,
+            WordKind.TO,
+        )
+        return has_object or (at.third_person and at.following not in (",", "and", "or"))
     if at.before in (WordKind.TO, WordKind.START):
         return not at.third_person
     return at.before in (WordKind.PRONOUN, WordKind.AUXILIARY)
@@ -211,7 +215,7 @@ _RULES: tuple[Callable[[_Place], WordKind | None], ...] = (
     _participle,
     _open,
 )
-"""Tried in this order; the first that says something decides."""
+"""Tried in this order; the first rule that returns a kind decides."""
 
 
 def _is_adverb(word: str) -> bool:
@@ -220,21 +224,21 @@ def _is_adverb(word: str) -> bool:
     return word not in LY_NOUNS and word not in LY_ADJECTIVES
 
 
-def _describes(word: str) -> bool:
+def _is_descriptive(word: str) -> bool:
     """Whether the word is an adjective by list, by comparison, by ending, or as a compound."""
     if word in ADJECTIVES or word in EITHER or word in LY_ADJECTIVES:
         return True
     if "-" in word:
-        return _describes_compound(word)
+        return _is_descriptive_compound(word)
     if word in SUFFIX_NOUNS:
         return False
     if len(word) > 5 and word.endswith(SUFFIXES):
         return True
-    return any(stem in ADJECTIVES for stem in _compared(word))
+    return any(stem in ADJECTIVES for stem in _positive_forms(word))
 
 
-def _describes_compound(word: str) -> bool:
-    """Such as two-story, well-lit, snow-covered, wood-like."""
+def _is_descriptive_compound(word: str) -> bool:
+    """Whether a compound is an adjective: two-story, well-lit, snow-covered, wood-like."""
     first, _, last = word.rpartition("-")
     if (
         last in ADJECTIVES
@@ -246,8 +250,8 @@ def _describes_compound(word: str) -> bool:
     return participle or last in ("like", "style")
 
 
-def _compared(word: str) -> Iterator[str]:
-    """What the word may be the comparative or superlative of: large, big, happy."""
+def _positive_forms(word: str) -> Iterator[str]:
+    """The possible positive forms of a comparative or superlative: large, big, happy."""
     for ending in ("er", "est"):
         stem = word.removesuffix(ending)
         if stem != word and len(stem) > 2:

@@ -1,4 +1,4 @@
-"""The word lists of the noun tagger, as data: closed classes, verbs, adjectives, exceptions."""
+"""The word lists of the noun tagger: closed classes, verbs, adjectives, exceptions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class WordKind(StrEnum):
-    """What a word is taken for, as far as the next word's reading depends on it."""
+    """The kind of a word, as far as it matters for the next word."""
 
     START = "start"
     DETERMINER = "determiner"
@@ -96,7 +96,7 @@ CLOSED: Mapping[WordKind, frozenset[str]] = {
         """
     ),
 }
-"""Words whose class does not depend on their neighbours."""
+"""Words whose kind does not depend on their neighbours."""
 
 VERBS = _words(
     """
@@ -123,8 +123,8 @@ VERBS = _words(
     spin shout throw toss
     """
 )
-"""Verbs of description, by their base form; those that are nouns as often are left out, except
-where a caption's verb is the commoner reading."""
+"""Base forms of verbs of description. Verbs that are as often nouns are omitted, unless captions
+mostly use them as verbs."""
 
 ING_NOUNS = _words(
     """
@@ -190,7 +190,7 @@ ADJECTIVES = _words(
     neat rugged weathered steep shallow tropical arid bustling lone stark subtle
     """
 )
-"""Words that describe; some are nouns at the end of a noun phrase, see `EITHER`."""
+"""Descriptive words; some are nouns at the end of a noun phrase, see `EITHER`."""
 
 EITHER = _words(
     """
@@ -198,7 +198,7 @@ EITHER = _words(
     silver gold chinese japanese french italian english german public double top
     """
 )
-"""Adjectives that are nouns where nothing follows that they could describe."""
+"""Adjectives that are nouns unless followed by a word that they can describe."""
 
 SUFFIXES = (
     "ful", "less", "ous", "ish", "able", "ible", "ive", "ical", "istic", "esque", "ial", "ular",
@@ -215,4 +215,4 @@ SUFFIX_NOUNS = _words(
     double regular cardinal musical
     """
 )
-"""Nouns with an ending of adjectives."""
+"""Nouns with endings of adjectives."""

@@ -1,7 +1,7 @@
-"""A caption as rules see it: sentences, words, meanings, quotations and negations.
+"""Parses captions for the rules: sentences, words, meanings, quotations and negations.
 
-Parsing is one pass and takes linear time whatever the text; the last few hundred captions
-are kept, since most captions are asked about more than once.
+Parsing takes a single pass and linear time for any text. The last captions are cached, since there
+are several questions about most of them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TypeVar
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, PARTICLE_STARTS, PARTICLES, concept
 
-# Alternatives begin with different characters and their runs are possessive, so that no
-# position is looked at more than a bounded number of times.
+# Alternatives begin with different characters and have possessive quantifiers, so that each
+# position is examined a bounded number of times.
 _PIECE = re.compile(
     r'"[^"\n]{1,300}"|“[^“”\n]{1,300}”|«[^«»\n]{1,300}»|「[^「」\n]{1,300}」|『[^『』\n]{1,300}』'
     r"|(?<!\w)['\u2018][^'\u2018\u2019\n]{1,120}['\u2019](?!\w)"
@@ -36,20 +36,19 @@ _SCOPE_ENDS = word_set("""
 """)
 _NOUN_CUES = word_set("no without neither nor none absence devoid lack lacks lacking")
 _LONGEST_SCOPE = 9
-_TEXTS_KEPT = 128
+_CACHE_SIZE = 128
 _USUAL_LENGTH = 8000
-Kept = TypeVar("Kept")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionText:
-    """A parsed text. All sequences but `sentences` and `quotes` run along its tokens.
+    """A parsed text. All sequences except `sentences` and `quotes` have one element per token.
 
-    `words` are lower-case words and clause punctuation, `meanings` their meanings (empty
-    for punctuation), `sentence_of` the index of the sentence each token is in, `quoted` and
-    `negated` tell what stands in quotation marks or in the scope of a negation.
-    `sentences` are half-open token ranges, `places` the positions of each meaning, `quotes`
-    the quoted spans as they were written.
+    `words` are lower-case words and clause punctuation, `meanings` their meanings (empty for
+    punctuation), `sentence_of` the index of each token's sentence; `quoted` and `negated` mark
+    tokens in quotation marks or in the scope of a negation. `sentences` are half-open token
+    ranges, `places` the positions of each meaning, `quotes` the quoted spans as written.
     """
 
     text: str
@@ -63,14 +62,14 @@ class CaptionText:
     quotes: tuple[str, ...]
 
     def sentence(self, number: int) -> str:
-        """The words of a sentence with single spaces, lower-case; empty out of range."""
+        """The lower-case words of a sentence, joined by spaces; empty if out of range."""
         if not 0 <= number < len(self.sentences):
             return ""
         low, high = self.sentences[number]
         return " ".join(self.words[low:high])
 
     def spoken(self, number: int, *, negations: bool = False) -> str:
-        """A sentence without quotations, and without negated words unless they are asked for."""
+        """A sentence without quotations and, unless `negations`, without negated words."""
         low, high = self.sentences[number]
         return " ".join(
             self.words[at]
@@ -84,19 +83,19 @@ class CaptionText:
 
 
 def words_of(text: str) -> list[str]:
-    """The lower-case words of a text, punctuation left out."""
+    """The lower-case words of a text, without punctuation."""
     return re.findall(r"\w++(?:'\w++)*+", text.replace("\u2019", "'").lower())
 
 
 def plural(word: str) -> bool:
-    """Whether a lower-case noun is written as a plural."""
+    """Whether a lower-case noun has the form of a plural."""
     return (word.endswith("s") and not word.endswith(("ss", "us", "'s"))) or word in {
         "men", "women", "people", "children", "feet", "teeth", "mice", "geese", "policemen",
     }  # fmt: skip
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
-    """(token, quoted, ends a sentence) in order; an ending without a word has no token."""
+    """(token, quoted, ends a sentence) in order; the token of a sentence end is empty."""
     before = ""
     for piece in _PIECE.findall(text):
         first = piece[0]
@@ -117,10 +116,10 @@ def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
             yield before, False, False
 
 
-def _compounded(words: list[str]) -> list[str]:
-    """Meanings along the words, what two words mean together stands at the second of them.
+def _compound_meanings(words: list[str]) -> list[str]:
+    """The meaning of each word; the second word of a compound gets the compound's meaning.
 
-    The first keeps its own meaning: "coffee cup", "walk out".
+    The first keeps its own: "coffee cup", "walk out".
     """
     meanings = ["" if word in _BREAKS else concept(word) for word in words]
     for at in range(len(meanings) - 1):
@@ -136,10 +135,10 @@ def _compounded(words: list[str]) -> list[str]:
 
 
 def _negations(words: list[str], sentence_of: list[int], quoted: list[bool]) -> list[bool]:
-    """Which tokens a negation reaches: to the end of its clause, nine words at most.
+    """Mark the tokens in the scope of a negation: to the end of its clause, at most nine words.
 
-    A noun's negation ("no cars or people") goes on over "and"; a verb's does not. A quoted word
-    negates nothing.
+    The negation of a noun ("no cars or people") extends beyond "and"; that of a verb does not.
+    Quoted words negate nothing.
     """
     negated = [False] * len(words)
     for at, word in enumerate(words):
@@ -164,20 +163,21 @@ def _negations(words: list[str], sentence_of: list[int], quoted: list[bool]) -> 
 def matching(
     table: tuple[tuple[str, re.Pattern[str]], ...], sentences: list[str]
 ) -> tuple[str, ...]:
-    """The labels whose pattern is found in any of the sentences, in the table's order."""
+    """The labels whose pattern matches any of the sentences, in the table's order."""
     return tuple(
-        label for label, pattern in table if any(pattern.search(said) for said in sentences)
+        label for label, pattern in table if any(pattern.search(text) for text in sentences)
     )
 
 
-def remembered(function: Callable[[str], Kept]) -> Callable[[str], Kept]:
-    """Keep the results of a function for the last texts, but only for those of usual length:
-    memory stays bounded by a few megabytes whatever the captions.
+def remembered(function: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Cache a function's results for the last texts, except for long ones.
+
+    Memory is thus bounded by a few megabytes, whatever the captions.
     """
-    cached = lru_cache(maxsize=_TEXTS_KEPT)(function)
+    cached = lru_cache(maxsize=_CACHE_SIZE)(function)
 
     @wraps(function)
-    def recall(text: str) -> Kept:
+    def recall(text: str) -> Result:
         return cached(text) if len(text) <= _USUAL_LENGTH else function(text)
 
     return recall
@@ -185,7 +185,7 @@ def remembered(function: Callable[[str], Kept]) -> Callable[[str], Kept]:
 
 @remembered
 def parse(text: str) -> CaptionText:
-    """Parse a caption (any script, any length). Never raises, takes linear time."""
+    """Parse a caption of any script and length. Never raises; takes linear time."""
     words: list[str] = []
     quoted: list[bool] = []
     sentence_of: list[int] = []
@@ -200,7 +200,7 @@ def parse(text: str) -> CaptionText:
         sentence_of.append(len(ends))
     if words and (not ends or ends[-1] < len(words)):
         ends.append(len(words))
-    meanings = _compounded(words)
+    meanings = _compound_meanings(words)
     places: dict[str, list[int]] = {}
     for at, meaning in enumerate(meanings):
         if meaning:
@@ -213,7 +213,7 @@ def parse(text: str) -> CaptionText:
         quoted=tuple(quoted),
         negated=tuple(_negations(words, sentence_of, quoted)),
         sentences=tuple(zip([0, *ends[:-1]], ends, strict=True)) if ends else (),
-        places={meaning: tuple(found) for meaning, found in places.items()},
+        places={meaning: tuple(positions) for meaning, positions in places.items()},
         quotes=quotations(text),
     )
 
@@ -225,5 +225,5 @@ _QUOTATION = re.compile(
 
 
 def quotations(text: str) -> tuple[str, ...]:
-    """The quoted spans of a text as written, without their marks, any quotation style."""
+    """The quoted spans of a text as written, without marks, in any quotation style."""
     return tuple("".join(groups).strip() for groups in _QUOTATION.findall(text))

@@ -1,6 +1,6 @@
 """Tables of very common English words of captions, written by hand.
 
-What is a kind of what, two-word names, irregular forms, and words that tell little.
+They list kinds of things, two-word names, irregular forms, and words that say little.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ move: walk run jump fly drive ride climb swim slide crawl;
 speak: shout whisper argue;
 look: examine inspect
 """.strip()
-"""A general word and the kinds of it that captions name; entries end with a semicolon."""
+"""General words and the kinds of them that captions name; separated by semicolons."""
 
 COMPOUNDS = """
 parking lot=carpark; fire escape=fireescape; parking garage=carpark; swimming pool=pool; cell
@@ -138,7 +138,7 @@ stuffed animal=teddy; stuffed bear=teddy; stuffed toy=teddy; running shoe=sneake
 shoe=sneaker; bow tie=bowtie; neck tie=necktie; light bulb=lightbulb; night stand=nightstand;
 bedside table=nightstand
 """.strip()
-"""Two-word names and the one word that means them."""
+"""Two-word names and the single word for their meaning."""
 
 PARTICLES = """
 walk out=leave; go out=leave; come out=leave; get out=leave; run out=leave; step out=leave; walk
@@ -154,7 +154,7 @@ down=descend; hold up=raise; lift up=raise; cheer up=cheer; turn on=activate; sw
 run after=chase; go after=chase; look for=search; hand over=give; knock down=knock; throw
 away=discard
 """.strip()
-"""Verbs with a particle and what they mean beside the verb itself."""
+"""Phrasal verbs and their meaning besides that of the verb."""
 
 IRREGULAR = dict(
     pair.split("=")
@@ -180,7 +180,7 @@ skis=ski skiing=ski theatre=theater center=center centre=center tyre=tire tyres=
 jewellery=jewelry moustache=mustache doughnut=donut axes=axe
 """)
 )
-"""Irregular forms, and spellings, to the form that is stemmed."""
+"""Irregular forms and spelling variants, to the form to stem."""
 
 KEPT = {
     form: noun
@@ -191,7 +191,7 @@ KEPT = {
     """)
     for form in (noun, f"{noun}s")
 }
-"""Nouns whose stem would be that of another word (a performer is no performance)."""
+"""Nouns whose stem would be that of another word: a performer is not a performance."""
 
 STOPWORDS = word_set(
     """

@@ -1,4 +1,4 @@
-"""Words as rules compare them: stems, one name a meaning, and what is a kind of what."""
+"""Words as the rules compare them: stems, one name per meaning, and kinds of things."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from caliper.lexical import neighbours, vocabulary
 from caliper.lexical.synonyms import SYNONYMS
 
 MORE_GENERAL = 0.6
-"""The credit for a caption's word that is more general than the annotated one."""
+"""The credit for a word in a caption that is more general than the annotated one."""
 
 _LONGEST_WORD = 40
 _TRADES = (("woman", "woman"), ("women", "woman"), ("man", "man"), ("men", "man"))
@@ -27,9 +27,9 @@ _POSSESSIVE = re.compile(r"'s$|'$")
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The stem of a lower-case word; irregular forms first, then the Snowball rules.
+    """The stem of a lower-case word, by a table of irregular forms or the Snowball rules.
 
-    Words of more than 40 characters are cut, not stemmed: no language rule applies to them.
+    Words of more than 40 characters are cut instead: no rule of language applies to them.
     """
     word = _POSSESSIVE.sub("", word)
     if len(word) > _LONGEST_WORD:
@@ -56,9 +56,9 @@ _MEANING: Mapping[str, str] = MappingProxyType(_meanings())
 
 @lru_cache(maxsize=65536)
 def concept(word: str) -> str:
-    """The name of a lower-case word's meaning: its stem, or that of its commonest synonym.
+    """The name of a lower-case word's meaning: its stem, or that of its most common synonym.
 
-    A trade that ends in -man or -woman ("fisherman") means a man or a woman.
+    Trades in -man or -woman ("fisherman") mean a man or a woman.
     """
     for ending, person in _TRADES:
         if word.endswith(ending) and len(word) >= len(ending) + 4 and word not in _NO_TRADES:
@@ -92,32 +92,32 @@ _GENDERED = frozenset(("man", "woman", "boy", "girl"))
 def related(meaning: str) -> Mapping[str, float]:
     """The meanings in a caption that stand for an annotated one, with their credit (0 to 1).
 
-    The same meaning and its kinds (two levels down) count in full, what is more general in
-    part: "a man" tells of a person, "a person" only in part of a man.
+    The same meaning and its kinds (two levels down) count in full, more general meanings in
+    part: "a man" is a person, but "a person" is only partly a man.
     """
-    held = {meaning: 1.0}
+    credit_of = {meaning: 1.0}
     for kind in _BELOW.get(meaning, ()):
-        held.setdefault(kind, 1.0)
+        credit_of.setdefault(kind, 1.0)
         for special in _BELOW.get(kind, ()):
-            held.setdefault(special, 1.0)
+            credit_of.setdefault(special, 1.0)
     for general in _ABOVE.get(meaning, ()):
         if general not in GENERIC_VERBS:
-            held.setdefault(general, MORE_GENERAL)
+            credit_of.setdefault(general, MORE_GENERAL)
     if meaning in _GENDERED:
         # "The driver" may be the annotated man.
         for person in related("person"):
             if person not in _GENDERED:
-                held.setdefault(person, MORE_GENERAL)
-    return MappingProxyType(held)
+                credit_of.setdefault(person, MORE_GENERAL)
+    return MappingProxyType(credit_of)
 
 
 def _neighbours(table: str) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for group in table.split(";"):
         meanings = {concept(word) for word in group.split()}
         for meaning in meanings:
-            found.setdefault(meaning, set()).update(meanings)
-    return {meaning: frozenset(others - {meaning}) for meaning, others in found.items()}
+            groups.setdefault(meaning, set()).update(meanings)
+    return {meaning: frozenset(others - {meaning}) for meaning, others in groups.items()}
 
 
 _NEAR_DEEDS = _neighbours(neighbours.DEEDS)
@@ -126,12 +126,12 @@ DEEDS = frozenset(_NEAR_DEEDS) | GENERIC_VERBS
 
 
 def near_deeds(meaning: str) -> frozenset[str]:
-    """The doings that may stand for a doing in a telling ("grab" for "steal")."""
+    """The verbs that may replace a verb in a description ("grab" for "steal")."""
     return _NEAR_DEEDS.get(meaning, frozenset())
 
 
 def near_things(meaning: str) -> frozenset[str]:
-    """What may stand for a thing in a telling though it does not mean the same."""
+    """The things that may replace a thing in a description though their meaning differs."""
     return _NEAR_THINGS.get(meaning, frozenset())
 
 
@@ -141,7 +141,7 @@ COMPOUNDS: Mapping[tuple[str, str], str] = MappingProxyType(
         for pair, name in (entry.strip().split("=") for entry in vocabulary.COMPOUNDS.split(";"))
     }
 )
-"""Two meanings in a row that together have the meaning of one word."""
+"""Two successive meanings, to the meaning that they have together."""
 
 PARTICLES: Mapping[tuple[str, str], str] = MappingProxyType(
     {
@@ -149,7 +149,7 @@ PARTICLES: Mapping[tuple[str, str], str] = MappingProxyType(
         for pair, name in (entry.strip().split("=") for entry in vocabulary.PARTICLES.split(";"))
     }
 )
-"""A verb's meaning and the particle behind it to what they mean together."""
+"""A verb's meaning and the particle after it, to the meaning that they have together."""
 
 COMPOUND_STARTS = frozenset(first for first, _ in COMPOUNDS)
 PARTICLE_STARTS = frozenset(first for first, _ in PARTICLES)

@@ -1,1 +1,1 @@
-"""Readers of rows, one a file format."""
+"""Readers of dataset rows, one per file format."""

@@ -1,4 +1,4 @@
-"""Datasets, captions and recorded replies as they lie on a disk: which files are read."""
+"""Selects the files of datasets, captions and recorded replies on disk."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from caliper.core.rows import Row
 from caliper.ports.storage import Dataset
 
 Reader = Callable[[Path], Iterator[Row]]
-_SHOWN = 10
+_MOST_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What a format may lie in, and who reads a file of each suffix.
+    """Whether a format allows a file or a folder, and the reader for each suffix.
 
-    `tasks`: the stems are tasks, so that a file of another stem is a mistake. Elsewhere
-    stems choose files in a folder that holds others too.
+    `tasks`: stems are tasks, and any other stem is an error. Otherwise stems select files from
+    a folder that may contain others.
     """
 
     readers: Mapping[str, Reader]
@@ -50,38 +50,36 @@ _FORMS = {
 
 
 def open_dataset(path: Path) -> Dataset:
-    """The files at `path`: a file, or a folder of them. What is there is checked when read."""
+    """The dataset at `path`, a file or a folder; it is checked when read."""
     return DatasetFiles(path)
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetFiles:
-    """Rows in the files at one path.
+    """Rows of the files at one path.
 
-    In a folder only files of the format's suffixes count, hidden ones left out. `Row.file`
-    is the path as it was given, with the file's name behind it.
+    In a folder, only visible files with the format's suffixes count. `Row.file` is the path as
+    given, followed by the file's name.
     """
 
     path: Path
 
     def rows(self, layout: Layout) -> Iterator[Row]:
-        """Every row, file after file: in the order of the layout's stems, else by name.
+        """All rows, file by file, in the order of the layout's stems, else by name.
 
-        Raises InvalidInput at once when the files are not what the layout says, UnknownName
-        for a file whose stem is no task, and InvalidInput while reading for what is in them.
+        Raises InvalidInput at once if the files do not fit the layout, UnknownName for a file
+        whose stem is not a task, and InvalidInput while reading if a file's content is invalid.
         """
         return self._read(self._files(layout), layout)
 
     def files(self, layout: Layout) -> list[Path]:
-        """The files that `rows` reads. Raises InvalidInput when they are not what the layout
-        says.
-        """
+        """The files that `rows` reads. Raises InvalidInput if they do not fit the layout."""
         return self._files(layout)
 
     def digest(self, layout: Layout) -> str:
-        """SHA-256 over name and content of the files that `rows` reads, in name order.
+        """SHA-256 of the names and contents of the files that `rows` reads, in name order.
 
-        Where the folder lies makes no difference. Raises InvalidInput like `rows`.
+        The folder's location makes no difference. Raises InvalidInput like `rows`.
         """
         whole = hashlib.sha256()
         for file in sorted(self._files(layout), key=lambda file: file.name):
@@ -90,7 +88,7 @@ class DatasetFiles:
                     inner = hashlib.file_digest(content, "sha256").digest()
             except OSError as error:
                 raise unreadable(file, error) from error
-            # A name holds no zero byte and a digest is of fixed length: no two sets of
+            # Names contain no zero byte and digests have a fixed length, so no two sets of
             # files give the same bytes.
             whole.update(os.fsencode(file.name) + b"\0" + inner)
         return whole.hexdigest()
@@ -127,11 +125,11 @@ class DatasetFiles:
                 raise UnknownName("task", file.stem, layout.stems, file=str(file))
         return _in_order(files, layout.stems)
 
-    def _unexpected(self, layout: Layout, wanted: str) -> InvalidInput:
-        expected = f"expected {layout.format} ({wanted})"
+    def _unexpected(self, layout: Layout, kinds: str) -> InvalidInput:
+        expected = f"expected {layout.format} ({kinds})"
         if layout.stems:
             expected += f", named {', '.join(layout.stems)}"
-        return InvalidInput(f"{_found(self.path)}; {expected}", file=str(self.path))
+        return InvalidInput(f"{_describe(self.path)}; {expected}", file=str(self.path))
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -142,15 +140,15 @@ def _entries(folder: Path) -> list[Path]:
     return [folder / name for name in names if not name.startswith(".")]
 
 
-def _found(path: Path) -> str:
+def _describe(path: Path) -> str:
     if path.is_dir():
-        return f"this folder contains {_listed(path)}"
+        return f"this folder contains {_list_entries(path)}"
     if path.is_file():
         return "this is a file"
     if path.is_symlink():
         return "this symbolic link is broken"
     if path.parent.is_dir():
-        return f"it does not exist; {path.parent} contains {_listed(path.parent)}"
+        return f"it does not exist; {path.parent} contains {_list_entries(path.parent)}"
     return f"it does not exist, nor does the folder {path.parent}"
 
 
@@ -169,9 +167,9 @@ def _any_of(form: _Form) -> str:
     return " or ".join(form.readers)
 
 
-def _listed(folder: Path) -> str:
+def _list_entries(folder: Path) -> str:
     names = [entry.name for entry in _entries(folder)]
     if not names:
         return "nothing"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more

@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line."""
+"""JSON Lines: one object per line."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from caliper.core.rows import Row
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """A row a line, read as they are asked for; empty lines are passed over.
+    """Read one row per line, lazily; empty lines are skipped.
 
-    Raises InvalidInput with file and line for a line that is no JSON object.
+    Raises InvalidInput with file and line for a line that is not a JSON object.
     """
     for number, text in _lines(path):
         value = parse(text, path, number)
         if not isinstance(value, dict):
-            found = type(value).__name__
-            raise InvalidInput(
-                f"expected a JSON object, found {found}", file=str(path), line=number
-            )
+            kind = type(value).__name__
+            raise InvalidInput(f"expected a JSON object, found {kind}", file=str(path), line=number)
         yield Row(str(path), number, value)
 
 
@@ -29,7 +27,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     offset = 0
     try:
         with path.open("rb") as file:
-            # Split at newline bytes only: U+2028 and its like may stand inside JSON strings.
+            # Split at newline bytes only: JSON strings may contain U+2028 and the like.
             for number, data in enumerate(file, start=1):
                 line = data.removeprefix(BYTE_ORDER_MARK) if number == 1 else data
                 start = offset + len(data) - len(line)

@@ -1,4 +1,4 @@
-"""JSON as strangers write it: read strictly, and told exactly where it is broken."""
+"""Strict parsing of untrusted JSON, with the exact place of every error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class _RefusedError(ValueError):
-    """JSON that Python would take, and that has no one meaning."""
+    """JSON that Python accepts although its meaning is ambiguous."""
 
     def __init__(self, message: str, field: str = "") -> None:
         self.field = field
@@ -21,9 +21,9 @@ class _RefusedError(ValueError):
 
 
 def read_json(path: Path) -> Any:
-    """The value in a whole file.
+    """Parse a whole file.
 
-    Raises InvalidInput when the file cannot be read, is not UTF-8, or is not JSON.
+    Raises InvalidInput if the file cannot be read, is not UTF-8, or is not JSON.
     """
     try:
         data = path.read_bytes()
@@ -36,15 +36,15 @@ def read_json(path: Path) -> Any:
 
 
 def unreadable(path: Path, error: OSError) -> InvalidInput:
-    """The error for a file that the system would not open or read."""
+    """The error for a file that cannot be opened or read."""
     return InvalidInput(f"cannot be read: {error.strerror or error}", file=str(path))
 
 
 def decode(data: bytes, path: Path, *, line: int = 1, offset: int = 0) -> str:
-    """UTF-8 text. `line` and `offset` (bytes) are where `data` begins in the file.
+    """Decode UTF-8. `line` and `offset` (bytes) are where `data` begins in the file.
 
-    Surrogates that were written one by one are let through: canonical JSON writes them so.
-    Raises InvalidInput with line and byte offset for anything else that is not UTF-8.
+    Individually encoded surrogates are accepted, since canonical JSON contains them. Raises
+    InvalidInput with line and byte offset for anything else that is not UTF-8.
     """
     try:
         return data.decode("utf-8", "surrogatepass")
@@ -58,9 +58,9 @@ def decode(data: bytes, path: Path, *, line: int = 1, offset: int = 0) -> str:
 
 
 def parse(text: str, path: Path, line: int | None = None) -> Any:
-    """The JSON value in `text`, which is line `line` of the file, or (None) all of it.
+    """Parse `text`, which is line `line` of the file, or the whole file if `line` is None.
 
-    Refused beside broken JSON: the same key twice in an object (which one counts?), NaN and
+    Besides broken JSON, this refuses duplicate keys in an object (which one counts?), NaN, and
     numbers beyond a double. Raises InvalidInput with line and column, or with the key.
     """
     try:
@@ -80,14 +80,14 @@ def parse(text: str, path: Path, line: int | None = None) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
                 raise _RefusedError("the key appears twice in one JSON object", field=repr(key))
             seen.add(key)
-    return found
+    return fields
 
 
 def _constant(name: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Whole JSON files: a list of rows, or one object from key to value."""
+"""Whole JSON files: a list of rows, or one object of key-value pairs."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from caliper.core.rows import Row
 
 
 def list_rows(path: Path) -> Iterator[Row]:
-    """A row an element of the file's list; `Row.line` is its position from 1.
+    """Read one row per element of the file's list; `Row.line` is its position from 1.
 
-    Raises InvalidInput when the file holds no list, or an element is no object.
+    Raises InvalidInput if the file is not a list, or an element is not an object.
     """
     value = read_json(path)
     if not isinstance(value, list):
         raise _unexpected(path, "a JSON list of rows", value)
     for number, element in enumerate(value, start=1):
         if not isinstance(element, dict):
-            found = type(element).__name__
+            kind = type(element).__name__
             raise InvalidInput(
-                f"expected a JSON object at position {number} of the list, found {found}",
+                f"expected a JSON object at position {number} of the list, found {kind}",
                 file=str(path),
             )
         yield Row(str(path), number, element)
 
 
 def object_rows(path: Path) -> Iterator[Row]:
-    """A row a key of the file's object, with the fields `key` and `value`, in file order.
+    """Read one row per key of the file's object, in file order, with fields `key` and `value`.
 
-    `Row.line` is the key's position from 1. Raises InvalidInput when the file holds no object.
+    `Row.line` is the key's position from 1. Raises InvalidInput if the file is not an object.
     """
     value = read_json(path)
     if not isinstance(value, dict):
         raise _unexpected(path, "one JSON object, key to value", value)
-    for number, (key, held) in enumerate(value.items(), start=1):
-        yield Row(str(path), number, {"key": key, "value": held})
+    for number, (key, entry) in enumerate(value.items(), start=1):
+        yield Row(str(path), number, {"key": key, "value": entry})
 
 
 def _unexpected(path: Path, expected: str, value: Any) -> InvalidInput:

@@ -1,4 +1,4 @@
-"""Parquet tables, a batch of rows at a time and without the pictures in them."""
+"""Parquet tables, read in batches and without embedded pictures."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _BYTES = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """A row a record; `Row.line` is its position from 1.
+    """Read one row per record; `Row.line` is its position from 1.
 
-    Raw binary columns, such as `bytes` in the image structs of the hub's datasets, are not
-    read at all: pictures come from the media folder.
-    Raises InvalidInput for a file that is no parquet, is cut short, or holds NaN.
+    Raw binary columns, such as `bytes` in the image structs of the hub's datasets, are skipped:
+    pictures come from the media folder. Raises InvalidInput for a file that is not parquet, is
+    truncated, or contains NaN.
     """
     try:
-        # Buffering a whole row group ahead would hold every column of it at once.
+        # Pre-buffering would hold all columns of a row group in memory at once.
         with pq.ParquetFile(path, pre_buffer=False) as file:
             leaves = _readable_leaves(file)
             if not leaves:
@@ -47,7 +47,7 @@ def rows(path: Path) -> Iterator[Row]:
 
 
 def _readable_leaves(file: pq.ParquetFile) -> list[str]:
-    """Dotted paths of the leaf columns, raw binary ones left out."""
+    """Dotted paths of the leaf columns, except raw binary ones."""
     columns = [file.schema.column(place) for place in range(len(file.schema))]
     return [
         column.path

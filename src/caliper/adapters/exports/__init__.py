@@ -1,1 +1,1 @@
-"""Reports and verdicts as files."""
+"""Exports of reports, verdicts and comparisons."""

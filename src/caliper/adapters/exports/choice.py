@@ -1,4 +1,4 @@
-"""Readers or judges of the same captions, side by side: as CSV and as Markdown."""
+"""Readers or judges compared on the same captions, as CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -23,57 +23,56 @@ _NOT_KNOWN = "not known"
 
 
 def choice_csv(choices: Sequence[ModelChoice]) -> str:
-    """One row a figure of a run, at full precision; what has no data is empty.
+    """One row per figure of each run, at full precision; missing data is empty.
 
-    The difference is from the first run of the benchmark. Agreement with its verdicts and
-    Cohen's kappa are rows of their own, from 0 to 1, and so are coverage, throughput, and how
-    often a reader says that it cannot answer where captions tell nothing; empty where that is
-    not known.
+    Differences are from the benchmark's first run. Further rows give the agreement with its
+    verdicts and Cohen's kappa (0 to 1), coverage, throughput, and how often a reader says that
+    it cannot answer from a caption that tells nothing.
     """
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow([*_HEAD, *_DIFFERENCE])
-    for found in choices:
-        for one in found.candidates:
-            place = (found.benchmark, one.run, one.who)
-            rows.writerows([*place, *numbers] for numbers in _numbers(found, one))
+    for choice in choices:
+        for candidate in choice.candidates:
+            place = (choice.benchmark, candidate.run, candidate.who)
+            rows.writerows([*place, *numbers] for numbers in _numbers(choice, candidate))
     return out.getvalue()
 
 
-def _numbers(found: ModelChoice, one: Candidate) -> Iterator[tuple[object, ...]]:
-    for path in found.paths:
-        estimate = one.estimate(path)
-        apart = one.differences.get(path, Difference(None, None))
-        differing = (apart.value, apart.low, apart.high, apart.p)
-        yield ".".join(path), estimate.value, estimate.low, estimate.high, *differing
-    blank = one.blank or Estimate(None)
-    beside = {
-        "coverage": (one.part.coverage.share, None, None),
-        _PACE[0]: (None if one.pace is None else one.pace.replies, None, None),
-        _PACE[1]: (None if one.pace is None else one.pace.tokens, None, None),
+def _numbers(choice: ModelChoice, candidate: Candidate) -> Iterator[tuple[object, ...]]:
+    for path in choice.paths:
+        estimate = candidate.estimate(path)
+        difference = candidate.differences.get(path, Difference(None, None))
+        comparison = (difference.value, difference.low, difference.high, difference.p)
+        yield ".".join(path), estimate.value, estimate.low, estimate.high, *comparison
+    blank = candidate.blank or Estimate(None)
+    further = {
+        "coverage": (candidate.part.coverage.share, None, None),
+        _PACE[0]: (None if candidate.pace is None else candidate.pace.replies, None, None),
+        _PACE[1]: (None if candidate.pace is None else candidate.pace.tokens, None, None),
         _BLANK: (blank.value, blank.low, blank.high),
-        **{name: (found.value, found.low, found.high) for name, found in _agreements(one)},
+        **{name: (value.value, value.low, value.high) for name, value in _agreements(candidate)},
     }
-    for name, values in beside.items():
+    for name, values in further.items():
         yield name, *values, None, None, None, None
 
 
-def _agreements(one: Candidate) -> list[tuple[str, Coefficient]]:
-    if one.agreement is None:
+def _agreements(candidate: Candidate) -> list[tuple[str, Coefficient]]:
+    if candidate.agreement is None:
         return []
-    return [(name, getattr(one.agreement, word) or _NONE) for name, word in _AGREEMENT]
+    return [(name, getattr(candidate.agreement, word) or _NONE) for name, word in _AGREEMENT]
 
 
 def choice_markdown(choices: Sequence[ModelChoice]) -> str:
-    """A table a benchmark: figures, the headline's difference from the first run, agreement."""
+    """One table per benchmark: figures, the headline's difference from the first run, agreement."""
     blocks = []
-    for found in choices:
-        heads = [path[-1].replace("_", " ") for path in found.paths]
-        against = (f"{heads[0]}, difference", "agreement", "Cohen's kappa")
-        rows = [_row(found, one) for one in found.candidates]
-        beside = ("covered", *_PACE, _BLANK)
-        table = grid(("run", "judge or reader", *heads, *beside, *against), rows)
-        blocks += [f"### {plain(found.title)}", table]
+    for choice in choices:
+        heads = [path[-1].replace("_", " ") for path in choice.paths]
+        comparison = (f"{heads[0]}, difference", "agreement", "Cohen's kappa")
+        rows = [_row(choice, candidate) for candidate in choice.candidates]
+        further = ("covered", *_PACE, _BLANK)
+        table = grid(("run", "judge or reader", *heads, *further, *comparison), rows)
+        blocks += [f"### {plain(choice.title)}", table]
     blocks.append(
         "Differences and agreement are from the first run, on the same captions, with intervals "
         "at 95%."
@@ -81,23 +80,28 @@ def choice_markdown(choices: Sequence[ModelChoice]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _row(found: ModelChoice, one: Candidate) -> tuple[str, ...]:
-    figures = (wording.number(one.estimate(path).value) for path in found.paths)
-    pace = (None, None) if one.pace is None else (one.pace.replies, one.pace.tokens)
-    beside = (
-        wording.percent(one.part.coverage.share),
-        *(_NOT_KNOWN if value is None else wording.number(value) for value in pace),
-        _NOT_KNOWN if one.blank is None else _bounded(one.blank),
+def _row(choice: ModelChoice, candidate: Candidate) -> tuple[str, ...]:
+    figures = (wording.number(candidate.estimate(path).value) for path in choice.paths)
+    pace = (
+        (None, None) if candidate.pace is None else (candidate.pace.replies, candidate.pace.tokens)
     )
-    if one.agreement is None:
-        return (one.run, one.who, *figures, *beside, "", "", "")
-    headline = one.differences.get(found.paths[0], Difference(None, None))
-    told = (_bounded(headline), *(_bounded(value) for _, value in _agreements(one)))
-    return (one.run, one.who, *figures, *beside, *told)
+    further = (
+        wording.percent(candidate.part.coverage.share),
+        *(_NOT_KNOWN if value is None else wording.number(value) for value in pace),
+        _NOT_KNOWN if candidate.blank is None else _with_interval(candidate.blank),
+    )
+    if candidate.agreement is None:
+        return (candidate.run, candidate.who, *figures, *further, "", "", "")
+    headline = candidate.differences.get(choice.paths[0], Difference(None, None))
+    comparison = (
+        _with_interval(headline),
+        *(_with_interval(value) for _, value in _agreements(candidate)),
+    )
+    return (candidate.run, candidate.who, *figures, *further, *comparison)
 
 
-def _bounded(found: Difference | Coefficient | Estimate) -> str:
-    if found.low is None or found.high is None:
-        return wording.number(found.value)
-    bounds = f"{wording.number(found.low)} to {wording.number(found.high)}"
-    return f"{wording.number(found.value)} ({bounds})"
+def _with_interval(figure: Difference | Coefficient | Estimate) -> str:
+    if figure.low is None or figure.high is None:
+        return wording.number(figure.value)
+    bounds = f"{wording.number(figure.low)} to {wording.number(figure.high)}"
+    return f"{wording.number(figure.value)} ({bounds})"

@@ -1,4 +1,4 @@
-"""A comparison as JSON, for programs."""
+"""Comparisons as JSON, for programs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from caliper.analysis.likeness import unlike
 from caliper.pipeline.comparing.comparison import Against, Comparison, Side
 
 
-def comparison_json(found: Comparison) -> str:
-    """The base, and every candidate with its figures by benchmark and dotted path; equal
-    comparisons are equal texts.
+def comparison_json(comparison: Comparison) -> str:
+    """The base, and every candidate with its figures by benchmark and dotted path.
+
+    Equal comparisons give equal texts.
     """
-    told = {
-        "base": _side(found.base),
-        "candidates": [_candidate(candidate) for candidate in found.candidates],
+    document = {
+        "base": _side(comparison.base),
+        "candidates": [_candidate(candidate) for candidate in comparison.candidates],
     }
-    return json.dumps(told, indent=2, sort_keys=True) + "\n"
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def _side(side: Side) -> dict[str, Any]:
         "run": side.run,
         "name": side.name,
         "state": side.state,
-        "coverage": {name: found.share for name, found in side.coverage.items()},
+        "coverage": {name: coverage.share for name, coverage in side.coverage.items()},
         "stuffed": side.stuffed,
     }
 
@@ -38,20 +39,22 @@ def _candidate(candidate: Against) -> dict[str, Any]:
         "alike": not unlike(candidate.differing),
         "differs": [asdict(distinction) for distinction in candidate.differing],
         "figures": {
-            part.name: {".".join(path): asdict(found) for path, found in part.figures.items()}
+            part.name: {
+                ".".join(path): asdict(difference) for path, difference in part.figures.items()
+            }
             for part in candidate.parts
         },
         "flips": _flips(candidate.flips),
     }
 
 
-def _flips(found: Flips) -> dict[str, Any]:
+def _flips(flips: Flips) -> dict[str, Any]:
     return {
-        "better": found.better,
-        "worse": found.worse,
-        "same": found.same,
-        "unpaired": found.unpaired,
-        "listed": [_flip(flip) for flip in found.listed],
+        "better": flips.better,
+        "worse": flips.worse,
+        "same": flips.same,
+        "unpaired": flips.unpaired,
+        "listed": [_flip(flip) for flip in flips.listed],
     }
 
 

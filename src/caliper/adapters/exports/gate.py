@@ -1,4 +1,4 @@
-"""A gate's findings as Markdown, for the comment on a change."""
+"""The result of a gate as Markdown, for a comment on a change."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _WORDS = {
 _HEAD = ("Check", "Tier", "Finding", "Base", "Candidate", "Difference", "95% interval", "Allowed")
 
 
-def gate_markdown(base: str, candidate: str, found: GateResult) -> str:
-    """A heading, the decision, and one row a finding."""
-    rows = [_row(finding) for finding in found.findings]
+def gate_markdown(base: str, candidate: str, result: GateResult) -> str:
+    """A heading, the decision, and one row per finding."""
+    rows = [_row(finding) for finding in result.findings]
     title = f"### {plain(candidate)} against {plain(base)}"
-    return f"{title}\n\n{_WORDS[found.decision]}\n\n{grid(_HEAD, rows)}\n"
+    return f"{title}\n\n{_WORDS[result.decision]}\n\n{grid(_HEAD, rows)}\n"
 
 
 def _row(finding: GateFinding) -> tuple[str, ...]:
     over = "" if finding.difference is None else dimensions(finding.difference)
-    told = ": ".join(
+    explanation = ": ".join(
         filter(None, (str(finding.decision), "; ".join(filter(None, (finding.reason, over)))))
     )
     figures = [""] * 4
     difference = finding.difference
     if difference is not None:
         figures = [number(difference.first), number(difference.second), number(difference.value)]
-        bounded = difference.low is not None and difference.high is not None
+        has_interval = difference.low is not None and difference.high is not None
         bounds = f"{number(difference.low)} to {number(difference.high)}"
-        figures.append(bounds if bounded else "")
+        figures.append(bounds if has_interval else "")
     allowed = "" if finding.margin is None else number(finding.margin)
     name = f"{finding.check.benchmark} {finding.figure}"
-    return (name, str(finding.check.tier), told, *figures, allowed)
+    return (name, str(finding.check.tier), explanation, *figures, allowed)

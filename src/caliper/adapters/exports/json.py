@@ -11,10 +11,9 @@
         "generation": {<role>: {"prompts", "temperature", "top_p", "max_tokens", "seed",
                                 "repeats"}}}}}
 
-Figures have full precision and the unit of the papers; those without an interval are not
-under `intervals`; `tables` say how the benchmark itself sets them out; `stuffed` is left out where
-it is 0, `generation` where no chat model was asked. The bytes depend on the
-report's values only.
+Figures have full precision and the units of the papers. `intervals` holds only figures that have
+an interval; `tables` describe the benchmark's own layout. `stuffed` is omitted if 0, `generation`
+if no chat model was called. The bytes depend only on the report's values.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from caliper.core.report import BenchmarkReport, Report, VerdictRow
 from caliper.core.report import Path as FigurePath
 
 SENT = ("temperature", "top_p", "max_tokens", "seed")
-"""What of a decoding is told."""
+"""The fields of a decoding that are exported."""
 
 
 class JsonExport:
-    """Writes report.json: sorted keys, indented by 2, a newline at the end."""
+    """Writes report.json: sorted keys, indented by 2, ending in a newline."""
 
     def write(
         self,
@@ -48,20 +47,22 @@ class JsonExport:
 
 def report_text(report: Report) -> str:
     """The text of report.json. Raises ValueError for NaN, infinities and colliding paths."""
-    told = {
+    document = {
         "schema": report.schema,
         "name": report.name,
         "state": report.state,
         "partial": report.partial,
         "spec": report.spec,
-        "benchmarks": {benchmark.name: _told(benchmark) for benchmark in report.benchmarks},
+        "benchmarks": {benchmark.name: _benchmark(benchmark) for benchmark in report.benchmarks},
     }
-    return json.dumps(told, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return (
+        json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    )
 
 
-def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
+def _benchmark(benchmark: BenchmarkReport) -> dict[str, Any]:
     coverage = benchmark.coverage
-    about = {
+    metadata = {
         "title": benchmark.title,
         "headline": list(benchmark.headline),
         "coverage": {
@@ -84,32 +85,32 @@ def _told(benchmark: BenchmarkReport) -> dict[str, Any]:
         "tables": [asdict(table) for table in benchmark.tables],
         "intervals": nested(
             {
-                path: {"low": found.low, "high": found.high, "method": found.method}
-                for path, found in benchmark.estimates.items()
-                if found.low is not None
+                path: {"low": estimate.low, "high": estimate.high, "method": estimate.method}
+                for path, estimate in benchmark.estimates.items()
+                if estimate.low is not None
             }
         ),
     }
-    figures = nested({path: found.value for path, found in benchmark.estimates.items()})
-    if taken := sorted(about.keys() & figures.keys()):
-        raise ValueError(f"{benchmark.name}: figures cannot be called {', '.join(taken)}")
-    return figures | about
+    figures = nested({path: estimate.value for path, estimate in benchmark.estimates.items()})
+    if collisions := sorted(metadata.keys() & figures.keys()):
+        raise ValueError(f"{benchmark.name}: figures cannot be called {', '.join(collisions)}")
+    return figures | metadata
 
 
 def _generation(benchmark: BenchmarkReport) -> dict[str, Any]:
-    told = {
+    roles = {
         role: {
-            "prompts": list(found.prompts),
-            **{name: getattr(found.decoding, name) for name in SENT},
-            "repeats": found.repeats,
+            "prompts": list(generation.prompts),
+            **{name: getattr(generation.decoding, name) for name in SENT},
+            "repeats": generation.repeats,
         }
-        for role, found in benchmark.generation.items()
+        for role, generation in benchmark.generation.items()
     }
-    return {"generation": told} if told else {}
+    return {"generation": roles} if roles else {}
 
 
 def nested(values: Mapping[FigurePath, Any]) -> dict[str, Any]:
-    """Values by path as nested objects. Raises ValueError when a path goes through a value."""
+    """Nest values by path. Raises ValueError if one path is the beginning of another."""
     tree: dict[str, Any] = {}
     leaves: set[FigurePath] = set(values)
     for path, value in values.items():

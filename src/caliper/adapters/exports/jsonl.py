@@ -1,4 +1,4 @@
-"""verdicts.jsonl: one line a (question, repeat)."""
+"""verdicts.jsonl: one line per (question, repeat)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from caliper.core.report import Report, VerdictRow
 
 
 class JsonLinesExport:
-    """Writes verdicts.jsonl, a line at a time; columns as in `rows.record`."""
+    """Writes verdicts.jsonl line by line; columns as in `rows.record`."""
 
     def write(
         self,

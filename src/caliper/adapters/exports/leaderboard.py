@@ -1,4 +1,4 @@
-"""A leaderboard as CSV, as Markdown and as JSON."""
+"""Leaderboards as CSV, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from caliper.analysis.leaderboard import Board, Standing
 
 
 def leaderboard_csv(board: Board) -> str:
-    """One row a checkpoint: place, name, then value, low and high of every column.
+    """One row per checkpoint: place, name, then value, low and high of every column.
 
-    Figures have full precision; what has no data is empty.
+    Figures have full precision; missing data is empty.
     """
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
@@ -36,7 +36,7 @@ def _names(board: Board) -> tuple[str, ...]:
 
 
 def leaderboard_markdown(board: Board) -> str:
-    """A heading, one row a checkpoint, and what must be known about them."""
+    """A heading, a table with one row per checkpoint, and remarks on them."""
     head = ("", *_names(board), "Behind the best")
     table = grid(head, [_row(row) for row in board.standings])
     blocks = [f"### {plain(board.title)}", table]
@@ -52,31 +52,31 @@ def _row(row: Standing) -> tuple[str, ...]:
 
 def _remarks(board: Board) -> Iterator[str]:
     for row in board.standings:
-        if told := wording.standing(row):
+        if state := wording.standing(row):
             late = "; placed after complete runs" if row.partial or row.lacking else ""
-            yield f"{row.name}: {told}{late}"
+            yield f"{row.name}: {state}{late}"
         for remark in row.remarks:
             yield f"{row.name} differs: {remark}"
 
 
 def leaderboard_json(boards: list[Board]) -> str:
-    """Every board with its rows, figures at full precision, as JSON with sorted keys."""
-    return json.dumps([_told(board) for board in boards], indent=2, sort_keys=True) + "\n"
+    """Every board with its rows as JSON: sorted keys, figures at full precision."""
+    return json.dumps([_board(board) for board in boards], indent=2, sort_keys=True) + "\n"
 
 
-def _told(board: Board) -> dict[str, Any]:
+def _board(board: Board) -> dict[str, Any]:
     return {
         "title": board.title,
         "columns": [
-            {"benchmark": one.benchmark, "label": one.label, "path": ".".join(one.path)}
-            for one in board.columns
+            {"benchmark": column.benchmark, "label": column.label, "path": ".".join(column.path)}
+            for column in board.columns
         ],
         "ranked_by": board.columns[board.by].label,
-        "rows": [_row_told(row) for row in board.standings],
+        "rows": [_standing(row) for row in board.standings],
     }
 
 
-def _row_told(row: Standing) -> dict[str, Any]:
-    told = asdict(row)
-    del told["run"]
-    return told
+def _standing(row: Standing) -> dict[str, Any]:
+    fields = asdict(row)
+    del fields["run"]
+    return fields

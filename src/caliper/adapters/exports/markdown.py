@@ -1,4 +1,4 @@
-"""report.md: the report for people who read text, and for pasting into a discussion."""
+"""report.md: the report as text, for reading and for pasting into a discussion."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def report_text(report: Report) -> str:
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
     blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffed(report))
-    if told := wording.reuse(report.reuse):
-        blocks.append(plain(told))
+    if reuse := wording.reuse(report.reuse):
+        blocks.append(plain(reuse))
     for benchmark in report.benchmarks:
         blocks.extend(_benchmark(benchmark, report.spec))
     if report.spec:
@@ -70,16 +70,16 @@ def _figure(estimate: Estimate | None) -> str:
 
 
 def _table(benchmark: BenchmarkReport, table: Table) -> str:
-    found = benchmark.estimates
+    estimates = benchmark.estimates
     rows = [
-        (row.label, *(_figure(found.get(path)) if path else "" for path in row.cells))
+        (row.label, *(_figure(estimates.get(path)) if path else "" for path in row.cells))
         for row in table.rows
     ]
     return grid(("", *table.columns), rows)
 
 
 def grid(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table, whose columns but the first are aligned to the right."""
+    """A Markdown table; all columns but the first are right-aligned."""
     rule = ("---", *("---:" for _ in head[1:]))
     lines = (head, rule, *rows)
     return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
@@ -90,7 +90,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """One line on which nothing that a name holds becomes markup."""
+    """The text on one line, with all markup escaped."""
     line = " ".join(text.split())
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in line)
 

@@ -14,7 +14,7 @@ from caliper.adapters.exports.rows import record
 from caliper.adapters.files import encoded, replacing
 from caliper.core.report import Report, VerdictRow
 
-# Rows kept in memory at once: replies of a few kilobytes make some ten megabytes of it.
+# Rows held in memory at once: some ten megabytes with replies of a few kilobytes.
 _GROUP = 4096
 _TEXT, _WHOLE = pa.string(), pa.int64()
 _COLUMNS: tuple[tuple[str, pa.DataType, bool], ...] = (
@@ -44,7 +44,7 @@ SCHEMA = pa.schema(
 
 
 class ParquetExport:
-    """Writes verdicts.parquet in row groups; the bytes depend on the rows only."""
+    """Writes verdicts.parquet in row groups; the bytes depend only on the rows."""
 
     def write(
         self,
@@ -61,7 +61,7 @@ class ParquetExport:
 
 
 def _storable(columns: dict[str, Any]) -> dict[str, Any]:
-    """Texts that parquet can hold: a lone surrogate of a broken reply becomes its escape."""
+    """Make texts valid UTF-8: a lone surrogate from a broken reply becomes its escape."""
     texts = {
         name: encoded(value).decode() for name, value in columns.items() if isinstance(value, str)
     }

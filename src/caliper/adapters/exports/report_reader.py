@@ -1,4 +1,4 @@
-"""report.json read back: the report that `json.report_text` wrote."""
+"""Reads report.json as `json.report_text` writes it."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from caliper.core.report import (
 from caliper.core.run import refuse_newer
 from caliper.core.suspicion import Suspicious
 
-_ABOUT = frozenset(
+_METADATA = frozenset(
     {
         *("title", "headline", "coverage", "settings", "models", "notes", "suspicious"),
         *("tables", "intervals", "generation"),
     }
 )
-"""What stands beside the figures of a benchmark."""
+"""The keys of a benchmark that are not figures."""
 
 
 def read_report(text: str, file: str) -> Report:
-    """The report in the text of a report.json; `file` names it in errors.
+    """Read a report from the text of report.json; `file` names it in errors.
 
-    Raises NewerSchema, and InvalidInput for what is no report, or one that an older release wrote
-    without tables.
+    Raises NewerSchema, and InvalidInput if the text is not a report or is one without tables,
+    from an older release.
     """
     try:
-        written = json.loads(text)
-        refuse_newer(written.get("schema"), file)
-        parts = written["benchmarks"].items()
+        document = json.loads(text)
+        refuse_newer(document.get("schema"), file)
+        parts = document["benchmarks"].items()
         return Report(
-            name=written["name"],
-            state=written["state"],
+            name=document["name"],
+            state=document["state"],
             benchmarks=tuple(_part(name, part) for name, part in parts),
-            spec=written["spec"],
-            schema=written["schema"],
+            spec=document["spec"],
+            schema=document["schema"],
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = f"this is no report of this release: {error!r}; `caliper report` writes it anew"
@@ -55,13 +55,13 @@ def read_report(text: str, file: str) -> Report:
 
 def _part(name: str, part: Mapping[str, Any]) -> BenchmarkReport:
     coverage, suspicious = part["coverage"], part["suspicious"]
-    figures = {key: value for key, value in part.items() if key not in _ABOUT}
+    figures = {key: value for key, value in part.items() if key not in _METADATA}
     return BenchmarkReport(
         name=name,
         title=part["title"],
         headline=tuple(part["headline"]),
         estimates={
-            path: Estimate(value, **_at(part["intervals"], path))
+            path: Estimate(value, **_interval(part["intervals"], path))
             for path, value in _figures(figures)
         },
         tables=tuple(map(_table, part["tables"])),
@@ -70,41 +70,43 @@ def _part(name: str, part: Mapping[str, Any]) -> BenchmarkReport:
         models=part["models"],
         notes=tuple(part["notes"]),
         suspicious=Suspicious(**suspicious),
-        generation={role: _generation(found) for role, found in part.get("generation", {}).items()},
+        generation={
+            role: _generation(generation) for role, generation in part.get("generation", {}).items()
+        },
     )
 
 
-def _generation(written: Mapping[str, Any]) -> Generation:
-    decoding = Decoding(**{name: written[name] for name in SENT})
-    return Generation(tuple(written["prompts"]), decoding, written["repeats"])
+def _generation(fields: Mapping[str, Any]) -> Generation:
+    decoding = Decoding(**{name: fields[name] for name in SENT})
+    return Generation(tuple(fields["prompts"]), decoding, fields["repeats"])
 
 
 def _figures(tree: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:
-    for step, found in tree.items():
-        if isinstance(found, Mapping):
-            yield from _figures(found, (*above, step))
+    for step, branch in tree.items():
+        if isinstance(branch, Mapping):
+            yield from _figures(branch, (*above, step))
         else:
-            yield (*above, step), found
+            yield (*above, step), branch
 
 
-def _at(intervals: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    found: Any = intervals
+def _interval(intervals: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    branch: Any = intervals
     for step in path:
-        found = found.get(step, {})
-    return dict(found)
+        branch = branch.get(step, {})
+    return dict(branch)
 
 
-def _table(written: Mapping[str, Any]) -> Table:
+def _table(fields: Mapping[str, Any]) -> Table:
     rows = (
         TableRow(
             row["label"], tuple(None if cell is None else tuple(cell) for cell in row["cells"])
         )
-        for row in written["rows"]
+        for row in fields["rows"]
     )
     return Table(
-        written["title"],
-        tuple(written["columns"]),
+        fields["title"],
+        tuple(fields["columns"]),
         tuple(rows),
-        written["note"],
-        written["chart"],
+        fields["note"],
+        fields["chart"],
     )

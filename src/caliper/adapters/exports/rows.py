@@ -1,4 +1,4 @@
-"""Verdict rows as records: the columns of verdicts.jsonl and verdicts.parquet."""
+"""The columns of verdicts.jsonl and verdicts.parquet."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from caliper.core.report import VerdictRow
 
 
 def record(row: VerdictRow) -> dict[str, Any]:
-    """One row by column name, in column order.
+    """One verdict row by column name, in column order.
 
-    `task` is the dimension and `sample_id` the sample, as issue and papers call them.
-    `score` is None where there is none, and `reason` then says why.
+    `task` is the dimension and `sample_id` the sample: the papers' terms. If `score` is None,
+    `reason` says why.
     """
     return {
         "index": row.index,

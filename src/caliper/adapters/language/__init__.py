@@ -1,1 +1,1 @@
-"""Noun taggers and embedders that need a model."""
+"""Noun taggers and embedders that use a model."""

@@ -1,4 +1,4 @@
-"""The forward pass of a BERT encoder in numpy: token ids in, one vector for the text out."""
+"""The forward pass of a BERT encoder in numpy: from token ids to one vector per text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Array = NDArray[np.float32]
 
 
 class BertEncoder:
-    """A BERT encoder with mean pooling, as sentence encoders such as MiniLM are.
+    """A BERT encoder with mean pooling, the architecture of sentence encoders such as MiniLM.
 
-    `weights` are float32 arrays under the names of Hugging Face's BertModel, `heads` the number
-    of attention heads, `epsilon` that of the layer normalisation. Every text is encoded alone
-    and without padding, so that its vector does not depend on the texts beside it.
-    Raises KeyError when a weight is missing.
+    `weights` are float32 arrays under the names of Hugging Face's BertModel, `heads` is the
+    number of attention heads, `epsilon` that of layer normalisation. Each text is encoded alone
+    and without padding, so that its vector does not depend on other texts. Raises KeyError if a
+    weight is missing.
     """
 
     def __init__(self, weights: Mapping[str, Array], heads: int, epsilon: float) -> None:
@@ -38,7 +38,7 @@ class BertEncoder:
         return len(self._positions)
 
     def encode(self, ids: Sequence[int]) -> Vector:
-        """The mean of the last layer over all tokens, as long as the hidden size."""
+        """The mean of the last layer over all tokens: a vector of the hidden size."""
         hidden = self._words[list(ids)] + self._positions[: len(ids)] + self._segment
         hidden = self._normalise(hidden, "embeddings")
         for layer in self._layers:
@@ -51,7 +51,7 @@ class BertEncoder:
         return tuple(hidden.mean(axis=0, dtype=np.float64).tolist())
 
     def _attend(self, hidden: Array, name: str) -> Array:
-        """Scaled dot-product attention of all tokens to all: (tokens, hidden) in and out."""
+        """Scaled dot-product self-attention; input and output have shape (tokens, hidden)."""
         tokens, width = hidden.shape
         query, key, value = (
             self._dense(hidden, f"{name}.{part}")
@@ -79,5 +79,5 @@ class BertEncoder:
 
 def _gelu(hidden: Array) -> Array:
     half = np.float32(0.5)
-    curved: Array = half * hidden * (1 + erf(hidden * np.sqrt(half)))
-    return curved
+    activation: Array = half * hidden * (1 + erf(hidden * np.sqrt(half)))
+    return activation

@@ -25,28 +25,28 @@ from caliper.core.run import Identity
 REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
 MAX_TOKENS = 256
-"""The most tokens of a text that the model's own configuration lets through."""
+"""The token limit of the model's own configuration; longer texts are truncated."""
 INSTALL = "pip install 'tokenizers>=0.21' 'safetensors>=0.5'"
 FETCH = f"hf download {REPOSITORY} {' '.join(FILES)}"
 
 
 class TokenEncoding(Protocol):
-    """What is used of a tokenized text."""
+    """The part of a tokenized text that is used."""
 
     @property
     def ids(self) -> list[int]: ...
 
 
 class SentenceTokenizer(Protocol):
-    """What is used of a tokenizer."""
+    """The part of a tokenizer that is used."""
 
     def encode(self, sequence: str) -> TokenEncoding:
-        """The token ids of a text, with those that begin and end it."""
+        """The token ids of a text, including its start and end tokens."""
         ...
 
 
 class MiniLm:
-    """Embeds by a sentence encoder. `revision` changes with its files."""
+    """Embeds texts with a sentence encoder. `revision` changes with the model's files."""
 
     def __init__(self, encoder: BertEncoder, tokenizer: SentenceTokenizer, revision: str) -> None:
         self._encoder = encoder
@@ -59,33 +59,35 @@ class MiniLm:
         return self._identity
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, each as long as the encoder's hidden size (384)."""
+        """One vector per text, each of the encoder's hidden size (384)."""
         return [self._encoder.encode(self._tokenizer.encode(text).ids) for text in texts]
 
 
 def load_embedder(folder: str | Path | None = None) -> MiniLm:
-    """The embedder from a folder with `FILES`, or from the hub (and its cache) without one.
+    """Load the embedder from a folder with `FILES`, by default from the hub or its cache.
 
-    Raises InvalidInput that says what to install or fetch when something is missing, and when
-    the folder holds no BERT encoder.
+    Raises InvalidInput that says what to install or fetch if something is missing, and if the
+    folder does not contain a BERT encoder.
     """
     tokenizers, safetensors, arrays = _libraries()
-    where = _fetched() if folder is None else Path(folder)
-    missing = [name for name in FILES if not (where / name).is_file()]
+    directory = _download() if folder is None else Path(folder)
+    missing = [name for name in FILES if not (directory / name).is_file()]
     if missing:
-        message = f"{', '.join(missing)} missing; fetch the model with: {FETCH} --local-dir {where}"
-        raise InvalidInput(message, file=str(where))
+        message = (
+            f"{', '.join(missing)} missing; fetch the model with: {FETCH} --local-dir {directory}"
+        )
+        raise InvalidInput(message, file=str(directory))
     try:
-        config = json.loads((where / "config.json").read_text("utf-8"))
-        weights = arrays.load_file(str(where / "model.safetensors"))
+        config = json.loads((directory / "config.json").read_text("utf-8"))
+        weights = arrays.load_file(str(directory / "model.safetensors"))
         heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
         encoder = BertEncoder(weights, heads, epsilon)
     except (KeyError, ValueError, safetensors.SafetensorError) as error:
-        raise InvalidInput(f"this is no BERT encoder: {error}", file=str(where)) from error
-    tokenizer = tokenizers.Tokenizer.from_file(str(where / "tokenizer.json"))
+        raise InvalidInput(f"this is no BERT encoder: {error}", file=str(directory)) from error
+    tokenizer = tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(min(MAX_TOKENS, encoder.positions))
-    return MiniLm(encoder, tokenizer, _revision(where))
+    return MiniLm(encoder, tokenizer, _revision(directory))
 
 
 def _libraries() -> Iterator[ModuleType]:
@@ -97,12 +99,12 @@ def _libraries() -> Iterator[ModuleType]:
         raise InvalidInput(message) from error
 
 
-def _fetched() -> Path:
+def _download() -> Path:
     try:
         return Path(snapshot_download(REPOSITORY, allow_patterns=list(FILES)))
     except (HfHubHTTPError, OSError) as error:
-        why = " ".join(str(error).split())
-        message = f"the model cannot be fetched; where there is a network: {FETCH}\n{why}"
+        reason = " ".join(str(error).split())
+        message = f"the model cannot be fetched; where there is a network: {FETCH}\n{reason}"
         raise InvalidInput(message) from error
 
 

@@ -1,4 +1,4 @@
-"""Nouns by spaCy, with whichever of its models is named (CompreCap: en_core_web_lg)."""
+"""Nouns tagged by any spaCy model (CompreCap: en_core_web_lg)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INSTALL = "pip install 'spacy>=3.8'"
 
 
 class SpacyToken(Protocol):
-    """What is used of a spaCy token: its fine-grained tag and its lemma."""
+    """The part of a spaCy token that is used: its fine-grained tag and its lemma."""
 
     @property
     def tag_(self) -> str: ...
@@ -25,7 +25,7 @@ class SpacyToken(Protocol):
 
 
 class SpacyPipeline(Protocol):
-    """What is used of a loaded spaCy model."""
+    """The part of a loaded spaCy model that is used."""
 
     @property
     def meta(self) -> Mapping[str, Any]: ...
@@ -36,16 +36,16 @@ class SpacyPipeline(Protocol):
 
 
 class SpacyTagger:
-    """Finds nouns by a loaded spaCy model. `release` is spaCy's own version."""
+    """Finds nouns with a loaded spaCy model. `release` is spaCy's own version."""
 
     def __init__(self, pipeline: SpacyPipeline, release: str) -> None:
         self._pipeline = pipeline
         meta = pipeline.meta
-        # The name by which the model is installed; a folder's path is no part of an identity,
-        # but what its description says of it, scores included, tells trainings apart.
+        # The name under which the model is installed. A folder's path is not part of the
+        # identity; the model's description, scores included, distinguishes trainings.
         name = f"{meta.get('lang', '')}_{meta.get('name', '')}"
-        described = json.dumps(meta, sort_keys=True, default=str)
-        revision = hashlib.sha256(f"{release}\n{described}".encode()).hexdigest()
+        description = json.dumps(meta, sort_keys=True, default=str)
+        revision = hashlib.sha256(f"{release}\n{description}".encode()).hexdigest()
         self._identity = Identity("spacy", name, revision, cached=True)
 
     @property
@@ -64,9 +64,9 @@ def nouns_of(tokens: Iterable[SpacyToken]) -> tuple[str, ...]:
 
 
 def load_tagger(model: str) -> SpacyTagger:
-    """The tagger of an installed spaCy model, or of one in a folder.
+    """Load the tagger of an installed spaCy model, or of one in a folder.
 
-    Raises InvalidInput that says what to install when spaCy or the model is missing.
+    Raises InvalidInput that says what to install if spaCy or the model is missing.
     """
     try:
         spacy = importlib.import_module("spacy")

@@ -1,1 +1,1 @@
-"""Pictures and clips: bounded decoding, thumbnails."""
+"""Pictures and clips: bounded decoding, sampling of frames, thumbnails."""

@@ -1,6 +1,6 @@
-"""Bounds of safety: how large media may be before they are refused unread.
+"""Safety limits: media beyond them are rejected without being read.
 
-They are settings of a process, never of what is measured: within them they change nothing.
+They are settings of the process, not of a measurement: media within them are unaffected.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import BinaryIO
 from caliper.core.errors import InvalidInput, MediaMissing
 
 CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
-"""The endings of files that are clips; all others are pictures."""
+"""File suffixes of clips; all other files are pictures."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaLimits:
-    """The most that is read of one file.
+    """Limits for one file.
 
-    `picture_bytes` and `clip_bytes` bound the file, `pixels` a picture (Pillow itself stops at
-    178,956,970, whatever is allowed here), `frame_pixels` a frame of a clip: 8K is 35,389,440.
-    `frames` and `seconds` bound a clip.
+    `picture_bytes` and `clip_bytes` limit the file, `pixels` a picture (Pillow itself stops at
+    178,956,970 in any case), `frame_pixels` a frame of a clip (8K is 35,389,440), `frames` and
+    `seconds` a clip.
     """
 
     picture_bytes: int = 50_000_000
@@ -33,16 +33,16 @@ class MediaLimits:
     seconds: float = 3600.0
 
     def most_bytes(self, *, clip: bool) -> int:
-        """The longest that a file may be."""
+        """The largest allowed size of a file in bytes."""
         return self.clip_bytes if clip else self.picture_bytes
 
     def check_size(self, width: int, height: int, most: int, path: Path) -> None:
-        """Raise InvalidInput when a picture or frame has more than `most` pixels."""
+        """Raise InvalidInput if a picture or frame has more than `most` pixels."""
         if width * height > most:
             raise InvalidInput(f"{width} x {height} is more than {most} pixels", file=str(path))
 
     def check_clip(self, frames: int, seconds: float, path: Path) -> None:
-        """Raise InvalidInput when a clip has too many frames or lasts too long."""
+        """Raise InvalidInput if a clip has too many frames or is too long."""
         if frames > self.frames:
             raise InvalidInput(f"the clip has more than {self.frames} frames", file=str(path))
         if seconds > self.seconds:
@@ -52,8 +52,10 @@ class MediaLimits:
 
 @dataclass(frozen=True, slots=True)
 class DecoderOptions:
-    """`workers` files are decoded at once; `cache_bytes` of what came of them are kept, and
-    `held_bytes` of it may be in memory for calls.
+    """Options of the decoders.
+
+    Up to `workers` files are decoded at once, `cache_bytes` of their images are cached, and
+    calls may hold `held_bytes` of images in memory.
     """
 
     limits: MediaLimits = field(default_factory=MediaLimits)
@@ -63,8 +65,9 @@ class DecoderOptions:
 
 
 def opened(path: Path, most: int) -> BinaryIO:
-    """The file, open for reading. Raises MediaMissing, or InvalidInput when it is unreadable or
-    longer than `most` bytes.
+    """Open a file for reading.
+
+    Raises MediaMissing, or InvalidInput if it is unreadable or larger than `most` bytes.
     """
     try:
         file = path.open("rb")

@@ -1,4 +1,4 @@
-"""Frames of clips that nobody vouches for: exactly the chosen ones, upright."""
+"""Frames of untrusted clips: exactly the selected ones, upright."""
 
 from __future__ import annotations
 
@@ -22,65 +22,66 @@ from caliper.adapters.media.timeline import Timeline, chosen, timeline
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 
-# Containers of one file. Playlists stay shut: they would open files and addresses they name.
+# Containers of a single file. Playlists are refused: they would open files and URLs they name.
 _OPTIONS = {"format_whitelist": "avi,matroska,mov,mpeg,mpegts,mpegvideo"}
-# From a key frame to the middle of the clip: ten seconds at 30 a second.
+# Frames decoded at most from a key frame to the middle: ten seconds at 30 per second.
 _FRAMES_DECODED = 300
-# What libav counts in where a stream does not say.
+# The time base of libav, for streams without their own.
 _TICK = Fraction(1, av.time_base)
-# A clip is whole when so much of what it claims decodes: containers round.
+# The share of the claimed length that must decode; not 1, since containers round.
 _WHOLE = 0.9
-# Less than that of a broken clip could not be told from another clip.
+# A broken clip must decode to this share, or it could be mistaken for another clip.
 _ENOUGH = 0.5
 
 Encode = Callable[[Image.Image], bytes]
 
 
 class Moment(StrEnum):
-    """Which frame of a clip is shown."""
+    """A frame of a clip to show to people."""
 
     FIRST = "first"
     MIDDLE = "middle"
 
 
 def open_frame(path: Path, moment: Moment, limits: MediaLimits) -> Image.Image:
-    """One frame of a clip as RGB, for people to look at; the middle one is found by seeking. A
-    clip that does not tell its length gives the first.
+    """Decode one frame of a clip as RGB, for people to look at.
 
-    Raises MediaMissing when there is no file, InvalidInput when it is broken, too large, or
-    holds no picture.
+    The middle frame is found by seeking; a clip of unknown length gives its first. Raises
+    MediaMissing if there is no file, InvalidInput if it is broken, too large, or has no picture.
     """
-    with _opened(path, limits) as container:
+    with _open_container(path, limits) as container:
         return _frame(container, moment, limits, path)
 
 
 def shown_frames(
     path: Path, preparation: Preparation, limits: MediaLimits, encode: Encode
 ) -> list[bytes]:
-    """The frames that `sampling.chosen` names, each encoded as soon as it is decoded.
+    """The frames that `timeline.chosen` selects, each encoded as soon as it is decoded.
 
-    Nothing is sought: the clip is decoded from its start to its end, and what decodes is the
-    clip. Its packets only tell beforehand which frames to keep; where they were wrong (a
-    broken tail, hidden frames) it is decoded once more. Memory: one frame and what is shown.
-    A clip that breaks off is used when at least half of the length that it claims decodes,
-    and as many frames as `preparation` asks for. Raises like `open_frame`.
+    There is no seeking: the clip is decoded from start to end, and the decoded frames define
+    it. Its packets only predict which frames to keep; if they were wrong (a broken tail, hidden
+    frames), it is decoded a second time. Memory: one frame and the encoded ones. A truncated
+    clip is used if at least half of its claimed length decodes, and as many frames as
+    `preparation` asks for. Raises like `open_frame`.
     """
-    expected = chosen(_promised(path, limits), preparation)
-    reel = _Reel(path, limits, frozenset(expected), encode)
-    found = chosen(reel.play(), preparation)
-    if not found:
+    predicted = chosen(_predicted_timeline(path, limits), preparation)
+    reel = _Reel(path, limits, frozenset(predicted), encode)
+    indices = chosen(reel.play(), preparation)
+    if not indices:
         raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
     reel.check_whole(preparation)
-    if not reel.kept.keys() >= set(found):
-        reel = _Reel(path, limits, frozenset(found), encode)
+    if not reel.kept.keys() >= set(indices):
+        reel = _Reel(path, limits, frozenset(indices), encode)
         reel.play()
-    return [reel.kept[index] for index in found]
+    return [reel.kept[index] for index in indices]
 
 
 @dataclass(slots=True)
 class _Reel:
-    """One pass over a clip. `kept` are the frames of the `wanted` indices, encoded; `seconds`
-    is the length that decoded, `damaged` is set where something did not.
+    """One pass over a clip.
+
+    `kept` maps the `wanted` indices to encoded frames; `seconds` is the decoded length,
+    `claimed` that of the container; `damaged` tells whether something failed to decode.
     """
 
     path: Path
@@ -94,13 +95,13 @@ class _Reel:
     damaged: bool = False
 
     def play(self) -> Timeline:
-        """Decode the clip to its end, and say when its frames are on display."""
+        """Decode the clip to its end and return the timeline of its frames."""
         stamps: list[int | None] = []
         last = 0
-        with _opened(self.path, self.limits) as container:
+        with _open_container(self.path, self.limits) as container:
             stream = _video(container)
-            self.claimed = _claimed(container)
-            for frame in self._decoded(container):
+            self.claimed = _claimed_seconds(container)
+            for frame in self._decode(container):
                 if self.frames in self.wanted:
                     aspect = stream.sample_aspect_ratio
                     picture = _picture(frame, aspect, self.limits, self.path)
@@ -108,13 +109,13 @@ class _Reel:
                 stamps.append(frame.pts)
                 last, self.frames = frame.duration or 0, self.frames + 1
                 self.limits.check_clip(self.frames, 0.0, self.path)
-            found = timeline(stamps, stream.time_base or _TICK, stream.average_rate, last)
-        self.seconds = float(found.seconds)
+            result = timeline(stamps, stream.time_base or _TICK, stream.average_rate, last)
+        self.seconds = float(result.seconds)
         self.limits.check_clip(self.frames, self.seconds, self.path)
-        return found
+        return result
 
     def check_whole(self, preparation: Preparation) -> None:
-        """Raise InvalidInput for a clip that is broken, and of which too little decodes."""
+        """Raise InvalidInput for a broken clip of which too little decodes."""
         if not self.damaged and self.seconds >= _WHOLE * self.claimed:
             return
         if self.frames < preparation.frames or self.seconds < _ENOUGH * self.claimed:
@@ -124,8 +125,8 @@ class _Reel:
             )
             raise InvalidInput(message, file=str(self.path))
 
-    def _decoded(self, container: InputContainer) -> Iterator[av.VideoFrame]:
-        """What decodes, in presentation order. Broken packets are left out."""
+    def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
+        """Decode frames in presentation order, skipping broken packets."""
         stream = _video(container)
         packets = container.demux(stream)
         while True:
@@ -138,7 +139,7 @@ class _Reel:
             except av.error.FFmpegError:
                 self.damaged = True
             try:
-                # Of a packet whose end is missing, decoders make a picture that is half grey.
+                # From a truncated packet, decoders produce a picture that is half grey.
                 if packet is None or not packet.is_corrupt:
                     frames = stream.decode(packet)
                 else:
@@ -150,36 +151,36 @@ class _Reel:
                 return
 
 
-def _promised(path: Path, limits: MediaLimits) -> Timeline:
-    """When frames will be on display, going by packets: cheap, and right for a sound clip."""
+def _predicted_timeline(path: Path, limits: MediaLimits) -> Timeline:
+    """The timeline according to the packets: cheap, and right for an undamaged clip."""
     stamps: list[int | None] = []
     last = (0, 0)
-    with _opened(path, limits) as container:
+    with _open_container(path, limits) as container:
         stream = _video(container)
-        # Where packets end too early, decoding meets the same, and says what is left.
+        # If packets end early, decoding fails at the same place and reports it.
         with suppress(av.error.FFmpegError):
             for packet in container.demux(stream):
                 if packet.size and not packet.is_discard:
                     stamps.append(packet.pts)
                     last = max(last, (packet.pts or 0, packet.duration or 0))
                     limits.check_clip(len(stamps), 0.0, path)
-        found = timeline(stamps, stream.time_base or _TICK, stream.average_rate, last[1])
-    limits.check_clip(len(stamps), float(found.seconds), path)
-    return found
+        result = timeline(stamps, stream.time_base or _TICK, stream.average_rate, last[1])
+    limits.check_clip(len(stamps), float(result.seconds), path)
+    return result
 
 
 @contextmanager
-def _opened(path: Path, limits: MediaLimits) -> Iterator[InputContainer]:
+def _open_container(path: Path, limits: MediaLimits) -> Iterator[InputContainer]:
     opened(path, limits.clip_bytes).close()
     try:
         with av.open(str(path), options=_OPTIONS) as container:
             stream = _video(container)
             limits.check_size(stream.width, stream.height, limits.frame_pixels, path)
-            seen = _width(stream.width, stream.sample_aspect_ratio)
-            limits.check_size(seen, stream.height, limits.frame_pixels, path)
-            # The header is only a claim: the decoder holds frames to the same bound.
+            width = _width(stream.width, stream.sample_aspect_ratio)
+            limits.check_size(width, stream.height, limits.frame_pixels, path)
+            # The header may be wrong, so the decoder enforces the same limit on frames.
             stream.codec_context.options = {"max_pixels": str(limits.frame_pixels)}
-            # Several clips are decoded at once: threads for each would only hold more frames.
+            # Clips are decoded in parallel: threads within one would only hold more frames.
             stream.thread_count = 1
             yield container
     except InvalidInput as error:
@@ -189,15 +190,15 @@ def _opened(path: Path, limits: MediaLimits) -> Iterator[InputContainer]:
 
 
 def _video(container: InputContainer) -> VideoStream:
-    """The first stream of moving pictures: covers of sound files are streams of video too."""
+    """The first video stream that is not the cover picture of a sound file."""
     for stream in container.streams.video:
         if not stream.disposition & Disposition.attached_pic:
             return stream
     raise InvalidInput("the clip has no video stream")
 
 
-def _claimed(container: InputContainer) -> float:
-    """The length in seconds that the container claims, 0 where it claims none."""
+def _claimed_seconds(container: InputContainer) -> float:
+    """The length in seconds that the container claims, 0 if it claims none."""
     stream = _video(container)
     if stream.duration and stream.time_base:
         return float(stream.duration * stream.time_base)
@@ -205,30 +206,30 @@ def _claimed(container: InputContainer) -> float:
 
 
 def _width(coded: int, aspect: Fraction | None) -> int:
-    """How many square pixels wide a frame of `coded` pixels of this aspect is."""
+    """The width in square pixels of a frame of `coded` pixels with this aspect ratio."""
     return max(1, round(coded * aspect)) if aspect else coded
 
 
 def _picture(
     frame: av.VideoFrame, aspect: Fraction | None, limits: MediaLimits, path: Path
 ) -> Image.Image:
-    """The frame as people see it: RGB, its pixels square, turned as its container says.
+    """The frame as displayed: RGB, with square pixels, rotated as its container says.
 
-    A few bytes of a container can ask for a picture of any size, so it is measured before it is
-    made. Raises InvalidInput when it is too large.
+    A few bytes of a container can demand a picture of any size, so its size is checked first.
+    Raises InvalidInput if it is too large.
     """
     size = _width(frame.width, aspect), frame.height
     limits.check_size(*size, limits.frame_pixels, path)
-    limits.check_size(*_turned(*size, frame.rotation), limits.frame_pixels, path)
+    limits.check_size(*_rotated_size(*size, frame.rotation), limits.frame_pixels, path)
     image = Image.fromarray(frame.to_ndarray(format="rgb24"))
     if image.size != size:
         image = image.resize(size)
-    # Counter-clockwise in both.
+    # Both libraries count degrees counter-clockwise.
     return image.rotate(frame.rotation, expand=True) if frame.rotation else image
 
 
-def _turned(width: int, height: int, degrees: int) -> tuple[int, int]:
-    """Width and height of the upright box about a picture that is turned."""
+def _rotated_size(width: int, height: int, degrees: int) -> tuple[int, int]:
+    """Width and height of the upright bounding box of a rotated picture."""
     across, along = abs(cos(radians(degrees))), abs(sin(radians(degrees)))
     return round(width * across + height * along), round(width * along + height * across)
 
@@ -236,22 +237,22 @@ def _turned(width: int, height: int, degrees: int) -> tuple[int, int]:
 def _frame(
     container: InputContainer, moment: Moment, limits: MediaLimits, path: Path
 ) -> Image.Image:
-    wanted = 0.0
+    seconds = 0.0
     stream = _video(container)
     if moment is Moment.MIDDLE and container.duration:
-        wanted = container.duration / av.time_base / 2
+        seconds = container.duration / av.time_base / 2
         container.seek(container.duration // 2)
-    found = _at(container.decode(stream), wanted)
-    if found is None:
+    frame = _frame_at(container.decode(stream), seconds)
+    if frame is None:
         raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
-    return _picture(found, stream.sample_aspect_ratio, limits, path)
+    return _picture(frame, stream.sample_aspect_ratio, limits, path)
 
 
-def _at(frames: Iterator[av.VideoFrame], wanted: float) -> av.VideoFrame | None:
-    """The first frame at `wanted` seconds or later, else the last one before."""
+def _frame_at(frames: Iterator[av.VideoFrame], seconds: float) -> av.VideoFrame | None:
+    """The first frame at `seconds` or later, else the last one before."""
     last = None
     for frame in islice(frames, _FRAMES_DECODED):
         last = frame
-        if (frame.time or 0.0) >= wanted:
+        if (frame.time or 0.0) >= seconds:
             break
     return last

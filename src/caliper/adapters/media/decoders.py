@@ -1,4 +1,4 @@
-"""Decoding off the event loop: a few threads, and each file once."""
+"""Decoding off the event loop: in a few threads, and each file once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ Result = TypeVar("Result")
 
 
 class Decoders:
-    """Threads that decode, and the images that they made last.
+    """A thread pool for decoding, with an LRU cache of the decoded images.
 
-    Pillow and FFmpeg let go of the interpreter while they work, so threads use as many cores
-    as processes would, without their memory. At most twice as many files as there are threads
-    are open or in memory: who comes later waits. A file that is asked for again while it is
-    decoded, or kept, is not decoded again.
+    Pillow and FFmpeg release the GIL, so threads use as many cores as processes would, with
+    less memory. At most two files per thread are open or in memory; further ones wait. A file
+    that is cached, or being decoded, is not decoded again.
     """
 
     def __init__(self, options: DecoderOptions | None = None) -> None:
@@ -29,34 +28,34 @@ class Decoders:
         self.limits = options.limits
         self._threads = ThreadPoolExecutor(options.workers, thread_name_prefix="caliper-media")
         self._places = asyncio.Semaphore(2 * options.workers)
-        self._shelf: LRUCache[Hashable, tuple[Image, ...]] = LRUCache(options.cache_bytes, _size)
-        self._under_way: dict[Hashable, asyncio.Task[tuple[Image, ...]]] = {}
+        self._cache: LRUCache[Hashable, tuple[Image, ...]] = LRUCache(options.cache_bytes, _size)
+        self._tasks: dict[Hashable, asyncio.Task[tuple[Image, ...]]] = {}
 
     async def images(
         self, key: Hashable, make: Callable[[], Awaitable[list[Image]]]
     ) -> tuple[Image, ...]:
-        """The images that stand for `key`: kept ones, those that are being made, or what
-        `make` gives, which is called when there is room.
+        """The images for `key`: from the cache, from a decoding in progress, or from `make`.
 
-        Raises what `make` raises; a failure is not kept. Who stops waiting stops nobody else.
+        `make` is called when there is room. Raises what `make` raises; failures are not cached.
+        Cancelling one caller does not affect the others.
         """
-        kept = self._shelf.get(key)
-        if kept is not None:
-            return kept
-        task = self._under_way.get(key)
+        cached = self._cache.get(key)
+        if cached is not None:
+            return cached
+        task = self._tasks.get(key)
         if task is None:
             task = asyncio.create_task(self._make(key, make))
-            self._under_way[key] = task
+            self._tasks[key] = task
             task.add_done_callback(lambda done: self._done(key, done))
         return await asyncio.shield(task)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """What `work` gives, done in one of the threads."""
+        """Run `work` in one of the threads and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def close(self) -> None:
-        """Stop: what is waiting is given up, what is being decoded ends by itself."""
-        for task in self._under_way.values():
+        """Cancel waiting files; those being decoded end by themselves."""
+        for task in self._tasks.values():
             task.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -65,14 +64,14 @@ class Decoders:
     ) -> tuple[Image, ...]:
         async with self._places:
             images = tuple(await make())
-        if _size(images) <= self._shelf.maxsize:
-            self._shelf[key] = images
+        if _size(images) <= self._cache.maxsize:
+            self._cache[key] = images
         return images
 
     def _done(self, key: Hashable, task: asyncio.Task[tuple[Image, ...]]) -> None:
-        del self._under_way[key]
+        del self._tasks[key]
         if not task.cancelled():
-            # Seen, even where everybody who waited has gone.
+            # Mark it as retrieved, even if all callers are gone.
             task.exception()
 
 

@@ -1,4 +1,4 @@
-"""What a captioning model is shown of the files in a folder."""
+"""The images that a captioning model is shown for the files in a folder."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from caliper.ports.models import Image
 
 @dataclass(frozen=True, slots=True)
 class MediaFolder:
-    """ports.media.Media over a folder whose files do not change while it is used."""
+    """Implements ports.media.Media for a folder whose files do not change during use."""
 
     root: Path
     decoders: Decoders
     preparation: Preparation
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
-        """Each file decoded once, by the decoders. Raises as the port says."""
-        found: list[Image] = []
+        """Prepare the files, each decoded once. Raises as the port says."""
+        prepared_images: list[Image] = []
         for name in paths:
-            found += await self._images(name)
-        return found
+            prepared_images += await self._images(name)
+        return prepared_images
 
     async def _images(self, name: str) -> tuple[Image, ...]:
         async def make() -> list[Image]:

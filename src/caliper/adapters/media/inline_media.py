@@ -1,4 +1,4 @@
-"""Pictures and clips that come as bytes, from a caller or the object store."""
+"""Pictures and clips given as bytes, by a caller or from the object store."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from caliper.core.preparation import Preparation
 from caliper.ports.models import Image
 
 Fetch = Callable[[int], Awaitable[bytes]]
-"""Gives bytes of which there may be so many at most. Raises InvalidInput for more."""
+"""Fetches at most the given number of bytes. Raises InvalidInput if there are more."""
 
 
 @dataclass(frozen=True, slots=True)
 class InlineMedia:
-    """Bytes as `prepare.prepared` would give their files."""
+    """Prepares bytes as `preparation.prepared` prepares files."""
 
     decoders: Decoders
     preparation: Preparation
 
     async def images(self, digest: str, name: str, fetch: Fetch) -> Sequence[Image]:
-        """The images of the bytes with that SHA-256, which are fetched only when there is room
-        for them, and not where their images are still kept.
+        """The images of the bytes whose SHA-256 is `digest`.
 
-        Only the ending of `name` counts: it tells clips from pictures. Raises InvalidInput for
-        what cannot be decoded or is too large, and what `fetch` raises.
+        The bytes are fetched only when there is room for them, and not if their images are
+        cached. Only the suffix of `name` counts: it tells clips from pictures. Raises
+        InvalidInput for media that cannot be decoded or are too large, and what `fetch` raises.
         """
         ending = name.rpartition(".")[2].lower()
 

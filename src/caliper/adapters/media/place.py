@@ -1,4 +1,4 @@
-"""Where media lie: names in a dataset become files in the media folder, and nowhere else."""
+"""Resolves media names of a dataset to files in the media folder, never outside it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from caliper.core.errors import InvalidInput, MediaMissing
 def find(root: Path, name: str) -> Path:
     """The file that a dataset calls `name`, below the media folder `root`.
 
-    Raises InvalidInput for an absolute path, one with `..`, and one that a symbolic link
-    leads out of the folder; MediaMissing when no file is there, as of no name that the file
-    system cannot write.
+    Raises InvalidInput for an absolute path, one with `..`, and one that leaves the folder
+    through a symbolic link; MediaMissing if there is no such file, or if the file system cannot
+    represent its name.
     """
     parts = PurePosixPath(name).parts
     if not parts or "\0" in name or PurePosixPath(name).is_absolute() or ".." in parts:
@@ -22,7 +22,7 @@ def find(root: Path, name: str) -> Path:
     try:
         file = Path(os.path.realpath(folder.joinpath(*parts)))
     except UnicodeEncodeError:
-        # A lone surrogate: somebody's broken JSON may spell it.
+        # A lone surrogate, from broken JSON in a dataset.
         raise MediaMissing(f"no file {name!r} in the media folder {root}") from None
     if not file.is_relative_to(folder):
         raise InvalidInput(f"a symbolic link leads out of the media folder: {name!r}")

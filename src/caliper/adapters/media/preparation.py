@@ -1,4 +1,4 @@
-"""What a captioning model is shown of a file: a picture, or frames of a clip."""
+"""The images that a captioning model is shown for a file: a picture, or frames of a clip."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ else:
 
 
 def prepared(path: Path, preparation: Preparation, limits: MediaLimits) -> list[Image]:
-    """The images of a file, whose ending tells clips from pictures.
+    """The images of a file, whose suffix tells clips from pictures.
 
-    Raises MediaMissing when there is no file, InvalidInput for what cannot be decoded or is
-    too large.
+    Raises MediaMissing if there is no file, InvalidInput if it cannot be decoded or is too
+    large.
     """
     encode = partial(images.encode, preparation=preparation)
     if path.suffix.lower() in CLIPS:
-        found = clips.shown_frames(path, preparation, limits, encode)
+        encoded = clips.shown_frames(path, preparation, limits, encode)
     else:
-        found = [encode(images.open_image(path, limits, preparation.longest))]
-    return [Image(data, "image/jpeg") for data in found]
+        encoded = [encode(images.open_image(path, limits, preparation.longest))]
+    return [Image(data, "image/jpeg") for data in encoded]
 
 
 def prepared_bytes(
     data: bytes, name: str, preparation: Preparation, limits: MediaLimits
 ) -> list[Image]:
-    """What `prepared` gives of a file of these bytes; only the ending of `name` counts.
+    """Like `prepared`, for the bytes of a file; only the suffix of `name` counts.
 
-    Raises InvalidInput naming it.
+    Raises InvalidInput naming `name`.
     """
     ending = PurePath(name).suffix.lower()
-    # Clips are opened by their path: the decoder seeks in them.
+    # Clips are opened by path, since the decoder seeks in them.
     file = f"clip{ending}" if ending in CLIPS else "picture"
     with TemporaryDirectory(prefix="caliper-") as folder:
         path = Path(folder, file)
@@ -50,6 +50,6 @@ def prepared_bytes(
         try:
             return prepared(path, preparation, limits)
         except InvalidInput as error:
-            # Where it lay for a moment helps nobody.
+            # The temporary folder means nothing to the caller.
             message = error.message.replace(f"{folder}/", "")
             raise InvalidInput(message, file=name) from error

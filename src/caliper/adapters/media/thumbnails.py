@@ -1,4 +1,4 @@
-"""Small JPEG pictures of what a dataset's samples are about, for reports."""
+"""JPEG thumbnails of a dataset's media, for reports."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Thumbnails:
-    """Thumbnails of the pictures and clips below the media folder `root`."""
+    """Makes thumbnails of the pictures and clips below the media folder `root`."""
 
     root: Path
     limits: MediaLimits = field(default_factory=MediaLimits)
 
     def jpeg(self, name: str, longest: int = 256) -> bytes | None:
-        """JPEG bytes, at most `longest` pixels a side; None when `load` would raise."""
+        """JPEG bytes, at most `longest` pixels per side; None if `load` would raise."""
         try:
             return self.load(name, longest)
         except (MediaMissing, InvalidInput):
             return None
 
     def load(self, name: str, longest: int = 256) -> bytes:
-        """Like `jpeg`, and says why there is none. `name` is the path the dataset gives.
+        """Make the thumbnail of `name`, a path in the dataset; of a clip, its middle frame.
 
-        A clip gives its middle frame. Raises MediaMissing when no file is there,
-        InvalidInput when it cannot be used or lies outside the media folder.
+        Raises MediaMissing if there is no such file, InvalidInput if it cannot be used or is
+        outside the media folder.
         """
         path = find(self.root, name)
         if PurePath(name).suffix.lower() in CLIPS:

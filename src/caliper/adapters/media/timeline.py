@@ -1,16 +1,17 @@
-"""Which frames of a clip are shown: arithmetic of indices over presentation times.
+"""Selects the frames of a clip to show: arithmetic of indices over presentation times.
 
-Frames are counted from 0 in the order in which they are presented. Frame i is on display from
-s_i, where s_0 = 0, until the next one's start, and the last until the clip's length L. With N
-`frames` and F `fps` the clip is looked at, in seconds, at
+Frames are numbered from 0 in presentation order. Frame i is on display from s_i, where s_0 = 0,
+until the next frame's start, the last one until the clip's length L. With N `frames` and F `fps`
+the clip is sampled, in seconds, at
 
     without fps:  T_k = (2k + 1) L / 2N    k = 0 ... N - 1              the middle of N equal parts
     with fps:     T_k = (2k + 1) / 2F      k = 0 ... ceil(LF - 1/2) - 1   all that are below L
 
-and shown are the frames on display at these instants: i_k is the largest i with s_i <= T_k. A
-frame is shown once, however many instants it is on display for. Where fps would give more than N
-instants or none, N or one are taken as without it; a clip with no more frames than instants is
-shown whole. At a constant rate, with n frames, the first formula is i_k = floor((2k + 1) n / 2N).
+and the frames on display at these instants are shown: i_k is the largest i with s_i <= T_k. Each
+frame is shown once, even if it is on display at several instants. If fps gives more than N
+instants, or none, then N instants, or one, are taken as without fps. A clip with no more frames
+than instants is shown whole. At a constant rate, with n frames, the first formula becomes
+i_k = floor((2k + 1) n / 2N).
 
 Everything is exact: integers and Fractions.
 """
@@ -27,13 +28,14 @@ from statistics import median_low
 from caliper.core.preparation import Preparation
 
 _USUAL_RATE = Fraction(25)
-"""Frames a second where nothing tells: neither stamps nor container."""
+"""Frames per second if neither time stamps nor container tell the rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """When frames are on display, in units of `unit` seconds: `starts` rises from 0, and the
-    last frame stays until `length`.
+    """When frames are on display, in units of `unit` seconds.
+
+    `starts` rises from 0; the last frame stays until `length`.
     """
 
     starts: Sequence[int]
@@ -47,7 +49,7 @@ class Timeline:
 
 
 def chosen(timeline: Timeline, preparation: Preparation) -> tuple[int, ...]:
-    """The indices of the frames to show, rising. None for a clip without frames."""
+    """The indices of the frames to show, ascending; empty for a clip without frames."""
     count, numerator, denominator = _instants(timeline, preparation)
     if len(timeline.starts) <= count:
         return tuple(range(len(timeline.starts)))
@@ -57,11 +59,11 @@ def chosen(timeline: Timeline, preparation: Preparation) -> tuple[int, ...]:
 
 
 def _instants(timeline: Timeline, preparation: Preparation) -> tuple[int, int, int]:
-    """How many T_k there are, and the quotient p / q in T_k = (2k + 1) p / 2q units."""
+    """The number of instants T_k, and p and q in T_k = (2k + 1) p / 2q units."""
     most = preparation.frames
     if preparation.fps is not None:
         p, q = (1 / (preparation.fps * timeline.unit)).as_integer_ratio()
-        # Rounded up: ceil(a / b) is -(-a // b).
+        # ceil(a / b) is -(-a // b).
         count = -((p - 2 * timeline.length * q) // (2 * p))
         if 1 <= count <= most:
             return count, p, q
@@ -72,31 +74,30 @@ def _instants(timeline: Timeline, preparation: Preparation) -> tuple[int, int, i
 def timeline(
     stamps: Sequence[int | None], tick: Fraction, rate: Fraction | None = None, last: int = 0
 ) -> Timeline:
-    """When the frames with these time stamps, in presentation order, are on display.
+    """The timeline of frames with these time stamps, in presentation order.
 
-    `stamps` count ticks of `tick` seconds; None where a frame has none. `rate` is what the
-    container says of frames a second, `last` for how many ticks it says that the last frame
-    stays, 0 for nothing said.
+    `stamps` count ticks of `tick` seconds; None for a frame without one. `rate` is the
+    container's frames per second, `last` its duration of the last frame in ticks, 0 if unknown.
 
-    Decoders give frames in presentation order, whatever their stamps: stamps that do not rise
-    (AVI writes those of B-frames in decoding order) are sorted. Frames without a stamp, and
+    Decoders return frames in presentation order, whatever their stamps, so stamps that do not
+    rise (AVI writes those of B-frames in decoding order) are sorted. Frames without a stamp, and
     all but the first of those that share one, are spread evenly until the next stamp. The last
-    frame stays for `last`, else for the median distance of frames. Stamps that a constant
-    rate gives when it is rounded to ticks stand for that rate: so a clip gives the same frames
-    in a container of milliseconds as in one of exact times.
+    frame stays for `last`, else for the median distance of frames. Stamps that equal a constant
+    rate rounded to ticks are replaced by that rate, so that a clip gives the same frames in a
+    container with milliseconds as in one with exact times.
     """
-    starts, step = _repaired(stamps, tick, rate)
+    starts, step = _repair(stamps, tick, rate)
     last = last if last > 0 else max(1, round(step))
-    for told in (rate, _fitted(starts, tick)):
-        if told and _is_constant(starts, last, 1 / (told * tick)):
-            return Timeline(range(len(starts)), len(starts), 1 / told)
+    for constant in (rate, _fit_rate(starts, tick)):
+        if constant and _is_constant(starts, last, 1 / (constant * tick)):
+            return Timeline(range(len(starts)), len(starts), 1 / constant)
     return Timeline(starts, starts[-1] + last if starts else 0, tick)
 
 
-def _repaired(
+def _repair(
     stamps: Sequence[int | None], tick: Fraction, rate: Fraction | None
 ) -> tuple[list[int], Fraction]:
-    """Starts that never fall, from 0, and the usual distance of two frames in ticks."""
+    """Starts in ascending order from 0, and the usual distance of two frames in ticks."""
     known = iter(sorted(stamp for stamp in stamps if stamp is not None))
     anchors: list[tuple[int, int]] = []
     for place, stamp in enumerate(stamps):
@@ -131,18 +132,18 @@ def _usual_step(
     return 1 / ((rate or _USUAL_RATE) * tick)
 
 
-def _fitted(starts: Sequence[int], tick: Fraction) -> Fraction | None:
-    """The constant rate that leads from the first start to the last."""
+def _fit_rate(starts: Sequence[int], tick: Fraction) -> Fraction | None:
+    """The constant rate between the first start and the last."""
     if len(starts) < 2 or starts[-1] <= 0:
         return None
     return Fraction(len(starts) - 1) / (starts[-1] * tick)
 
 
 def _is_constant(starts: Sequence[int], last: int, step: Fraction) -> bool:
-    """Whether frames `step` ticks apart would have these starts, but for rounding.
+    """Whether frames `step` ticks apart would have these starts, up to rounding.
 
-    The stamps of two frames are wrong by half a tick each, and the fitted step by as much;
-    where a tick is long beside a frame, stamps are not rounded.
+    Each of two stamps may be off by half a tick, and the fitted step by as much; stamps whose
+    tick is long compared with a frame are not rounded.
     """
     tolerance = min(Fraction(3, 2), step / 4) * step.denominator
     distance, ticks = step.numerator, step.denominator

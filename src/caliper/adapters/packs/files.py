@@ -1,11 +1,11 @@
-"""Prompt packs in files: the one that Caliper ships, and a team's own.
+"""Prompt packs in files: the one that ships with Caliper, and a team's own.
 
-A pack is a folder with one folder a benchmark; `<benchmark>/prompts/<template>.yaml` is the
+A pack is a folder with one folder per benchmark; `<benchmark>/prompts/<template>.yaml` is the
 template `<benchmark>/<template>`, a mapping of
 
-    source: Fig. A3      where the words come from: a figure of a paper, or Caliper
+    source: Fig. A3      the origin of the text: a figure of a paper, or Caliper
     system: ...          optional
-    user: ...            may hold {gaps}
+    user: ...            may contain {gaps}
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SUFFIX = ".yaml"
 
 
 class FilePack:
-    """A PromptPack that is read whole when it is made, so that its digest cannot drift."""
+    """A PromptPack that is read completely on creation, so that its digest cannot drift."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class FilePack:
         root: Traversable,
         plugins: Mapping[str, Traversable] = MappingProxyType({}),
     ) -> None:
-        """`plugins` are folders of templates by benchmark, which add to those of `root`.
+        """`plugins` maps benchmarks to folders of templates that are added to those of `root`.
 
-        Raises InvalidInput naming the file and, where it can, the line and key.
+        Raises InvalidInput naming the file and, if known, the line and key.
         """
         self._name, self._root = name, root
         self._own = {template: _read(file) for template, file in _files(_folders(root))}
@@ -57,13 +57,13 @@ class FilePack:
     def digest(self) -> str:
         """SHA-256 over the canonical JSON of all templates, sources included.
 
-        Those of plug-ins do not count, so that a run means the same beside whatever is installed:
-        the version of their package is a setting of their benchmark.
+        Templates of plug-ins do not count, so that installing one changes no other run: the
+        version of a plug-in's package is a setting of its benchmark.
         """
         return digest({name: asdict(template) for name, template in self._own.items()})
 
     def template(self, name: str) -> Template:
-        """The template `<benchmark>/<template>`. Raises UnknownName with the file it lacks."""
+        """The template `<benchmark>/<template>`. Raises UnknownName with the missing file."""
         if name not in self._templates:
             benchmark, _, stem = name.partition("/")
             file = f"{self._root}/{benchmark}/prompts/{stem}{_SUFFIX}"
@@ -82,15 +82,15 @@ def shipped_pack() -> FilePack:
 
 
 def folder_pack(folder: Path) -> FilePack:
-    """A team's own pack. It stands for itself: a template it lacks is not filled in from ours.
+    """A team's own pack. A template that it lacks is not taken from ours.
 
-    Raises InvalidInput when `folder` is none, or holds no or broken templates.
+    Raises InvalidInput if `folder` is not a folder, or its templates are missing or broken.
     """
     if not folder.is_dir():
         raise InvalidInput("no such folder of prompt templates", file=str(folder))
     if not any(_files(_folders(folder))):
-        wanted = f"<benchmark>/prompts/<template>{_SUFFIX}"
-        raise InvalidInput(f"no prompt templates here; expected {wanted}", file=str(folder))
+        expected = f"<benchmark>/prompts/<template>{_SUFFIX}"
+        raise InvalidInput(f"no prompt templates here; expected {expected}", file=str(folder))
     return FilePack(folder.resolve().name, folder)
 
 
@@ -99,7 +99,7 @@ def _folders(root: Traversable) -> dict[str, Traversable]:
 
 
 def _files(folders: Mapping[str, Traversable]) -> Iterator[tuple[str, Traversable]]:
-    """Every (template name, file) in folders of benchmarks, in the order of names."""
+    """Every (template name, file) in the benchmarks' folders, ordered by name."""
     for benchmark, prompts in folders.items():
         if prompts.is_dir():
             for file in sorted(prompts.iterdir(), key=lambda entry: entry.name):
@@ -117,7 +117,7 @@ def _read(file: Traversable) -> Template:
 
 def _mapping(file: Traversable) -> dict[Any, Any]:
     try:
-        written = yaml.safe_load(file.read_bytes().decode("utf-8"))
+        document = yaml.safe_load(file.read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not UTF-8 at byte {error.start}", file=str(file)) from error
     except OSError as error:
@@ -127,15 +127,15 @@ def _mapping(file: Traversable) -> dict[Any, Any]:
         problem = getattr(error, "problem", None) or getattr(error, "reason", "cannot be read")
         line = mark.line + 1 if mark else None
         raise InvalidInput(f"not YAML: {problem}", file=str(file), line=line) from error
-    if not isinstance(written, dict):
+    if not isinstance(document, dict):
         raise InvalidInput(f"expected a mapping of {', '.join(_KEYS)}", file=str(file))
-    return written
+    return document
 
 
-def _texts(file: Traversable, written: dict[Any, Any]) -> dict[str, str]:
-    for key, value in written.items():
+def _texts(file: Traversable, document: dict[Any, Any]) -> dict[str, str]:
+    for key, value in document.items():
         if key not in _KEYS:
             raise UnknownName("key", str(key), _KEYS, file=str(file))
         if not isinstance(value, str):
             raise InvalidInput(f"expected text, found {value!r:.60}", file=str(file), field=key)
-    return written
+    return document

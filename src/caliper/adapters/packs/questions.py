@@ -1,4 +1,4 @@
-"""Questions with known answers, as a benchmark's own files hold them."""
+"""Questions with known answers, from a benchmark's own files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from caliper.benchmarks.registry import benchmark, resources
 
 @cache
 def questions_of(name: str, file: str) -> tuple[Mapping[str, Any], ...]:
-    """The questions of `anchors.yaml` or `canary.yaml` of a benchmark; none without such a file, or
-    where the benchmark plans none.
+    """The questions in a benchmark's `anchors.yaml` or `canary.yaml`.
+
+    Empty if there is no such file, or the benchmark plans no check questions.
     """
     path = files(resources(name)) / file
     if benchmark(name).check_question is None or not path.is_file():
@@ -25,7 +26,7 @@ def questions_of(name: str, file: str) -> tuple[Mapping[str, Any], ...]:
 
 
 def planned(name: str, question: Mapping[str, Any], settings: Settings) -> CheckQuestion:
-    """One of these questions, planned."""
+    """Plan one of these questions. Raises LookupError if the benchmark plans none."""
     check_question = benchmark(name).check_question
     if check_question is None:
         raise LookupError(f"{name} has no questions with known answers")

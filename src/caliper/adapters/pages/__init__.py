@@ -1,1 +1,1 @@
-"""report.html: templates and what fills them."""
+"""report.html and the pages of a server, rendered from templates."""

@@ -1,4 +1,4 @@
-"""Geometry of the bar charts: a figure's place on a scale, in per cent of the width."""
+"""Geometry of the bar charts: positions on a scale, in percent of the width."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from caliper.core.report import Estimate
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS = 4
-# Per cents that reach this far are shown against all of the hundred.
+# A scale that reaches this far is extended to 100.
 _NEARLY_ALL = 40.0
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """An axis from `low` to `high` that shows zero; `ticks` are round numbers on it."""
+    """An axis from `low` to `high` that includes zero; `ticks` are round numbers."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def place(self, value: float) -> float:
-        """Where `value` stands, in per cent of the width, no further than the ends."""
+        """The position of `value` in percent of the width, clamped to the ends."""
         share = (value - self.low) / (self.high - self.low)
         return round(100 * min(1.0, max(0.0, share)), 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar and its whisker, in per cent of the width; no whisker without an interval."""
+    """A bar and its whisker in percent of the width; no whisker without an interval."""
 
     start: float
     width: float
@@ -39,7 +39,7 @@ class Bar:
 
 
 def scale(estimates: Iterable[Estimate]) -> Scale | None:
-    """The axis on which all of these fit, whiskers included; None when there is no data."""
+    """The axis that fits all estimates, whiskers included; None without data."""
     reach = [
         number
         for estimate in estimates
@@ -64,7 +64,7 @@ def _round_step(least: float) -> float:
 
 
 def bar(estimate: Estimate, on: Scale) -> Bar | None:
-    """The bar from zero to the value; None when there is no data."""
+    """The bar from zero to the value; None without data."""
     if estimate.value is None:
         return None
     zero, end = on.place(0.0), on.place(estimate.value)

@@ -1,4 +1,4 @@
-"""Several runs beside the first as a page: differences with whiskers, and what flipped."""
+"""The comparison page: several runs against the first, with differences and flips."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import Against, Comparison, Part
 
 PICTURES = 20_000_000
-"""The most bytes of pictures on a page, as JPEG in base64."""
+"""The most bytes of pictures on a page, as base64 JPEG."""
 _PICTURES = 2
-# Longest caption and explanation, in characters: a page is for looking.
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Some figures of a benchmark: a label and a difference a row."""
+    """Some figures of a benchmark: one (label, difference) per row."""
 
     title: str
     rows: tuple[tuple[str, Difference], ...]
 
 
 def sections(candidate: Against) -> list[Section]:
-    """The headlines, and each benchmark's own first table; none without a benchmark in common.
+    """The headlines and each benchmark's first table; empty without a common benchmark.
 
     A run that was cut short may have no headline figure yet.
     """
@@ -54,26 +53,25 @@ def _section(part: Part) -> Section:
 
 
 def render_comparison(
-    found: Comparison, thumbnail: Thumbnail, room: int = PICTURES, **around: Any
+    comparison: Comparison, thumbnail: Thumbnail, room: int = PICTURES, **around: Any
 ) -> str:
-    """The page as text. Captions and replies are untrusted: templates escape them. `around` is
-    what `page.render` takes besides: where the page is a server's.
+    """Render the page. Captions and replies are untrusted: the templates escape them.
 
-    Pictures are left out from the end where they take more than `room` bytes, and the page says
-    so.
+    `around` are further values for `page.render`, set when a server renders the page. Pictures
+    that do not fit in `room` bytes are left out, and the page says so.
     """
     album = _Album(thumbnail, room)
-    names = found.names
+    names = comparison.names
     candidates = [
         _candidate(name, candidate, album)
-        for name, candidate in zip(names[1:], found.candidates, strict=True)
+        for name, candidate in zip(names[1:], comparison.candidates, strict=True)
     ]
     return render(
         "compare.html",
         base=names[0],
         candidates=candidates,
-        stuffing=list(filter(None, map(wording.stuffed_side, names, found.sides))),
-        unfinished=[side for side in found.sides if side.state is not RunState.COMPLETE],
+        stuffing=list(filter(None, map(wording.stuffed_side, names, comparison.sides))),
+        unfinished=[side for side in comparison.sides if side.state is not RunState.COMPLETE],
         pictures_left_out=album.left_out,
         axis_of=_axis,
         dimensions_of=wording.dimensions,
@@ -84,7 +82,7 @@ def render_comparison(
 
 
 class _Album:
-    """Pictures as data URIs, as long as there is room."""
+    """Pictures as data URIs, as long as `room` bytes allow."""
 
     def __init__(self, thumbnail: Thumbnail, room: int) -> None:
         self._thumbnail, self._room = thumbnail, room
@@ -112,7 +110,7 @@ class _Card:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _CandidateView:
     name: str
     against: Against
     alike: bool
@@ -121,10 +119,10 @@ class _Shown:
     directions: tuple[tuple[str, int, tuple[_Card, ...]], ...]
 
 
-def _candidate(name: str, candidate: Against, album: _Album) -> _Shown:
+def _candidate(name: str, candidate: Against, album: _Album) -> _CandidateView:
     flips = candidate.flips
     directions = (("worse", flips.worse, False), ("better", flips.better, True))
-    return _Shown(
+    return _CandidateView(
         name,
         candidate,
         not unlike(candidate.differing),
@@ -147,12 +145,12 @@ def _card(flip: Flip, album: _Album) -> _Card:
 
 
 def _axis(section: Section) -> charts.Scale | None:
-    return charts.scale(_estimate(found) for _, found in section.rows)
+    return charts.scale(_estimate(difference) for _, difference in section.rows)
 
 
-def _estimate(found: Difference) -> Estimate:
-    return Estimate(found.value, found.low, found.high, found.method)
+def _estimate(difference: Difference) -> Estimate:
+    return Estimate(difference.value, difference.low, difference.high, difference.method)
 
 
-def _is_clear(found: Difference) -> bool:
-    return found.adjusted is not None and found.adjusted < LEVEL
+def _is_clear(difference: Difference) -> bool:
+    return difference.adjusted is not None and difference.adjusted < LEVEL

@@ -1,4 +1,4 @@
-"""A leaderboard as a page: one file that needs nothing else."""
+"""The leaderboard page: one self-contained file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from caliper.analysis.leaderboard import Board
 
 
 def render_leaderboard(boards: Sequence[Board]) -> str:
-    """The page as text: a table and bars with whiskers for every board."""
+    """Render the page: a table and bars with whiskers for every board."""
     return render(
         "leaderboard.html",
         boards=boards,

@@ -1,4 +1,4 @@
-"""The pages of a server: runs, one run, its samples, and what went wrong."""
+"""The pages of a server: the runs, a run, its samples, and errors."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from caliper.pipeline.store.run_record import Evaluation
 
 RUNS = ("Runs", "/")
 REFRESH = 5
-"""Seconds until the page of a run that goes on is fetched again."""
+"""Seconds between refreshes of the page of an active run."""
 PICTURES = 4
-"""The most pictures of a sample that are shown."""
-# Longest question, explanation or reply, and what is shown of a caption until it is asked for
-# whole, in characters.
+"""The most pictures shown per sample."""
+# Characters of a long caption that are shown before it is expanded.
 _GLANCE = 420
 _FILTERS = ("benchmark", "dimension", "outcome")
 
@@ -30,105 +29,109 @@ Trail = tuple[tuple[str, str], ...]
 
 
 def address(path: str, **query: str | Sequence[str]) -> str:
-    """A path of this server with a query; what is empty is left out."""
-    given = {name: value for name, value in query.items() if value}
-    # Somebody's broken JSON may have lone surrogates.
-    asked = urlencode(given, doseq=True, errors="replace")
-    return f"{path}?{asked}" if asked else path
+    """A path on this server with a query; empty values are omitted."""
+    parameters = {name: value for name, value in query.items() if value}
+    # Broken JSON in a dataset may contain lone surrogates.
+    encoded = urlencode(parameters, doseq=True, errors="replace")
+    return f"{path}?{encoded}" if encoded else path
 
 
 def trail(run: str = "", name: str = "") -> Trail:
-    """The way to a page: the list of runs, and a run if one is named."""
+    """The breadcrumbs of a page: the list of runs, and the run if one is named."""
     return (RUNS, (name, f"/runs/{run}")) if run else (RUNS,)
 
 
 Headlines = Mapping[str, Mapping[str, Estimate]]
-"""The headline figures of runs that are over, by run id and benchmark."""
+"""The headline figures of ended runs, by run id and benchmark."""
 
 
-def render_runs(found: RunsPage, headlines: Headlines, name: str, token: str) -> str:
-    """Runs, the newest first, to look at and to compare; `name` is that of the one checkpoint
-    that is listed, `token` that of this page.
+def render_runs(page: RunsPage, headlines: Headlines, name: str, token: str) -> str:
+    """Render the list of runs, newest first.
+
+    `name` restricts the list to one checkpoint; `token` is that of this page.
     """
-    ran = {part.name for each in found.evaluations for part in each.spec.benchmarks}
+    names = {part.name for run in page.evaluations for part in run.spec.benchmarks}
     return render(
         "runs.html",
         live=True,
-        runs=found.evaluations,
-        benchmarks={each: benchmark(each).title for each in benchmark_names() if each in ran},
+        runs=page.evaluations,
+        benchmarks={each: benchmark(each).title for each in benchmark_names() if each in names},
         headlines=headlines,
         name=name,
         first=address("/", name=name) if token else "",
-        next=address("/", name=name, token=found.next) if found.next else "",
+        next=address("/", name=name, token=page.next) if page.next else "",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkProgress:
-    """How far a benchmark is: how many of how many have an outcome."""
+    """How many of a benchmark's planned questions have an outcome."""
 
     title: str
     known: int
     planned: int
 
 
-def render_run(found: Evaluation, *, refreshing: bool) -> str:
-    """Where a run stands, with its figures so far. While it goes on the page is fetched again
-    by itself, unless that was stopped.
+def render_run(evaluation: Evaluation, *, refreshing: bool) -> str:
+    """Render a run's progress and its figures so far.
+
+    The page of an active run refreshes itself if `refreshing`.
     """
-    going = found.state not in OVER
-    run = found.spec.run_id
-    said = declared(found.spec)
-    parts = [_complete(part, said) for part in found.benchmarks]
+    active = evaluation.state not in OVER
+    run = evaluation.spec.run_id
+    declaration = declared(evaluation.spec)
+    parts = [_complete(part, declaration) for part in evaluation.benchmarks]
     return render(
         "run.html",
         live=True,
         trail=trail(),
-        refresh=REFRESH if going and refreshing else 0,
+        refresh=REFRESH if active and refreshing else 0,
         switch=address(f"/runs/{run}", refresh="off" if refreshing else ""),
         every=REFRESH,
-        going=going,
-        run=found,
-        whole=found.state is RunState.COMPLETE,
+        going=active,
+        run=evaluation,
+        whole=evaluation.state is RunState.COMPLETE,
         progress=[_progress(part) for part in parts],
         parts=parts,
-        spec=said.spec,
+        spec=declaration.spec,
         samples=f"/runs/{run}/samples",
         files={file: f"/runs/{run}/files/{file}" for file in FILES},
     )
 
 
 def _progress(part: BenchmarkReport) -> BenchmarkProgress:
-    known = part.coverage.scored + sum(part.coverage.unscored.values())
-    return BenchmarkProgress(part.title, known, part.coverage.planned)
+    answered = part.coverage.scored + sum(part.coverage.unscored.values())
+    return BenchmarkProgress(part.title, answered, part.coverage.planned)
 
 
-def _complete(part: BenchmarkReport, said: Report) -> BenchmarkReport:
-    """A part with models and settings, and with tables: figures that came over the wire have
-    none, and their counts are no whole numbers.
+def _complete(part: BenchmarkReport, declaration: Report) -> BenchmarkReport:
+    """Fill in what a report received over the wire lacks: tables, models and settings.
+
+    Its counts arrive as floats and become whole numbers.
     """
     if part.tables:
         return part
-    known = next(each for each in said.benchmarks if each.name == part.name)
+    declared_part = next(each for each in declaration.benchmarks if each.name == part.name)
     return replace(
         part,
-        settings=known.settings,
-        models=known.models,
-        generation=known.generation,
+        settings=declared_part.settings,
+        models=declared_part.models,
+        generation=declared_part.generation,
         tables=_tables(part),
-        estimates={path: _counted(path, found) for path, found in part.estimates.items()},
+        estimates={path: _whole_count(path, estimate) for path, estimate in part.estimates.items()},
     )
 
 
-def _counted(path: Path, found: Estimate) -> Estimate:
-    if path[-1].startswith("n_") and found.value is not None:
-        return Estimate(int(found.value))
-    return found
+def _whole_count(path: Path, estimate: Estimate) -> Estimate:
+    if path[-1].startswith("n_") and estimate.value is not None:
+        return Estimate(int(estimate.value))
+    return estimate
 
 
 def _tables(part: BenchmarkReport) -> tuple[Table, ...]:
-    """Figures as tables, by their paths: the last word is the column, the one before it the row,
-    and what stands before them makes the table.
+    """Arrange figures in tables by their paths.
+
+    The last step of a path is the column, the one before it the row, the rest the table.
     """
     tables: dict[tuple[str, ...], dict[str, set[str]]] = {}
     columns: dict[tuple[str, ...], dict[str, None]] = {}
@@ -138,19 +141,19 @@ def _tables(part: BenchmarkReport) -> tuple[Table, ...]:
         columns.setdefault(above, {})[column] = None
     return tuple(
         Table(
-            _said(" ".join(above)) or part.title,
-            tuple(map(_said, columns[above])),
+            _words(" ".join(above)) or part.title,
+            tuple(map(_words, columns[above])),
             tuple(
                 TableRow(
-                    _said(row),
+                    _words(row),
                     tuple(
                         ((*above, column) if row == "all" else (*above, row, column))
-                        if column in there
+                        if column in present
                         else None
                         for column in columns[above]
                     ),
                 )
-                for row, there in rows.items()
+                for row, present in rows.items()
             ),
             chart=_chart(part, tuple(columns[above])),
         )
@@ -163,13 +166,13 @@ def _chart(part: BenchmarkReport, columns: Sequence[str]) -> int | None:
     return columns.index(column) if len(part.headline) > 1 and column in columns else None
 
 
-def _said(name: str) -> str:
+def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class FilterChoice:
-    """A value that a filter may take, how many verdicts it leaves, and whether it is taken."""
+    """A value of a filter, the number of verdicts that match it, and whether it is chosen."""
 
     value: str
     count: int
@@ -178,7 +181,7 @@ class FilterChoice:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A verdict as it is shown: `glance` is the beginning of a caption that is long."""
+    """A verdict as displayed; `glance` is the beginning of a long caption, else empty."""
 
     row: VerdictRow
     caption: str
@@ -194,8 +197,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPage:
-    """A page of verdicts, what there is of each kind, and the token of the next page. Captions go
-    by (benchmark, sample); `pictures` are the (benchmark, media) that can be shown.
+    """A page of verdicts, the number of verdicts per facet, and the token of the next page.
+
+    `captions` are keyed by (benchmark, sample); `pictures` are the (benchmark, media) pairs that
+    can be shown.
     """
 
     rows: Sequence[VerdictRow]
@@ -205,48 +210,49 @@ class VerdictPage:
     next: str
 
 
-def render_samples(run: tuple[str, str], wanted: VerdictQuery, found: VerdictPage) -> str:
-    """Verdicts of a run (its id and name) with pictures, captions and filters."""
+def render_samples(run: tuple[str, str], query: VerdictQuery, page: VerdictPage) -> str:
+    """Render verdicts of `run` (id, name) with pictures, captions and filters."""
     ident, name = run
     path = f"/runs/{ident}/samples"
-    asked = dict(zip(_FILTERS, wanted.filters, strict=True))
+    parameters = dict(zip(_FILTERS, query.filters, strict=True))
     return render(
         "samples.html",
         live=True,
         trail=trail(ident, name),
         name=name,
         path=path,
-        filters={each: choices(found.counts, wanted, place) for place, each in enumerate(_FILTERS)},
-        filtered=any(wanted.filters),
-        cards=[_card(ident, row, found) for row in found.rows],
-        matching=sum(count for facet, count in found.counts.items() if wanted.takes(facet)),
-        all=sum(found.counts.values()),
-        first=address(path, **asked) if wanted.token else "",
-        next=address(path, **asked, token=found.next) if found.next else "",
+        filters={each: choices(page.counts, query, place) for place, each in enumerate(_FILTERS)},
+        filtered=any(query.filters),
+        cards=[_card(ident, row, page) for row in page.rows],
+        matching=sum(count for facet, count in page.counts.items() if query.takes(facet)),
+        all=sum(page.counts.values()),
+        first=address(path, **parameters) if query.token else "",
+        next=address(path, **parameters, token=page.next) if page.next else "",
     )
 
 
-def choices(counted: Mapping[Facet, int], wanted: VerdictQuery, place: int) -> list[FilterChoice]:
-    """The values of one filter that the other filters leave, with how many there are; a value
-    that was chosen is among them even if none is left.
+def choices(facets: Mapping[Facet, int], query: VerdictQuery, place: int) -> list[FilterChoice]:
+    """The values of the filter at `place` with their counts, given the other filters.
+
+    The chosen value is included even if its count is 0.
     """
-    chosen = wanted.filters[place]
-    filters = ("" if at == place else value for at, value in enumerate(wanted.filters))
+    chosen = query.filters[place]
+    filters = ("" if at == place else value for at, value in enumerate(query.filters))
     name, dimension, outcome = filters
     others = VerdictQuery(name, dimension, outcome)
     counts = {chosen: 0} if chosen else {}
-    for facet, count in counted.items():
+    for facet, count in facets.items():
         if others.takes(facet):
             counts[facet[place]] = counts.get(facet[place], 0) + count
     return [FilterChoice(value, counts[value], value == chosen) for value in sorted(counts)]
 
 
-def _card(run: str, row: VerdictRow, found: VerdictPage) -> Card:
-    caption = found.captions.get((row.benchmark, row.sample), "")
+def _card(run: str, row: VerdictRow, page: VerdictPage) -> Card:
+    caption = page.captions.get((row.benchmark, row.sample), "")
     pictures = tuple(
         address(f"/runs/{run}/picture", benchmark=row.benchmark, media=media)
         for media in row.media[:PICTURES]
-        if (row.benchmark, media) in found.pictures
+        if (row.benchmark, media) in page.pictures
     )
     row = replace(
         row,
@@ -255,11 +261,11 @@ def _card(run: str, row: VerdictRow, found: VerdictPage) -> Card:
         explanation=cut(row.explanation),
         reply=cut(row.reply),
     )
-    begun = caption[:_GLANCE].rpartition(" ")[0] or caption[:_GLANCE]
-    glance = f"{begun} ..." if len(caption) > _GLANCE else ""
+    beginning = caption[:_GLANCE].rpartition(" ")[0] or caption[:_GLANCE]
+    glance = f"{beginning} ..." if len(caption) > _GLANCE else ""
     return Card(row, caption, glance, pictures)
 
 
 def render_trouble(title: str, message: str, ways: Trail = ()) -> str:
-    """What went wrong, and where to go from here."""
+    """Render an error page with links that lead on."""
     return render("trouble.html", live=True, trail=trail(), title=title, message=message, ways=ways)

@@ -1,4 +1,4 @@
-"""What all pages have in common: the environment of the templates, style, script, policy."""
+"""Shared by all pages: template environment, style, script and content security policy."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _LONGEST = 4000
 
 
 def render(template: str, *, script: str = "", live: bool = False, **values: Any) -> str:
-    """A template filled in, with our style and, if named, one of our scripts.
+    """Render a template with our style and, if named, one of our scripts.
 
-    A content security policy in every page forbids any script but this one, and any request; a
-    `live` page may ask whom it came from for pictures and further pages.
+    A content security policy in every page forbids all other scripts and all requests. A `live`
+    page may request pictures and pages from its own server.
     """
     style = _TEMPLATES.joinpath("report.css").read_text("utf-8")
     run = _TEMPLATES.joinpath(script).read_text("utf-8") if script else ""
@@ -47,14 +47,14 @@ def render(template: str, *, script: str = "", live: bool = False, **values: Any
 
 
 def cut(text: str) -> str:
-    """A text of at most 4,000 characters; of a longer one also how much is missing."""
+    """Cut a text to 4,000 characters, noting how many are missing."""
     if len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST]} [... {len(text) - _LONGEST} more characters]"
 
 
 def live_policy() -> str:
-    """What the header of a live page says, which its text cannot: nobody may frame it."""
+    """The policy for a live page's header, where it can also forbid framing."""
     style = _TEMPLATES.joinpath("report.css").read_text("utf-8")
     return f"{_policy(style, '', live=True)}; frame-ancestors 'none'"
 
@@ -83,7 +83,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        # What the pages of a server have beyond those of a file.
+        # Defaults for values that only the pages of a server set.
         trail=(),
         refresh=0,
         label=wording.label,
@@ -107,19 +107,21 @@ def _environment() -> jinja2.Environment:
 
 
 def chart_scale(benchmark: BenchmarkReport, table: Table) -> charts.Scale | None:
-    """The axis of the table's charted column; None when it has no chart or no data."""
+    """The axis of the table's charted column; None without a chart or data."""
     if table.chart is None:
         return None
     paths = (row.cells[table.chart] for row in table.rows)
-    return charts.scale(_known(benchmark, paths))
+    return charts.scale(_estimates(benchmark, paths))
 
 
-def _known(benchmark: BenchmarkReport, paths: Iterable[FigurePath | None]) -> Iterator[Estimate]:
+def _estimates(
+    benchmark: BenchmarkReport, paths: Iterable[FigurePath | None]
+) -> Iterator[Estimate]:
     for path in paths:
         if path is not None and path in benchmark.estimates:
             yield benchmark.estimates[path]
 
 
 def _hash(text: str) -> str:
-    """How a content security policy names an inline script or style."""
+    """The hash source of an inline script or style in a content security policy."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""The samples as JSON inside the page, held under the size that a page may have."""
+"""The samples as JSON inside the page, bounded in size."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any
 
 from caliper.adapters.pages.samples import Sample
 
-# (benchmark, path of the media as the dataset names it) -> JPEG, None when there is none.
+# (benchmark, media path in the dataset) -> JPEG, or None if there is none.
 Thumbnail = Callable[[str, str], bytes | None]
 
-# Longest text of each kind, in characters: a page is for looking, whole texts are in the
-# files beside it.
+# The longest text of each kind, in characters: the files beside the page have the whole texts.
 _LONGEST = {
     "caption": 4000,
     "question": 1000,
@@ -22,14 +21,14 @@ _LONGEST = {
     "explanation": 2000,
     "reply": 2000,
 }
-_PICTURES_A_SAMPLE = 4
-# What JSON inside a script element must not spell: its end, a comment's begin.
+_PICTURES_PER_SAMPLE = 4
+# JSON inside a script element must contain neither its end tag nor the start of a comment.
 _ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 
 @dataclass(frozen=True, slots=True)
 class PageData:
-    """`data` is what the page's script reads; the counts say what was left out of it."""
+    """`data` is read by the page's script; the counts say what it shows and omits."""
 
     data: str
     shown: int
@@ -38,7 +37,7 @@ class PageData:
 
 
 def pack(samples: Sequence[Sample], thumbnail: Thumbnail, budget: int) -> PageData:
-    """Samples, then pictures, in order, as long as the data stays within `budget` bytes."""
+    """Pack samples, then pictures, in order, until `budget` bytes are used."""
     cards: list[str] = []
     used = len(script_json({"samples": [], "pictures": {}}))
     for sample in samples:
@@ -49,30 +48,30 @@ def pack(samples: Sequence[Sample], thumbnail: Thumbnail, budget: int) -> PageDa
         cards.append(card)
     names = dict.fromkeys(name for sample in samples[: len(cards)] for name in _pictures(sample))
     pictures: list[str] = []
-    asked = 0
+    tried = 0
     for key, (benchmark, media) in ((_key(name), name) for name in names):
-        asked += 1
+        tried += 1
         picture = thumbnail(benchmark, media)
         if picture is None:
             continue
         entry = f"{script_json(key)}:{script_json(_data_uri(picture))}"
         used += size(entry) + 1
         if used > budget:
-            asked -= 1
+            tried -= 1
             break
         pictures.append(entry)
     data = f'{{"samples":[{",".join(cards)}],"pictures":{{{",".join(pictures)}}}}}'
-    return PageData(data, len(cards), len(samples) - len(cards), len(names) - asked)
+    return PageData(data, len(cards), len(samples) - len(cards), len(names) - tried)
 
 
 def script_json(value: Any) -> str:
-    """JSON that is inert inside a script element, whatever text it holds."""
+    """JSON that is safe inside a script element, whatever text it contains."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(_ESCAPES)
 
 
 def size(text: str) -> int:
-    """Bytes of `text` in the file."""
+    """The size of `text` in the file, in bytes."""
     return len(text.encode("utf-8", "backslashreplace"))
 
 
@@ -99,7 +98,7 @@ def _card(sample: Sample) -> dict[str, Any]:
 
 
 def _pictures(sample: Sample) -> list[tuple[str, str]]:
-    return [(sample.row.benchmark, media) for media in sample.row.media[:_PICTURES_A_SAMPLE]]
+    return [(sample.row.benchmark, media) for media in sample.row.media[:_PICTURES_PER_SAMPLE]]
 
 
 def _key(name: tuple[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""report.html: one file that needs nothing else, from a report's values and templates."""
+"""report.html: a self-contained page, rendered from a report and templates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGEST = 25_000_000
 
 
 class PageExport:
-    """Writes report.html. `captions` go by (benchmark, sample)."""
+    """Writes report.html. `captions` are keyed by (benchmark, sample)."""
 
     def __init__(self, captions: Mapping[tuple[str, str], str], thumbnail: Thumbnail) -> None:
         self._captions = captions
@@ -35,12 +35,12 @@ class PageExport:
 def render_report(
     report: Report, samples: Sequence[Sample], thumbnail: Thumbnail, largest: int = LARGEST
 ) -> str:
-    """The page as text, at most `largest` bytes of UTF-8.
+    """Render the page, at most `largest` bytes of UTF-8.
 
     Names, captions and replies are untrusted: templates escape them, the script reads them
-    from a block of inert JSON, and a content security policy forbids any request and any
-    script but the page's own. Pictures, then samples, are left out from the end when the
-    page would be too large, and the page says so.
+    from a block of inert JSON, and a content security policy forbids all requests and all
+    scripts but the page's own. If the page would be too large, pictures and then samples are
+    left out from the end, and the page says so.
     """
     bare = size(_page(report, PageData("", len(samples), len(samples), len(samples))))
     return _page(report, pack(samples, thumbnail, largest - bare))

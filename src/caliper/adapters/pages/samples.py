@@ -1,4 +1,4 @@
-"""Which verdicts the page lets people browse, out of any number of them."""
+"""Selects the verdicts to browse on the page, from any number of them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from caliper.core.report import VerdictRow
 
 LIMIT = 500
 _Stratum = tuple[int, str, str]
-# (minus rank, index, row): the least of a heap is the row with the greatest rank.
-_Kept = list[tuple[int, int, VerdictRow]]
+# A heap of (-rank, index, row): its smallest entry is the row of the highest rank.
+_Heap = list[tuple[int, int, VerdictRow]]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A verdict to browse, with the caption it is about (empty when there is none)."""
+    """A verdict to browse, with its caption (empty if there is none)."""
 
     row: VerdictRow
     caption: str
@@ -28,38 +28,38 @@ def choose(
     captions: Mapping[tuple[str, str], str],
     limit: int = LIMIT,
 ) -> tuple[Sample, ...]:
-    """At most `limit` verdicts: wrong and Unscored ones first, then the rest, then correct.
+    """Choose at most `limit` verdicts: wrong and Unscored ones first, correct ones last.
 
-    `captions` go by (benchmark, sample). Benchmarks share the limit evenly, and what one
-    cannot fill goes to the others; within a benchmark dimensions and outcomes take turns.
-    Which verdicts of many stand for a dimension is decided by a digest of their question,
-    so the same verdicts give the same choice in whatever order they come.
+    `captions` are keyed by (benchmark, sample). Benchmarks share the limit evenly; shares that
+    one cannot fill go to the others. Within a benchmark, dimensions and outcomes take turns.
+    A digest of the question decides which verdicts represent a dimension, so the choice does
+    not depend on the order of the verdicts.
     """
-    kept = _keep(verdicts, limit)
-    ordered = {name: _take_turns(strata) for name, strata in kept.items()}
-    room = _share_out({name: len(rows) for name, rows in ordered.items()}, limit)
+    heaps = _lowest_ranks(verdicts, limit)
+    ordered = {name: _take_turns(strata) for name, strata in heaps.items()}
+    shares = _share_out({name: len(rows) for name, rows in ordered.items()}, limit)
     chosen = [
         (urgency, turn, name, row)
         for name in sorted(ordered)
-        for turn, (urgency, row) in enumerate(ordered[name][: room[name]])
+        for turn, (urgency, row) in enumerate(ordered[name][: shares[name]])
     ]
-    # Benchmarks take turns too; sorting is stable, so the rest of the order stays.
+    # Benchmarks take turns too; the sort is stable and keeps the order within them.
     chosen.sort(key=lambda entry: entry[:3])
     return tuple(Sample(row, captions.get((row.benchmark, row.sample), "")) for *_, row in chosen)
 
 
-def _keep(verdicts: Iterable[VerdictRow], limit: int) -> dict[str, dict[_Stratum, _Kept]]:
-    """The `limit` rows of least rank of every stratum: all that can ever be chosen."""
-    kept: dict[str, dict[_Stratum, _Kept]] = {}
+def _lowest_ranks(verdicts: Iterable[VerdictRow], limit: int) -> dict[str, dict[_Stratum, _Heap]]:
+    """The `limit` rows of lowest rank per stratum: no others can be chosen."""
+    heaps: dict[str, dict[_Stratum, _Heap]] = {}
     for row in verdicts:
         stratum = (_urgency(row), row.dimension, row.outcome)
-        heap = kept.setdefault(row.benchmark, {}).setdefault(stratum, [])
+        heap = heaps.setdefault(row.benchmark, {}).setdefault(stratum, [])
         entry = (-_rank(row), row.index, row)
         if len(heap) < limit:
             heapq.heappush(heap, entry)
         else:
             heapq.heappushpop(heap, entry)
-    return kept
+    return heaps
 
 
 def _urgency(row: VerdictRow) -> int:
@@ -73,8 +73,8 @@ def _rank(row: VerdictRow) -> int:
     return int.from_bytes(sha256(name.encode("utf-8", "surrogatepass")).digest()[:8])
 
 
-def _take_turns(strata: Mapping[_Stratum, _Kept]) -> list[tuple[int, VerdictRow]]:
-    """(urgency, row): the most urgent first, within an urgency one of each stratum a round."""
+def _take_turns(strata: Mapping[_Stratum, _Heap]) -> list[tuple[int, VerdictRow]]:
+    """(urgency, row), most urgent first; strata of equal urgency take turns."""
     rounds = [
         (stratum[0], turn, stratum[1:], row)
         for stratum, heap in strata.items()
@@ -84,11 +84,11 @@ def _take_turns(strata: Mapping[_Stratum, _Kept]) -> list[tuple[int, VerdictRow]
     return [(urgency, row) for urgency, _, _, row in rounds]
 
 
-def _share_out(wanted: Mapping[str, int], limit: int) -> dict[str, int]:
-    """Even shares of `limit`, none above what is wanted, in order of need."""
+def _share_out(demand: Mapping[str, int], limit: int) -> dict[str, int]:
+    """Even shares of `limit`, none above its demand; the smallest demand is served first."""
     shares: dict[str, int] = {}
     left = limit
-    for place, name in enumerate(sorted(wanted, key=lambda name: (wanted[name], name))):
-        shares[name] = min(wanted[name], left // (len(wanted) - place))
+    for place, name in enumerate(sorted(demand, key=lambda name: (demand[name], name))):
+        shares[name] = min(demand[name], left // (len(demand) - place))
         left -= shares[name]
     return shares
