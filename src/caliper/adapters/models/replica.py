@@ -1,4 +1,4 @@
-"""What a pool asks of an adapter: one endpoint of a model."""
+"""The interface between a pool and its adapters: one endpoint of a model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from caliper.ports.models import ChatModel, Embedder
 class ResolvableEndpoint(Protocol):
     """One endpoint of a model, which tries every call once.
 
-    What it is asked raises the BackendError subclass that fits, with `retry_after` where the
-    server said it, ModelChanged when the reply says that another model gave it.
+    Calls raise the matching BackendError subclass, with `retry_after` if the server sent it, and
+    ModelChanged if the reply names another model.
     """
 
     async def resolve(self) -> Identity:
@@ -32,7 +32,7 @@ class ChatEndpoint(ResolvableEndpoint, ChatModel, Protocol):
 
 
 class EmbedderEndpoint(ResolvableEndpoint, Embedder, Protocol):
-    """An embedder behind one endpoint. `embed` is handed `most` texts at most, in one request."""
+    """An embedder behind one endpoint. `embed` takes at most `most` texts, in one request."""
 
     @property
     def most(self) -> int: ...
