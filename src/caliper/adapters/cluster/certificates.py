@@ -107,12 +107,12 @@ class Authority:
         return SignedCertificate(own + self.text, _pem(key))
 
     def faults(
-        self, given: SignedCertificate, names: Sequence[str], now: datetime
+        self, signed: SignedCertificate, names: Sequence[str], now: datetime
     ) -> Iterator[str]:
         """Why this pair cannot serve these names, in words; empty if it can."""
         try:
-            certificate = x509.load_pem_x509_certificate(given.chain)
-            key = serialization.load_pem_private_key(given.key, password=None)
+            certificate = x509.load_pem_x509_certificate(signed.chain)
+            key = serialization.load_pem_private_key(signed.key, password=None)
         except (ValueError, TypeError):
             yield "certificate or key cannot be read"
             return

@@ -30,25 +30,25 @@ def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
     It is safe to interrupt, rerun, and run concurrently: an existing Secret is never changed, and
     those that depend on it are derived from its content. Raises what the keeper raises.
     """
-    known: dict[str, Data] = {}
+    contents: dict[str, Data] = {}
     faults: list[str] = []
     for recipe in recipes:
-        if any(name not in known for name in recipe.needs):
+        if any(name not in contents for name in recipe.needs):
             # A Secret that it depends on has a fault, which is reported.
             continue
         existing = keeper.read(recipe.name)
         if existing is None:
-            known[recipe.name] = _created(keeper, recipe, known)
-        elif secret_faults := list(_faults(recipe, existing, known)):
+            contents[recipe.name] = _created(keeper, recipe, contents)
+        elif secret_faults := list(_faults(recipe, existing, contents)):
             faults += [f"Secret {recipe.name}: {fault}" for fault in secret_faults]
         else:
             _LOG.info("%s is there", recipe.name)
-            known[recipe.name] = existing
+            contents[recipe.name] = existing
     return faults
 
 
-def _created(keeper: SecretStore, recipe: SecretRecipe, known: dict[str, Data]) -> Data:
-    data = recipe.make(known)
+def _created(keeper: SecretStore, recipe: SecretRecipe, contents: dict[str, Data]) -> Data:
+    data = recipe.make(contents)
     if keeper.create(recipe.name, recipe.kind, data):
         _LOG.info("made %s", recipe.name)
         return data
@@ -59,9 +59,9 @@ def _created(keeper: SecretStore, recipe: SecretRecipe, known: dict[str, Data]) 
     return existing
 
 
-def _faults(recipe: SecretRecipe, data: Data, known: dict[str, Data]) -> Iterator[str]:
+def _faults(recipe: SecretRecipe, data: Data, contents: dict[str, Data]) -> Iterator[str]:
     absent = [file for file in recipe.files if file not in data]
     if absent:
         yield f"it has no {' and no '.join(absent)}"
     else:
-        yield from recipe.faults(data, known)
+        yield from recipe.faults(data, contents)

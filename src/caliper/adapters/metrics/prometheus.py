@@ -55,7 +55,7 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         # The library would add a series with the creation time of each counter, which nobody reads.
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # its author left it so
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # untyped in the library
         self.registry = registry
         self._metrics = {metric: _new_metric(metric, registry) for metric in METRICS}
         self._reads: list[Callable[[], None]] = []
@@ -171,9 +171,9 @@ class PrometheusTelemetry:
     def _scores(self, metrics: Metrics, _: str, event: ScoresComputed) -> None:
         """Set the scores of a window, and drop those that it no longer has."""
         place = (event.model, event.benchmark, event.window)
-        gone = dict.fromkeys(self._score_keys.get(place, set()) - event.scores.keys())
+        absent = dict.fromkeys(self._score_keys.get(place, set()) - event.scores.keys())
         self._score_keys[place] = set(event.scores)
-        for (dimension, metric), score in {**gone, **event.scores}.items():
+        for (dimension, metric), score in {**absent, **event.scores}.items():
             labels = (event.model, event.benchmark, dimension, metric, str(event.window))
             value, low, high = (score.value, score.low, score.high) if score else (None,) * 3
             _set(metrics, catalogue.SCORE, labels, value)

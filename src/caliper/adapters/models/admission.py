@@ -164,7 +164,7 @@ class Admission:
 
     def _admit_next(self, queue: _Waiting, place: int) -> None:
         gate = self._gates[place]
-        caller = queue[0] if gate.limit else min(queue, key=lambda one: one.tries)
+        caller = queue[0] if gate.limit else min(queue, key=lambda waiting: waiting.tries)
         queue.remove(caller)
         # A cancelled caller may not have removed itself yet.
         if not caller.turn.done():

@@ -57,7 +57,7 @@ def read_completion(output: ChatCompletionOutput) -> Completion:
         raise TypeError("its choice holds no message")
     finish, text = choices[0].finish_reason, message.get("content")
     if refusal := message.get("refusal"):
-        # A filter behind the model may use the same field.
+        # A content filter may use the same field.
         end = finish if finish == "content_filter" else "refusal"
         return Completion(str(refusal), end, usage, model)
     if finish in _ABORTED:

@@ -92,19 +92,19 @@ class ChatTemplate:
         return re.sub(pattern, lambda match: f"{match[0][0]} {match[0][1:]}", text)
 
 
-def chat_template(chosen: str, image: str | None = None) -> ChatTemplate:
+def chat_template(name: str, image: str | None = None) -> ChatTemplate:
     """The built-in template of that name, or the template of the tokenizer in a folder or file.
 
     `image` replaces the template's image placeholder. Raises UnknownName if `chosen` is neither,
     InvalidInput naming an unusable file.
     """
     built_in = dict(_built_in())
-    if chosen in built_in:
-        entry = yaml.safe_load(built_in[chosen])
+    if name in built_in:
+        entry = yaml.safe_load(built_in[name])
         return ChatTemplate(entry["template"], tuple(entry["special"]), image or entry["image"])
-    path = Path(chosen)
+    path = Path(name)
     if not path.exists():
-        raise UnknownName("chat template", chosen, (*sorted(built_in), "a folder with a tokenizer"))
+        raise UnknownName("chat template", name, (*sorted(built_in), "a folder with a tokenizer"))
     return _checked(_tokenizer_template(path, image), path)
 
 

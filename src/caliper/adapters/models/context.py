@@ -16,6 +16,6 @@ _CONTEXT_ERROR = re.compile(
 """Matches the error messages of vLLM, SGLang, TGI, TensorRT-LLM and llama.cpp's server."""
 
 
-def too_long(said: str) -> bool:
+def too_long(message: str) -> bool:
     """Whether a server's error message says that the request exceeds the context."""
-    return _CONTEXT_ERROR.search(said) is not None
+    return _CONTEXT_ERROR.search(message) is not None

@@ -62,8 +62,8 @@ def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     model, at, revision = fragment.rpartition("@")
     if at and not revision:
         raise InvalidInput("no revision after the @", field="tgi")
-    chosen = (model, revision) if at else (fragment, "")
-    endpoints = tuple(_parse(url, *chosen) for url in urls.split(","))
+    model_revision = (model, revision) if at else (fragment, "")
+    endpoints = tuple(_parse(url, *model_revision) for url in urls.split(","))
     if len(set(endpoints)) < len(endpoints):
         raise InvalidInput("the same URL stands there twice", field="tgi")
     return endpoints

@@ -77,7 +77,7 @@ def reply_to(ask: Ask) -> Answer:
     """`LexicalAnswerer.answer` without an event loop."""
     if ask.item.source is Source.MEDIA:
         return Failure(Reason.NO_REPLY, "rules over words cannot look at the picture")
-    chosen = benchmark(ask.item.benchmark)
-    if chosen.rules is None:
-        return Failure(Reason.NO_REPLY, f"{chosen.title} has no rules for the lexical judge")
-    return chosen.rules(ask)
+    pack = benchmark(ask.item.benchmark)
+    if pack.rules is None:
+        return Failure(Reason.NO_REPLY, f"{pack.title} has no rules for the lexical judge")
+    return pack.rules(ask)

@@ -34,7 +34,7 @@ class Pool(Replicas[ChatEndpoint]):
 
 
 class EmbedderPool(Replicas[EmbedderEndpoint]):
-    """An Embedder. A call holds `most` texts at once."""
+    """An Embedder. Each call sends at most `most` texts."""
 
     @property
     def most(self) -> int:

@@ -18,7 +18,7 @@ class ResolvableEndpoint(Protocol):
     async def resolve(self) -> Identity:
         """Ask the endpoint, once, which model it serves now. `identity` is the first answer.
 
-        Raises BackendError, UnknownName when it does not serve the model that was named.
+        Raises BackendError, and UnknownName if it does not serve the named model.
         """
         ...
 

@@ -119,8 +119,8 @@ class Replicas(Generic[Served]):
     async def resolve(self) -> Identity:
         """Ask every endpoint which model it serves.
 
-        Raises InvalidInput when they serve different ones, UnknownName when one does not serve
-        the model that was named, BackendError when one does not answer within the budget.
+        Raises InvalidInput if they serve different models, UnknownName if one does not serve the
+        named model, BackendError if one does not answer within the budget.
         """
         resolving = (self._resolve_replica(replica) for replica in self._replicas)
         results = await asyncio.gather(*resolving, return_exceptions=True)
@@ -230,9 +230,9 @@ class Replicas(Generic[Served]):
         replica.proof.given()
         return identity
 
-    async def _turn(self, affinity: str, tried: set[int], tries: int) -> Turn:
-        """Wait until the call may be made. Raises EndpointsLost."""
-        place = self._admission.place_for(self._homes.get(affinity), tried)
+    async def _turn(self, affinity: str, places: set[int], tries: int) -> Turn:
+        """Wait for admission of a call. Raises EndpointsLost."""
+        place = self._admission.place_for(self._homes.get(affinity), places)
         turn = await self._admission.enter(place, tries)
         if affinity:
             self._homes[affinity] = turn.place

@@ -58,7 +58,7 @@ class Effort:
         BackendOverloaded, BackendUnavailable or BackendTimeout when the budget is spent, and
         every other error at once. A wait that exceeds the rest of the budget ends the call.
         """
-        waited, failures = 0.0, 0
+        total_wait, failures = 0.0, 0
         while True:
             try:
                 return await attempt()
@@ -68,8 +68,8 @@ class Effort:
                 draw = random.random()  # noqa: S311
                 retry_after = error.retry_after if isinstance(error, BackendOverloaded) else None
                 wait = 0.0 if elsewhere() else _BACKOFF.wait(failures, draw, retry_after)
-                waited += wait
-                over_budget = self.spent + waited > self.budget.seconds
+                total_wait += wait
+                over_budget = self.spent + total_wait > self.budget.seconds
                 if over_budget or failures >= self.budget.tries:
                     raise
             await self._clock.sleep(wait)

@@ -154,7 +154,7 @@ class TgiModel:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.close()  # type: ignore[no-untyped-call]  # the library left it bare
+        await self._client.close()  # type: ignore[no-untyped-call]  # untyped in the library
 
     def _new_identity(self, name: str, revision: str, origin: str = "") -> Identity:
         expected = self._endpoint.revision

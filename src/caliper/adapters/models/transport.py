@@ -161,7 +161,7 @@ class _Client(httpx2.AsyncClient):
         self._aiohttp = AiohttpTransport(trust)
         super().__init__(transport=self._aiohttp, timeout=None, trust_env=False)
 
-    async def post(  # type: ignore[override]  # what huggingface_hub uses of it
+    async def post(  # type: ignore[override]  # only what huggingface_hub uses
         self, url: str, *, json: Any = None, headers: Mapping[str, str | None], **others: Any
     ) -> httpx2.Response:
         """The response. Raises httpx2.TransportError for every network failure."""
@@ -183,7 +183,7 @@ def _post_request(url: str) -> httpx2.Request:
 
 def new_client(trust: ssl.SSLContext | None = None) -> httpx2.AsyncClient:
     """An httpx2 client over aiohttp that follows no redirects: they would carry the token.
-    `trust` as for the transport.
+    `trust` as for AiohttpTransport.
     """
     return _Client(trust)
 
@@ -191,11 +191,11 @@ def new_client(trust: ssl.SSLContext | None = None) -> httpx2.AsyncClient:
 @contextmanager
 def trusted(trust: ssl.SSLContext | None) -> Iterator[None]:
     """Make `client_of_the_library` trust those certificates within the context."""
-    before = _TRUST.set(trust)
+    token = _TRUST.set(trust)
     try:
         yield
     finally:
-        _TRUST.reset(before)
+        _TRUST.reset(token)
 
 
 def client_of_the_library() -> httpx2.AsyncClient:

@@ -99,12 +99,12 @@ class TritonClient:
         call = self._client.is_model_ready(
             self._address.model, self._address.version, **self._call_options
         )
-        return bool(await self._translated(call))
+        return bool(await self._translate(call))
 
     async def load(self) -> None:
         """Load or reload the model. Requires explicit model control mode."""
         options = {"headers": self._headers, "client_timeout": LOAD_SECONDS}
-        await self._translated(self._client.load_model(self._address.model, **options))
+        await self._translate(self._client.load_model(self._address.model, **options))
 
     async def infer(
         self, inputs: Sequence[InferInput], parameters: Mapping[str, Any] | None = None
@@ -115,7 +115,7 @@ class TritonClient:
         call = self._client.infer(
             address.model, inputs, address.version, parameters=parameters, **self._call_options
         )
-        return self._check_version(await self._translated(call))
+        return self._check_version(await self._translate(call))
 
     async def stream(self, inputs: Sequence[InferInput]) -> AsyncGenerator[InferResult, None]:
         """Stream the answers of a decoupled model. Close the generator to cancel the request."""
@@ -153,7 +153,7 @@ class TritonClient:
     def _call_options(self) -> dict[str, Any]:
         return {"headers": self._headers, "client_timeout": self._seconds}
 
-    async def _translated(self, call: Awaitable[Result]) -> Result:
+    async def _translate(self, call: Awaitable[Result]) -> Result:
         try:
             return await call
         except _FAILURES as error:
@@ -162,8 +162,8 @@ class TritonClient:
     async def _described(self) -> ServedModel:
         name, version = self._address.model, self._address.version
         options = {"as_json": True, **self._call_options}
-        metadata = await self._translated(self._client.get_model_metadata(name, version, **options))
-        config = await self._translated(self._client.get_model_config(name, version, **options))
+        metadata = await self._translate(self._client.get_model_metadata(name, version, **options))
+        config = await self._translate(self._client.get_model_config(name, version, **options))
         try:
             served = read_served(metadata, config.get("config", {}), version)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -259,14 +259,14 @@ class TritonClient:
         summary = ", ".join(f"version {number}: {state}" for number, state in states.items())
         return BackendUnavailable(f"the Triton model {name} is not loaded ({summary or 'not yet'})")
 
-    def _unknown(self, kind: str, name: str, known: tuple[str, ...]) -> Exception:
-        unknown = UnknownName(kind, name, known)
+    def _unknown(self, kind: str, name: str, names: tuple[str, ...]) -> Exception:
+        unknown = UnknownName(kind, name, names)
         # A name that was valid when the run began is not a user error.
         return unknown if self._served is None else _changed(self._served, str(unknown))
 
 
-def _changed(opened: ServedModel, found: str) -> ModelChanged:
+def _changed(opened: ServedModel, state: str) -> ModelChanged:
     return ModelChanged(
-        f"the Triton server no longer has {opened.name} as it was: {found}; "
+        f"the Triton server no longer has {opened.name} as it was: {state}; "
         f"the run was resolved with {opened.revision}"
     )

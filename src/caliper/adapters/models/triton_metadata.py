@@ -116,12 +116,12 @@ def read_served(
     """
     ready = [str(one) for one in metadata.get("versions", ())]
     batch = int(config.get("max_batch_size", 0))
-    chosen = version or max(ready, key=int)
+    number = version or max(ready, key=int)
     identifying = {part: config[part] for part in _IDENTIFYING if part in config}
     return ServedModel(
         name=str(metadata["name"]),
-        version=chosen,
-        revision=f"{chosen}-{digest(identifying)}",
+        version=number,
+        revision=f"{number}-{digest(identifying)}",
         inputs=_tensors(metadata.get("inputs", ()), batched=batch > 0),
         outputs=_tensors(metadata.get("outputs", ()), batched=batch > 0),
         decoupled=bool(config.get("model_transaction_policy", {}).get("decoupled", False)),

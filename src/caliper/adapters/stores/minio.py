@@ -1,4 +1,4 @@
-"""The object store on MinIO or any other S3 endpoint (the SDK blocks: it runs in threads)."""
+"""The object store on MinIO or any other S3 endpoint (the SDK blocks and runs in threads)."""
 
 from __future__ import annotations
 

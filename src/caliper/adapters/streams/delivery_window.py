@@ -158,7 +158,7 @@ class DeliveryWindow:
             return bool(self._reserved)
 
     def _reserve_batch(self) -> None:
-        if not self._has_room:
+        if not self._is_low:
             return
         limits = {partition: part.progress.limit for partition, part in self._parts.items()}
         near = [place for place in sorted(self._staged) if place[0] < limits[place[1]]]
@@ -167,7 +167,7 @@ class DeliveryWindow:
         self._staged = [place for place in self._staged if place not in chosen]
 
     @property
-    def _has_room(self) -> bool:
+    def _is_low(self) -> bool:
         return len(self._ready) + len(self._reserved) <= self._peak // 2
 
     @property
@@ -180,7 +180,7 @@ class DeliveryWindow:
     def runs_low(self) -> bool:
         """Whether more staged messages may be reserved."""
         with self._lock:
-            return bool(self._staged) and self._has_room
+            return bool(self._staged) and self._is_low
 
     def _reserve_one(self) -> None:
         if self._in_flight or self._ready or self._reserved:

@@ -32,15 +32,15 @@ class Topic:
     settings: Mapping[str, str]
 
 
-_RETAINED = _COMMON | _RETENTION
+_WITH_RETENTION = _COMMON | _RETENTION
 TOPICS = (
-    Topic("plan-jobs", 1, _RETAINED),
-    Topic("caption-jobs", None, _RETAINED),
-    Topic("judge-jobs", None, _RETAINED),
-    Topic("qa-jobs", None, _RETAINED),
-    Topic("verdicts", None, _RETAINED),
+    Topic("plan-jobs", 1, _WITH_RETENTION),
+    Topic("caption-jobs", None, _WITH_RETENTION),
+    Topic("judge-jobs", None, _WITH_RETENTION),
+    Topic("qa-jobs", None, _WITH_RETENTION),
+    Topic("verdicts", None, _WITH_RETENTION),
     Topic("runs", 1, _COMMON | {"cleanup.policy": "compact"}),
-    Topic(DEAD_LETTERS, 1, _RETAINED),
+    Topic(DEAD_LETTERS, 1, _WITH_RETENTION),
 )
 
 

@@ -117,17 +117,17 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkRequest:
     )
 
 
-def encode_evaluation(found: Evaluation, *, spec: bool = True) -> evaluate_pb2.Evaluation:
+def encode_evaluation(evaluation: Evaluation, *, spec: bool = True) -> evaluate_pb2.Evaluation:
     """The run as seen by callers, with its spec if requested."""
     return evaluate_pb2.Evaluation(
-        run=found.spec.run_id,
-        state=encode_state(found.state),
-        spec=encode_spec(found.spec) if spec else None,
-        started=_timestamp(found.started),
-        benchmarks=[encode_scores(part) for part in found.benchmarks],
-        error=to_wire(found.error),
-        ended=_timestamp(found.ended),
-        reuse=None if found.reuse is None else evaluate_pb2.Reuse(**asdict(found.reuse)),
+        run=evaluation.spec.run_id,
+        state=encode_state(evaluation.state),
+        spec=encode_spec(evaluation.spec) if spec else None,
+        started=_timestamp(evaluation.started),
+        benchmarks=[encode_scores(part) for part in evaluation.benchmarks],
+        error=to_wire(evaluation.error),
+        ended=_timestamp(evaluation.ended),
+        reuse=None if evaluation.reuse is None else evaluate_pb2.Reuse(**asdict(evaluation.reuse)),
     )
 
 
