@@ -192,7 +192,7 @@ class KafkaPoller:
         self.rebalances += 1
 
     def _probe(self, client: Any) -> None:
-        """Query the cluster, to notice when an idle connection is dead."""
+        """Query the idle cluster, to detect that it is unreachable."""
         client.end_offsets([TopicPartition(self._topic, 0)], self._probe_ms)
         for partition in self._window.missing():
             place = TopicPartition(self._topic, partition)
